@@ -115,7 +115,8 @@ async function buildServer(outdir) {
   await precompress(path.join(outdir, 'openapi.json'));
 }
 
-const toMainBundle = () => ({
+/** How esbuild bundles the command line and the daemon. */
+export const toMainBundle = () => ({
   ...toServerBundle(),
   entryPoints: { main: 'src/cli/main.ts' },
   splitting: true,

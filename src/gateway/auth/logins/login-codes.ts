@@ -60,7 +60,8 @@ export function createLoginCodes({ store, clock, ids, lineage, users }: LoginCod
       };
       const stale = store.db.deleteFrom('login_codes').where('expires_ms', '<=', clock.now());
       const issued = store.db.insertInto('login_codes').values(row);
-      await store.commit({ statements: [stale.compile(), issued.compile(), ...also] });
+      // Every start issues one; after a power loss, the next start issues another.
+      await store.commit({ statements: [stale.compile(), issued.compile(), ...also], mayWait: also.length === 0 });
       return { code, expiresAtMs };
     },
     async redeem(code) {

@@ -1,5 +1,4 @@
 import { hash, type webcrypto } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../../clock.ts';
 
 const ISSUER = 'headgate';
@@ -23,7 +22,10 @@ interface SignedClaims {
   browser: boolean;
 }
 
-export function signLogin(deps: JwtDeps, claims: SignedClaims): Promise<string> {
+// The package is loaded with the first login, because many daemons have none.
+
+export async function signLogin(deps: JwtDeps, claims: SignedClaims): Promise<string> {
+  const { SignJWT } = await import('jose/jwt/sign');
   const nowSecs = Math.floor(deps.clock.now() / 1000);
   return new SignJWT({ ver: claims.version, ...(claims.browser && { brw: true }) })
     .setProtectedHeader({ alg: 'HS256', typ: TYPE })
@@ -46,6 +48,7 @@ interface Claims {
 
 /** The algorithm is fixed here and not taken from the token. */
 async function readClaims(jwt: string, { key, clock }: JwtDeps): Promise<Claims | undefined> {
+  const { jwtVerify } = await import('jose/jwt/verify');
   try {
     const { payload } = await jwtVerify(jwt, key, {
       algorithms: ['HS256'],
