@@ -15,7 +15,7 @@ export async function loadAssets(root: URL): Promise<Assets> {
     const read = (name: string) => readFile(new URL(name, dist), 'utf8');
     const readStatic = async (name: string): Promise<StaticText> => {
       const encoded = ENCODINGS.map((encoding) => readFile(new URL(`${name}.${encoding}`, dist)));
-      const [text, br, gzip] = await Promise.all([read(name), ...encoded]);
+      const [text, br, gzip] = await Promise.all([readFile(new URL(name, dist)), ...encoded]);
       return { text, encoded: { ...(br && { br }), ...(gzip && { gzip }) } };
     };
     const readParts = async () => {

@@ -7,7 +7,8 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 /** A text that never changes while the daemon runs, compressed by the build. */
 export interface StaticText {
-  text: string;
+  /** As bytes where it is long, because V8 would keep two bytes per character. */
+  text: string | Buffer;
   encoded: Partial<Record<Encoding, Uint8Array>>;
 }
 

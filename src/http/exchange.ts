@@ -38,7 +38,7 @@ export interface Answer {
   status: number;
   /** Absent when there is no body. */
   contentType?: string;
-  body: string;
+  body: string | Buffer;
   /** Precomputed for a text that never changes. */
   known?: { encoded: StaticText['encoded']; etag: string };
   /**
@@ -141,7 +141,7 @@ function respondAtLength(exchange: Exchange, answer: Answer, count: (statusCode:
       res.writeHead(status, { ...headers, ...headersOf(exchange, answer), ...length, ...coding }).end(bytes);
     count(status);
   };
-  const plain = () => write({ bytes: Buffer.from(answer.body) });
+  const plain = () => write({ bytes: bytesOf(answer) });
   const encoding = chooseEncoding(req.headers['accept-encoding']);
   if (encoding === undefined) plain();
   else codeAs(encoding, answer).then(write, plain);
@@ -155,15 +155,17 @@ interface Coded {
 async function codeAs(encoding: Encoding, { body, known }: Answer): Promise<Coded> {
   const ready = known?.encoded[encoding];
   if (ready) return { bytes: ready, encoding };
-  const plain = Buffer.from(body);
+  const plain = bytesOf({ body });
   const bytes = await compress(plain, encoding);
   return bytes ? { bytes, encoding } : { bytes: plain };
 }
 
+const bytesOf = ({ body }: Pick<Answer, 'body'>): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
+
 const etagOf = ({ body, known }: Answer): string => known?.etag ?? toEtag(body);
 
 /** A weak ETag, because it stands for the text in every coding. */
-export const toEtag = (body: string): string => `W/"${hash('sha1', body, 'base64url')}"`;
+export const toEtag = (body: Answer['body']): string => `W/"${hash('sha1', body, 'base64url')}"`;
 
 /** Whether an `If-None-Match` contains the ETag, by weak comparison. */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
@@ -197,7 +199,7 @@ export const empty = (status: 204 | 302, headers?: HeaderFields): Answer => ({
  * Lets the client finish sending first: closing with unread bytes would reset the connection before the client reads
  * the answer.
  */
-function endLater({ req, res }: Exchange, body: string, clock: Clock): void {
+function endLater({ req, res }: Exchange, body: Answer['body'], clock: Clock): void {
   const ended = new AbortController();
   const end = () => {
     ended.abort();
