@@ -26,8 +26,8 @@ interface BackgroundDeps {
 
 /** How often the daemon stores that it is alive. Approvals do not age while it is down. */
 const ALIVE_MS = 30_000;
-/** The first of so many is synced to disk, with the start of the daemon: after a power loss, the time is right to five minutes. */
-const ALIVE_SYNCED = 10;
+/** The first of so many is synced to disk, with the start of the daemon: after a power loss, the time is right to a minute. */
+const ALIVE_SYNCED = 2;
 /** Clients connect as soon as the port is open. They do not wait for the collection of garbage. */
 const SETTLED_MS = 2_000;
 const DAY_MS = 86_400_000;
