@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import { createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { Approval } from '../../protocol/methods/approval.ts';
 import { checkDisk } from '../checker/check.ts';
@@ -26,7 +27,9 @@ export interface Left {
 export interface Feature {
   /** The first words of the message; a tag follows, which is different in every trial. */
   message: string;
-  /** The file in the working directory that commands append to. */
+  /** Settings of the daemon. */
+  config?: object;
+  /** The file, from the working directory, that commands append to. */
   effectsFile?: string;
   /** The message comes from somebody who may not approve, so that nobody trusts it. */
   isForeign?: true;
@@ -35,6 +38,10 @@ export interface Feature {
   decide?(client: GatewayClient, approval: Approval): Promise<unknown>;
   /** Whether all is over, once the run has ended. Default: it is. */
   isOver?(client: GatewayClient, wsId: string): Promise<boolean>;
+  /** What is wrong while the daemon is dead. */
+  whileDown?(): Promise<string[]>;
+  /** Removes what it made besides. */
+  end?(): void;
   findings(left: Left): string[];
 }
 
@@ -47,18 +54,19 @@ interface Steps {
 
 /** Kills a daemon after each database statement of a run that uses a feature, until one trial gets to its end. */
 export async function killFeatureAtSteps(feature: Feature, { from, by, say }: Steps): Promise<StepKills> {
+  using _ended = { [Symbol.dispose]: () => feature.end?.() };
   await using model = await startScriptedModel();
   model.onRequest((request) => {
     const tag = [...JSON.stringify(request.messages).matchAll(/kill-step-\d+/g)].at(-1)?.[0] ?? '';
     return feature.answer(request, tag);
   });
-  await using daemon = await startDaemon({ model: model.url });
+  await using daemon = await startDaemon({ model: model.url, ...(feature.config && { config: feature.config }) });
   const token = feature.isForeign && (await foreignToken(daemon));
   const found: StepKills = { kills: 0, findings: [] };
   for (let statement = from; found.findings.length === 0; statement += by) {
     const trial = { statement, tag: `kill-step-${statement}`, feature, ...(token && { token }) };
-    const { wasKilled, wsId } = await tryOnce(daemon, trial);
-    const findings = await findingsIn(daemon, trial, wsId);
+    const { wasKilled, wsId, wrong } = await tryOnce(daemon, trial);
+    const findings = [...wrong, ...(await findingsIn(daemon, trial, wsId))];
     found.findings.push(...findings.map((what) => `killed after ${statement}: ${what}`));
     if (!wasKilled) break;
     found.kills += 1;
@@ -82,7 +90,14 @@ interface Trial {
   token?: string;
 }
 
-async function tryOnce(daemon: DaemonUnderTest, trial: Trial): Promise<{ wasKilled: boolean; wsId: string }> {
+interface Tried {
+  wasKilled: boolean;
+  wsId: string;
+  /** What was wrong while the daemon was dead. */
+  wrong: string[];
+}
+
+async function tryOnce(daemon: DaemonUnderTest, trial: Trial): Promise<Tried> {
   const { statement, tag, feature } = trial;
   const { NODE_OPTIONS = '' } = process.env;
   const killer = { NODE_OPTIONS: `${NODE_OPTIONS} --import=${KILLER.href}`, KILL_ARMED: '1' };
@@ -95,13 +110,14 @@ async function tryOnce(daemon: DaemonUnderTest, trial: Trial): Promise<{ wasKill
   await client.call('health', {}); // the signal has arrived
   const wasKilled = await wasKilledBefore(finish(daemon, client, { ask, trial }), exited, tag);
   client.close();
+  const wrong = wasKilled ? ((await feature.whileDown?.()) ?? []) : [];
   if (wasKilled) {
     await daemon.restart({ env: {} });
     const next = await daemon.client();
     await inTime(finish(daemon, next, { ask, trial }), `an end of ${tag} after the kill`);
     next.close();
   }
-  return { wasKilled, wsId };
+  return { wasKilled, wsId, wrong };
 }
 
 interface Asking {
@@ -145,7 +161,7 @@ async function findingsIn({ home }: DaemonUnderTest, { tag, feature }: Trial, ws
   const [workstream] = disk.workstreams;
   if (!workstream) return ['the workstream is gone'];
   const { effectsFile } = feature;
-  const effects = effectsFile === undefined ? [] : await readEffects(`${home}/workspace/${effectsFile}`);
+  const effects = effectsFile === undefined ? [] : await readEffects(path.resolve(home, 'workspace', effectsFile));
   const left = { tag, disk, workstream, effects: effects.filter((effect) => effect.tag.startsWith(`${tag}-`)) };
   const { runs } = workstream;
   return [

@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util';
 import { toWholeNumber } from '../support/whole-number.ts';
 import { killBackgroundAtSteps } from './background-kills.ts';
 import { FEATURES, isFeature } from './features/features.ts';
+import { killInstallAtSteps } from './install-kills.ts';
+import { isInstallation } from './installations.ts';
 import { killAtSteps } from './kill-at-steps.ts';
 import { killFeatureAtSteps } from './kill-feature.ts';
 
@@ -13,10 +15,12 @@ the end. After each kill another daemon goes on, and the run must end with every
 In the mode auto, there is one call, and the judge answers its question, nobody else. In the mode background, the run starts
 a command in the background, reads its output and ends it; no process may be left, and the model must hear of every end.
 Further modes do the same for sub-agents (task), a plan with a revision (plan), a watch whose result is told (watch), and
-memories (memory), also those that wait for a person (quarantine).
+memories (memory), also those that wait for a person (quarantine), and a call of a tool server (tool). In the modes skill and
+server, skills of a repository and a tool server of the registry are installed: all of it must be there, or nothing.
 
   --from N   the first statement after which it is killed (1)
-  --mode M   ask, auto, background, task, plan, watch, memory or quarantine (ask)
+  --mode M   ask, auto, background, task, plan, watch, memory, quarantine, tool,
+             skill or server (ask)
   --by N     how many statements later the next kill comes (1)
 `;
 
@@ -44,7 +48,8 @@ else {
 }
 
 function killIn(mode: string, steps: Parameters<typeof killBackgroundAtSteps>[0]) {
-  if (isFeature(mode)) return killFeatureAtSteps(FEATURES[mode], steps);
+  if (isFeature(mode)) return killFeatureAtSteps(FEATURES[mode](), steps);
+  if (isInstallation(mode)) return killInstallAtSteps(mode, steps);
   if (mode === 'background') return killBackgroundAtSteps(steps);
   if (mode === 'ask' || mode === 'auto') return killAtSteps({ ...steps, mode });
   throw new Error(`There is no mode ${mode}. See --help.`);

@@ -1,33 +1,38 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { openConversation } from '../support/clients/conversation.ts';
 import type { Stage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { configure, toServerName } from './configure.ts';
+import { driveWithAccount } from './drive-with-account.ts';
 import type { ScenarioServer } from './run-scenario.ts';
+import { isAboutAccounts } from './scenarios.ts';
 
 /** The arguments of tools that need some. */
 const ARGUMENTS: Readonly<Record<string, object>> = { add_numbers: { a: 5, b: 3 } };
 const MOST_QUESTIONS = 20;
 
+/** Lets a daemon use the server of a scenario. */
+export const driveDaemon = (stage: Stage, server: ScenarioServer): Promise<void> =>
+  isAboutAccounts(server.scenario) ? driveWithAccount(stage, server) : driveWithoutAccount(stage, server);
+
 /**
- * Lets a daemon use the server of a scenario as people would: the server is configured, and an agent calls each of its tools.
+ * Uses the server as people would: the server is configured, and an agent calls each of its tools.
  * Every question is answered with a bare approval. In the end, the server is taken out, because the suite waits for its
  * connections to end.
  */
-export async function driveDaemon(stage: Stage, { scenario, url }: ScenarioServer): Promise<void> {
+async function driveWithoutAccount(stage: Stage, { scenario, url }: ScenarioServer): Promise<void> {
   const { daemon } = stage;
-  const name = scenario.replaceAll(/[^a-z0-9]+/g, '-');
+  const name = toServerName(scenario);
   const operator = await daemon.client();
   const reload = () => operator.call('config.reload', {});
   try {
-    await configure(daemon.home, { [name]: { url } });
+    await configure(daemon.home, { servers: { [name]: { url } } });
     await reload();
     const { state, tools, problem = '' } = await operator.call('mcp.refresh', { name });
     assert.equal(state, 'connected', problem);
     await callEach(stage, tools);
   } finally {
-    await configure(daemon.home, {});
+    await configure(daemon.home, { servers: {} });
     await reload();
     operator.close();
   }
@@ -53,11 +58,4 @@ async function callEach({ daemon, model }: Stage, tools: readonly { name: string
     assert.equal(outcome, 'done', output);
     await talk.ended(question);
   }
-}
-
-/** As an operator would, with an editor. */
-async function configure(home: string, servers: Record<string, { url: string }>): Promise<void> {
-  const file = path.join(home, 'config.json');
-  const config = JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
-  await writeFile(file, JSON.stringify({ ...config, mcp: { servers } }), { mode: 0o600 });
 }

@@ -3,7 +3,7 @@ import { startDaemon } from '../support/daemon/daemon.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { driveDaemon } from './drive-daemon.ts';
 import { runScenario } from './run-scenario.ts';
-import { CORE } from './scenarios.ts';
+import { listScenarios } from './scenarios.ts';
 
 const HELP = `npm run mcp-conformance -- [--only SCENARIO] [--verbose]
 
@@ -23,7 +23,7 @@ const print = (text: string) => process.stdout.write(text);
 
 if (values.help) print(HELP);
 else {
-  const scenarios = values.only ?? [...CORE];
+  const scenarios = values.only ?? (await listScenarios());
   const model = await startScriptedModel();
   const daemon = await startDaemon({ model: model.url });
   let failed = 0;

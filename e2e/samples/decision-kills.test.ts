@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { killBackgroundAtSteps } from '../decision-kills/background-kills.ts';
-import { FEATURES } from '../decision-kills/features/features.ts';
+import { FEATURES, isFeature } from '../decision-kills/features/features.ts';
+import { killInstallAtSteps } from '../decision-kills/install-kills.ts';
 import { killAtSteps } from '../decision-kills/kill-at-steps.ts';
 import { killFeatureAtSteps } from '../decision-kills/kill-feature.ts';
 
@@ -31,17 +32,19 @@ const SAMPLES = [
   ['watch', 90],
   ['memory', 90],
   ['quarantine', 90],
+  ['tool', 60],
+  ['skill', 5],
+  ['server', 4],
 ] as const;
 /** One of them, another each time. */
 const [mode, by] = SAMPLES[randomInt(SAMPLES.length)] ?? SAMPLES[0];
 
 test(`the feature "${mode}" survives a kill after any statement`, async (t) => {
   const from = randomInt(1, by);
-  const { kills, findings } = await killFeatureAtSteps(FEATURES[mode], {
-    from,
-    by,
-    say: (line) => t.diagnostic(line),
-  });
+  const steps = { from, by, say: (line: string) => t.diagnostic(line) };
+  const { kills, findings } = await (isFeature(mode)
+    ? killFeatureAtSteps(FEATURES[mode](), steps)
+    : killInstallAtSteps(mode, steps));
   assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode ${mode}`);
   assert.ok(kills >= 1, `${kills} kills`);
 });

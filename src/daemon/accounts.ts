@@ -121,7 +121,7 @@ const withStored = (
   { stored }: Awaited<ReturnType<typeof openStoredServers>>,
 ): ConsentDeps['live'] => ({
   get mcp() {
-    return { servers: stored.servers() };
+    return { servers: stored.servers(), clientMetadataUrl: live.mcp.clientMetadataUrl };
   },
   get privateHosts() {
     return live.privateHosts;

@@ -90,6 +90,9 @@ export const McpServer = z
     nodeId: z.string(),
     /** How many calls are under way. */
     calls: z.int().min(0),
+    /** How many resources and prompts it offers, as it said last. 0 before it was connected. */
+    resources: z.int().min(0),
+    prompts: z.int().min(0),
     tools: z.array(McpTool),
   })
   .meta({ id: 'McpServer' });

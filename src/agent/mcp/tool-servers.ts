@@ -7,6 +7,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { ChangingTools } from '../tools/toolbox.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import { createConnectTool } from './accounts/connect-tool.ts';
+import { type ConsentProblem, problemOf } from './accounts/consent-problem.ts';
 import { createServer, type OpenedServer } from './accounts/create-server.ts';
 import { UserSessions } from './accounts/user-sessions.ts';
 import type { CallDeps } from './call-tool.ts';
@@ -96,7 +97,7 @@ class Servers implements ToolServers {
   /** Servers that end because of a change. */
   readonly #ending = new EndingServers();
   /** First questions to servers. */
-  readonly #asking = new Set<Promise<void>>();
+  readonly #asking = new Set<Promise<unknown>>();
   readonly #known: KnownServers;
   #offered: readonly Tool[] | undefined;
   #all: readonly Tool[] = [];
@@ -129,7 +130,7 @@ class Servers implements ToolServers {
   async ready(signal: AbortSignal): Promise<void> {
     this.#sync();
     for (const entry of this.#entries.values())
-      if (!this.#known.has(entry) && entry.server.state === 'failed') this.#ask(entry);
+      if (!this.#known.has(entry) && entry.server.state === 'failed') void this.#ask(entry);
     if (this.#asking.size === 0) return;
     using deadline = withDeadline(signal, { clock: this.#deps.clock, ms: READY_MS });
     await until(Promise.all(this.#asking), deadline.signal).catch(() => signal.throwIfAborted());
@@ -163,7 +164,8 @@ class Servers implements ToolServers {
 
   retry(): void {
     this.#sync();
-    for (const entry of this.#entries.values()) if (entry.server.state === 'failed') this.#ask(entry, { now: true });
+    for (const entry of this.#entries.values())
+      if (entry.server.state === 'failed') void this.#ask(entry, { now: true });
   }
 
   restart(name: string): boolean {
@@ -191,7 +193,7 @@ class Servers implements ToolServers {
     this.#configured = servers;
     for (const [name, entry] of this.#entries) {
       const config = servers[name];
-      if (config?.enabled && isSame(config, entry.config)) continue;
+      if (config?.enabled && toCanonicalJson(config) === toCanonicalJson(entry.config)) continue;
       this.#entries.delete(name);
       this.#replace(entry, config);
     }
@@ -215,7 +217,7 @@ class Servers implements ToolServers {
       tools: new Map(),
     };
     this.#entries.set(name, entry);
-    if (!this.#known.has(entry)) this.#ask(entry);
+    if (!this.#known.has(entry)) void this.#ask(entry);
   }
 
   #learn(entry: Entry, lists: ServerLists): void {
@@ -230,16 +232,14 @@ class Servers implements ToolServers {
     const entry = this.#entries.get(name);
     if (!(entry?.server instanceof UserSessions)) return;
     entry.server.end(user);
-    if (isConnected && !this.#known.has(entry)) this.#ask(entry, { user });
+    if (isConnected && !this.#known.has(entry)) void this.#ask(entry, { user });
   }
 
-  /** What it cannot answer is told by its state. */
-  #ask({ server }: Entry, how: { now?: boolean; user?: string } = {}): void {
-    const asked = server
-      .refresh(this.#closing.signal, how)
-      .catch(() => undefined)
-      .finally(() => this.#asking.delete(asked));
+  /** What it cannot answer is told by its state. Resolves with what the account lacks for an answer. */
+  #ask({ server }: Entry, how: { now?: boolean; user?: string } = {}): Promise<ConsentProblem | undefined> {
+    const asked = problemOf(server.refresh(this.#closing.signal, how)).finally(() => this.#asking.delete(asked));
     this.#asking.add(asked);
+    return asked;
   }
 
   /** The servers that offer resources or prompts. */
@@ -299,5 +299,3 @@ class Servers implements ToolServers {
 }
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
-
-const isSame = (a: unknown, b: unknown): boolean => toCanonicalJson(a) === toCanonicalJson(b);

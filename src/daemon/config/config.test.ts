@@ -104,11 +104,10 @@ test('every setting can be set', () => {
         },
       },
       ...{ maxServers: 20, registryUrl: 'https://registry.example.com/', idleMinutes: 3 },
+      clientMetadataUrl: 'https://chat.example.com/headgate.json',
     },
     server: {
-      host: '0.0.0.0',
-      port: 0,
-      allowedHosts: ['box.lan'],
+      ...{ host: '0.0.0.0', port: 0, allowedHosts: ['box.lan'] },
       allowedOrigins: ['https://app.example.com', 'http://127.0.0.1:3000'],
       publicUrl: 'https://chat.example.com',
       maxWorkstreams: 3,

@@ -87,6 +87,14 @@ export const McpConfig = z.object({
   registryUrl: Address.default('https://registry.modelcontextprotocol.io').describe(
     'The registry in which tool servers are searched.',
   ),
+  clientMetadataUrl: z
+    .url({ protocol: /^https$/ })
+    .max(2_048)
+    .refine((text) => !/[#?]/.test(text) && new URL(text).pathname !== '/', 'must have a path, and no ? or #')
+    .optional()
+    .describe(
+      'The address of a client metadata document that describes Headgate to the providers of accounts at tool servers. Default: Headgate registers itself.',
+    ),
   idleMinutes: z
     .int()
     .min(1)

@@ -16,6 +16,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'session.retentionDays': 'session.retention_days',
   'mcp.maxServers': 'cluster.mcp_max_servers',
   'mcp.registryUrl': 'mcp.registry_url',
+  'mcp.clientMetadataUrl': 'mcp.client_metadata_url',
   'skills.discoveryUrl': 'skills.discovery_url',
   'skills.githubApiUrl': 'skills.github_api_url',
   'skills.githubRawUrl': 'skills.github_raw_url',

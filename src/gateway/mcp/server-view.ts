@@ -42,7 +42,7 @@ interface Viewed {
 }
 
 function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed): McpServer {
-  const { name, config, state, problem, notes, about, tools, callsUnderWay } = status;
+  const { name, config, state, problem, notes, about, tools, catalog, callsUnderWay } = status;
   const { args, env, headers, url, oauth } = reveal ? config : maskServer(config);
   const { origin } = row ?? {};
   return {
@@ -73,6 +73,8 @@ function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed):
     about,
     nodeId,
     calls: callsUnderWay,
+    resources: catalog.resources.length,
+    prompts: catalog.prompts.length,
     tools: tools.map(toTool),
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Tool } from '../../tools/tool.ts';
 import { toConsentOutcome } from '../call-tool.ts';
 import { toToolName } from '../tool-name.ts';
+import type { ConsentProblem } from './consent-problem.ts';
 import type { CallAccount } from './user-sessions.ts';
 
 /**
@@ -10,7 +11,10 @@ import type { CallAccount } from './user-sessions.ts';
  */
 export function createConnectTool(
   server: string,
-  { accountFor, ask }: { accountFor(wsId: string): Promise<CallAccount>; ask(user: string): void },
+  {
+    accountFor,
+    ask,
+  }: { accountFor(wsId: string): Promise<CallAccount>; ask(user: string): Promise<ConsentProblem | undefined> },
 ): Tool<object> {
   const name = toToolName(server, 'connect');
   return {
@@ -29,11 +33,13 @@ export function createConnectTool(
       async execute() {
         const account = await accountFor(wsId);
         if (account.kind === 'missing') return toConsentOutcome(await account.note());
-        ask(account.user);
+        // It may be that the account lacks a right, so that the server does not even tell its tools.
+        const problem = await ask(account.user);
+        if (problem) return toConsentOutcome(problem);
         return { output: `An account is connected. ${THEN}`, outcome: 'done' };
       },
     }),
   };
 }
 
-const THEN = 'The tools of the server are asked for now; you are told of them with the next message of the person.';
+const THEN = 'The tools of the server were asked for; you are told of them with the next message of the person.';

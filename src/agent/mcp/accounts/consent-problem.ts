@@ -32,6 +32,13 @@ export class ConsentProblem extends Error {
   }
 }
 
+/** Which consent is missing for something. Undefined: none, also if it failed for another reason. */
+export const problemOf = (done: Promise<unknown>): Promise<ConsentProblem | undefined> =>
+  done.then(
+    () => undefined,
+    (error: unknown) => (error instanceof ConsentProblem ? error : undefined),
+  );
+
 /** What the model reads: data, so that a program can tell what is missing. */
 export const toEnvelope = ({ consent: { code, server, detail, scopes, url } }: ConsentProblem): string =>
   JSON.stringify({

@@ -19,7 +19,11 @@ export interface ConsentDeps {
   users: Pick<Users, 'boundsOf' | 'find' | 'onChanged' | 'count'>;
   /** The tool servers of the configuration and the database, read at each use. */
   live: {
-    readonly mcp: { readonly servers: Readonly<Record<string, ServerConfig>> };
+    readonly mcp: {
+      readonly servers: Readonly<Record<string, ServerConfig>>;
+      /** Where a document describes the daemon to providers. */
+      readonly clientMetadataUrl?: string | undefined;
+    };
     readonly privateHosts: readonly string[];
   };
   environment: Environment;

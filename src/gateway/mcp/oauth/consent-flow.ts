@@ -1,8 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { OAuthServer } from '../../../agent/mcp/accounts/accounts.ts';
-import { fillVariables } from '../../../agent/mcp/server-config.ts';
-import { CONSENT_CALLBACK } from '../../auth/origin-policy.ts';
 import { placeIn } from '../../secrets/sealed-rows.ts';
 import type { ConsentRequestTable } from '../../store/schema/consents/consent-schema.ts';
 import { type Statement, tookEffect, UnitRefused } from '../../store/store.ts';
@@ -12,26 +10,19 @@ import {
   consentIdOf,
   deleteClient,
   deletePending,
-  findClient,
+  endRequest,
   findConsent,
   findRequest,
+  isUsed,
   listPending,
-  putClient,
   putConsent,
   putRequest,
   takeRequest,
 } from './consent-rows.ts';
-import {
-  discover,
-  exchange,
-  type Granted,
-  oauthCodeOf,
-  ProviderUnfit,
-  register,
-  requireIssuer,
-  toConsentPage,
-} from './oauth-protocol.ts';
-import { OAuthClient, type Provider, readSealed, type StoredConsent, StoredRequest } from './sealed-texts.ts';
+import { discover } from './discover.ts';
+import { findOrRegister } from './oauth-client.ts';
+import { exchange, type Granted, oauthCodeOf, ProviderUnfit, requireIssuer, toConsentPage } from './oauth-protocol.ts';
+import { type Provider, readSealed, type StoredConsent, StoredRequest } from './sealed-texts.ts';
 
 /** How long a person may stay at the provider. */
 const PENDING_MS = 10 * 60_000;
@@ -84,11 +75,12 @@ export function createConsentFlow(deps: ConsentDeps) {
       also: (done: { server: string; user: string; scopes: readonly string[] }) => readonly Statement[],
     ): Promise<{ server: string; user: string }> {
       const { row, request } = await take(answer, deps);
-      const { server, user_id: user } = row;
-      if (findOAuthServer(deps, server)?.url !== request.provider.url) throw consentRefused('changed');
+      const { server, user_id: user, state_hash: stateHash } = row;
+      requireSame(server, request, deps);
       const granted = await redeem(answer, { server, request }, deps);
+      requireSame(server, request, deps); // the configuration may have changed while the provider answered
       const scopes = granted.scopes ?? request.scopes;
-      await keep({ server, user, scopes, granted, request }, also({ server, user, scopes }), deps);
+      await keep({ server, user, stateHash, scopes, granted, request }, also({ server, user, scopes }), deps);
       return { server, user };
     },
   };
@@ -114,11 +106,7 @@ async function scopesSoFar({ name }: OAuthServer, user: string, { store }: Conse
 async function prepare(server: OAuthServer, before: readonly string[], deps: ConsentDeps) {
   return askProvider(server.url, deps, async (fetch) => {
     const { provider, asked } = await discover(server.url, fetch);
-    const redirectUri = new URL(CONSENT_CALLBACK, deps.baseUrl()).href;
-    const client =
-      toFixedClient(server, { issuer: provider.issuer, redirectUri }, deps) ??
-      (await findRegistered(server.name, { issuer: provider.issuer, redirectUri }, deps)) ??
-      (await registerNew(server.name, await register(provider, redirectUri, fetch), deps));
+    const client = await findOrRegister(server, { provider, fetch }, deps);
     const wanted = union(server.oauth.scopes.length > 0 ? server.oauth.scopes : asked, before);
     return { provider, client, scopes: withRefresh(wanted, provider) };
   });
@@ -127,41 +115,6 @@ async function prepare(server: OAuthServer, before: readonly string[], deps: Con
 /** Without it, many providers give no refresh token, and the person would have to consent again each hour. */
 const withRefresh = (scopes: string[], provider: Provider): string[] =>
   scopes.length > 0 && provider.scopes.includes('offline_access') ? union(scopes, ['offline_access']) : scopes;
-
-interface ClientPlace {
-  issuer: string;
-  redirectUri: string;
-}
-
-function toFixedClient(
-  { oauth, storedId }: OAuthServer,
-  place: ClientPlace,
-  { environment }: ConsentDeps,
-): OAuthClient | undefined {
-  if (oauth.clientId === undefined) return undefined;
-  const given: Record<string, string> = oauth.clientSecret === undefined ? {} : { secret: oauth.clientSecret };
-  const filled = fillVariables(given, { storedId }, environment);
-  if (typeof filled === 'string') throw new ProviderUnfit(filled);
-  return { ...place, clientId: oauth.clientId, ...(filled.secret !== undefined && { clientSecret: filled.secret }) };
-}
-
-async function findRegistered(
-  server: string,
-  { issuer, redirectUri }: ClientPlace,
-  { store, vault, clock }: ConsentDeps,
-): Promise<OAuthClient | undefined> {
-  const sealed = await findClient(store, server);
-  const client = sealed && readSealed(OAuthClient, vault.open(placeIn('mcp_clients', server), sealed));
-  if (!client || client.issuer !== issuer || client.redirectUri !== redirectUri) return undefined;
-  return client.expiresMs === undefined || client.expiresMs > clock.now() + PENDING_MS ? client : undefined;
-}
-
-async function registerNew(server: string, client: OAuthClient, { vault, clock }: ConsentDeps): Promise<OAuthClient> {
-  await vault.commitSealed((seal) => [
-    putClient(server, seal(placeIn('mcp_clients', server), JSON.stringify(client)), clock.now()),
-  ]);
-  return client;
-}
 
 const ID_BYTES = 8;
 const SECRET_BYTES = 32;
@@ -199,7 +152,7 @@ async function take(
 ): Promise<{ row: ConsentRequestTable; request: StoredRequest }> {
   const hash = sha256(state);
   const row = await findRequest(store, hash);
-  if (!row || row.expires_ms <= clock.now()) throw consentRefused('expired');
+  if (!row || isUsed(row) || row.expires_ms <= clock.now()) throw consentRefused('expired');
   // It is not used up by this: whoever caused it may not be who began it.
   if (!isSame(sha256(browser), row.browser_hash)) throw consentRefused('other_browser');
   const taken = store.commit({ statements: [takeRequest(hash)], durable: true });
@@ -232,18 +185,24 @@ async function redeem(
   }
 }
 
+/** Throws if the server is another one than the person consented to, or gone. */
+function requireSame(server: string, { provider }: StoredRequest, deps: ConsentDeps): void {
+  if (findOAuthServer(deps, server)?.url !== provider.url) throw consentRefused('changed');
+}
+
 interface Kept {
   server: string;
   user: string;
+  stateHash: string;
   scopes: readonly string[];
   granted: Granted;
   request: StoredRequest;
 }
 
 async function keep(
-  { server, user, scopes, granted, request }: Kept,
+  { server, user, stateHash, scopes, granted, request }: Kept,
   also: readonly Statement[],
-  { vault, clock }: ConsentDeps,
+  { vault, clock, users }: ConsentDeps,
 ): Promise<void> {
   const consentId = consentIdOf(server, user);
   const nowMs = clock.now();
@@ -262,11 +221,13 @@ async function keep(
   try {
     await vault.commitSealed((seal) => [
       putConsent({ ...row, sealed: seal(placeIn('mcp_consents', consentId), JSON.stringify(stored)) }),
+      endRequest(stateHash),
       deletePending(user, server),
       ...also,
     ]);
   } catch (error) {
-    throw error instanceof UnitRefused ? consentRefused('account_disabled') : error;
+    if (!(error instanceof UnitRefused)) throw error;
+    throw consentRefused(user === '' || users.boundsOf(user) !== undefined ? 'changed' : 'account_disabled');
   }
 }
 

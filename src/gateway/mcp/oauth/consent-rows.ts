@@ -117,8 +117,27 @@ export function putRequest(row: ConsentRequestTable): Statement[] {
   ];
 }
 
+/** In place of the hash of the browser: the request was used, and its code is being redeemed. */
+const USED = '';
+
+export const isUsed = ({ browser_hash: browserHash }: ConsentRequestTable): boolean => browserHash === USED;
+
 /** Uses a request up. Refused for the second answer. */
 export const takeRequest = (stateHash: string): Statement =>
+  statementOf(
+    build
+      .updateTable('mcp_consent_requests')
+      .set({ browser_hash: USED })
+      .where('state_hash', '=', stateHash)
+      .where('browser_hash', '<>', USED),
+    1,
+  );
+
+/**
+ * Ends a request that was used. Refused when everything of its server or user was deleted since, so an account that is stored
+ * in the same unit is one of a server that is still the same.
+ */
+export const endRequest = (stateHash: string): Statement =>
   statementOf(build.deleteFrom('mcp_consent_requests').where('state_hash', '=', stateHash), 1);
 
 export const findClient = async ({ db }: Db, server: string): Promise<string | undefined> =>

@@ -13,7 +13,12 @@ const ISSUER = 'https://sso.example.com';
 
 /** A tool server and its provider in place of `fetch`. */
 function fakeNotes() {
-  const state = { expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, asked: [] as string[] };
+  const state = {
+    ...{ expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, asked: [] as string[] },
+    names: true,
+    registered: undefined as Record<string, unknown> | undefined,
+    beforeToken: async (): Promise<void> => undefined,
+  };
   const metadata = {
     issuer: ISSUER,
     authorization_endpoint: `${ISSUER}/auth`,
@@ -22,10 +27,13 @@ function fakeNotes() {
     response_types_supported: ['code'],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none'],
+    client_id_metadata_document_supported: false,
   };
   const answers: Record<string, () => Response> = {
     '/.well-known/oauth-protected-resource/mcp': () =>
-      Response.json({ resource: URL_OF_SERVER, authorization_servers: [ISSUER] }),
+      state.names
+        ? Response.json({ resource: URL_OF_SERVER, authorization_servers: [ISSUER] })
+        : new Response('', { status: 404 }),
     '/.well-known/oauth-authorization-server': () => Response.json(metadata),
     '/reg': () =>
       Response.json(
@@ -46,9 +54,11 @@ function fakeNotes() {
   };
   return Object.assign(state, {
     metadata,
-    fetch: (async (input) => {
+    fetch: (async (input, init) => {
       const { pathname } = new URL(String(input));
       state.asked.push(pathname);
+      if (pathname === '/token') await state.beforeToken();
+      if (pathname === '/reg') state.registered = JSON.parse(String(init?.body));
       return answers[pathname]?.() ?? new Response('', { status: 404 });
     }) satisfies typeof fetch,
   });
@@ -77,6 +87,9 @@ async function setUp(t: TestContext) {
     ...{ url: URL_OF_SERVER, oauth: { scopes: [] }, headers: {}, args: [], env: {}, network: [], folders: [] },
     ...{ writesFolders: false, sandbox: true, autoApprove: false, enabled: true, timeoutSecs: 20 },
   };
+  const mcp: { servers: Record<string, typeof config>; clientMetadataUrl?: string | undefined } = {
+    servers: { notes: config },
+  };
   const bounds = { scopes: new Set([]), permissions: new Set([]), expiresAtMs: undefined };
   const consents = new Consents({
     store,
@@ -87,7 +100,7 @@ async function setUp(t: TestContext) {
       find: () => undefined,
       onChanged: () => undefined,
     },
-    live: { mcp: { servers: { notes: config } }, privateHosts: [] },
+    live: { mcp, privateHosts: [] },
     environment: {},
     fetch: notes.fetch,
     baseUrl: () => 'http://127.0.0.1:7717',
@@ -98,7 +111,7 @@ async function setUp(t: TestContext) {
   });
   const nothing = () => [];
   return {
-    ...{ consents, notes, server, clock, vault, store, disabled },
+    ...{ consents, notes, server, mcp, clock, vault, store, disabled },
     async connect(user: string): Promise<void> {
       if (user !== '') {
         const row = { user_id: user, username: user, username_key: user, display_name: '', password_hash: null };
@@ -192,9 +205,59 @@ test('a provider without PKCE, or that is another one than it says, is refused',
   await assert.rejects(begin(), { code: 'UNAVAILABLE', message: /does not support PKCE with S256/ });
   notes.metadata.code_challenge_methods_supported = ['S256'];
   notes.metadata.issuer = 'https://evil.example';
-  await assert.rejects(begin(), { code: 'UNAVAILABLE', message: /another provider/ });
+  await assert.rejects(begin(), { code: 'UNAVAILABLE', message: /another one/ });
   notes.metadata.issuer = ISSUER;
   notes.metadata.authorization_endpoint = 'javascript:alert(1)';
   await assert.rejects(begin(), { code: 'UNAVAILABLE' });
   assert.equal(notes.asked.includes('/token'), false);
+});
+
+test('A consent must not store an account for a server that was removed, moved or disabled while it was finished', async (t) => {
+  const { consents, notes, mcp, store, connect } = await setUp(t);
+  const changed = { code: 'UNAUTHORIZED', details: { reason: 'changed' } };
+  notes.beforeToken = async () => {
+    const { statements, ended } = await consents.ending('notes');
+    await store.commit({ statements });
+    ended();
+  };
+  await assert.rejects(connect('ada'), changed);
+  const { servers } = mcp;
+  notes.beforeToken = async () => {
+    mcp.servers = {};
+  };
+  await assert.rejects(connect('ada'), changed);
+  mcp.servers = servers;
+  assert.deepEqual([notes.tokens, await consents.list('ada')], [2, []]);
+  notes.beforeToken = async () => undefined;
+  await connect('ada');
+  assert.equal((await consents.list('ada')).length, 1);
+});
+
+test('a server that names no provider is its own, by any name at its own origin and by none elsewhere', async (t) => {
+  const { consents, notes } = await setUp(t);
+  const begin = () => consents.begin('', { server: 'notes', scopes: [] });
+  notes.names = false;
+  notes.metadata.issuer = 'https://notes.example.com/oauth';
+  assert.match((await begin()).url, /^https:\/\/sso\.example\.com\/auth\?/);
+  notes.metadata.issuer = ISSUER;
+  await assert.rejects(begin(), { message: /another one/ });
+  notes.names = true;
+  notes.metadata.issuer = `${ISSUER}/tenant`;
+  await assert.rejects(begin(), { message: /another one/ });
+});
+
+test('a provider that reads documents gets the address of ours; others register a client with a method they know', async (t) => {
+  const { consents, notes, mcp } = await setUp(t);
+  const clientId = async () => {
+    const { url } = await consents.begin('', { server: 'notes', scopes: [] });
+    return new URL(url).searchParams.get('client_id');
+  };
+  mcp.clientMetadataUrl = 'https://chat.example.com/headgate.json';
+  notes.metadata.token_endpoint_auth_methods_supported = ['private_key_jwt', 'client_secret_post'];
+  assert.equal(await clientId(), 'c');
+  assert.equal(notes.registered?.token_endpoint_auth_method, 'client_secret_post');
+  notes.metadata.client_id_metadata_document_supported = true;
+  assert.equal(await clientId(), 'https://chat.example.com/headgate.json');
+  mcp.clientMetadataUrl = undefined;
+  assert.equal(await clientId(), 'c');
 });

@@ -1,9 +1,9 @@
 import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client';
 import { scopesIn } from '../../../agent/mcp/accounts/consent-problem.ts';
-import { type createOAuthFetch, requireSecure } from './oauth-fetch.ts';
+import type { createOAuthFetch } from './oauth-fetch.ts';
 import type { OAuthClient, Provider, StoredConsent, StoredRequest } from './sealed-texts.ts';
 
-type OAuthFetch = ReturnType<typeof createOAuthFetch>;
+export type OAuthFetch = ReturnType<typeof createOAuthFetch>;
 
 /** What a provider gave. */
 export interface Granted {
@@ -20,71 +20,7 @@ export class ProviderUnfit extends Error {
 }
 
 /** The protocol package is loaded with the first server that needs it. */
-const load = () => import('@modelcontextprotocol/client');
-
-/** Finds out who gives tokens for a tool server (RFC 9728, RFC 8414), and for which rights it asks. */
-export async function discover(url: string, fetch: OAuthFetch): Promise<{ provider: Provider; asked: string[] }> {
-  const { discoverOAuthServerInfo, extractWWWAuthenticateParams, checkResourceAllowed, resourceUrlFromServerUrl } =
-    await load();
-  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(await knock(url, fetch));
-  const found = await discoverOAuthServerInfo(url, {
-    fetchFn: fetch,
-    ...(resourceMetadataUrl && { resourceMetadataUrl }),
-  });
-  const { authorizationServerMetadata: metadata, resourceMetadata, authorizationServerUrl } = found;
-  const resource = resourceMetadata?.resource;
-  const requestedResource = resourceUrlFromServerUrl(url);
-  if (resource !== undefined && !checkResourceAllowed({ requestedResource, configuredResource: resource }))
-    throw new ProviderUnfit('the tool server says that it is another resource than the configured address');
-  const asked = scopesIn(scope ?? resourceMetadata?.scopes_supported?.join(' '));
-  const about = metadata ? toProvider(url, metadata) : usualPaths(url, authorizationServerUrl);
-  return { provider: { ...about, ...(resource !== undefined && { resource }) }, asked };
-}
-
-/** What a server answers to somebody without a token. */
-function knock(url: string, fetch: OAuthFetch): Promise<Response> {
-  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'headgate', version: '1' } };
-  return fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
-  });
-}
-
-function toProvider(url: string, metadata: AuthorizationServerMetadata): Provider {
-  const { issuer, authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
-  const methods = metadata.code_challenge_methods_supported;
-  if (!methods?.includes('S256')) throw new ProviderUnfit('its provider does not support PKCE with S256');
-  const revocation = 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
-  requireSecure(new URL(authorization_endpoint), new URL(url));
-  return {
-    url,
-    issuer,
-    authorizationEndpoint: authorization_endpoint,
-    tokenEndpoint: token_endpoint,
-    ...(registration_endpoint !== undefined && { registrationEndpoint: registration_endpoint }),
-    ...(typeof revocation === 'string' && { revocationEndpoint: revocation }),
-    authMethods: metadata.token_endpoint_auth_methods_supported ?? [],
-    namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    scopes: metadata.scopes_supported ?? [],
-  };
-}
-
-/** A server without any metadata is its own provider, at the paths of the protocol's first revision. */
-function usualPaths(url: string, authorizationServerUrl: string): Provider {
-  const { origin } = new URL(url);
-  if (new URL(authorizationServerUrl).origin !== origin) throw new ProviderUnfit('its provider has no metadata');
-  return {
-    url,
-    issuer: `${origin}/`,
-    authorizationEndpoint: `${origin}/authorize`,
-    tokenEndpoint: `${origin}/token`,
-    registrationEndpoint: `${origin}/register`,
-    authMethods: [],
-    namesIssuer: false,
-    scopes: [],
-  };
-}
+export const load = () => import('@modelcontextprotocol/client');
 
 /** Registers the daemon as a client (RFC 7591). */
 export async function register(provider: Provider, redirectUri: string, fetch: OAuthFetch): Promise<OAuthClient> {
@@ -99,7 +35,7 @@ export async function register(provider: Provider, redirectUri: string, fetch: O
       client_name: 'Headgate',
       redirect_uris: [redirectUri],
       response_types: ['code'],
-      token_endpoint_auth_method: provider.authMethods.includes('none') ? 'none' : 'client_secret_basic',
+      token_endpoint_auth_method: methodFor(provider),
     },
   });
   const registered = await registerClient(provider.issuer, {
@@ -117,6 +53,11 @@ export async function register(provider: Provider, redirectUri: string, fetch: O
     ...(expires !== undefined && expires > 0 && { expiresMs: expires * 1_000 }),
   };
 }
+
+/** The first that the provider knows. Without a secret, none can be lost: the code is bound to its request by PKCE anyway. */
+const methodFor = ({ authMethods }: Provider): string =>
+  ['none', 'client_secret_basic', 'client_secret_post'].find((method) => authMethods.includes(method)) ??
+  'client_secret_basic';
 
 /** The address at which the person consents, and the verifier of PKCE. */
 export async function toConsentPage(

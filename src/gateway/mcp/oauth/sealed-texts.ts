@@ -12,6 +12,8 @@ export const Provider = z.object({
   authMethods: z.array(z.string()),
   /** Whether its answers always name the issuer (RFC 9207). */
   namesIssuer: z.boolean(),
+  /** Whether a client may be the address of a document about it. */
+  readsDocuments: z.boolean().default(false),
   scopes: z.array(z.string()),
   /** For what the tokens are (RFC 8707). */
   resource: z.string().optional(),

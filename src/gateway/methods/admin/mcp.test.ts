@@ -19,7 +19,13 @@ const status: ServerStatus = {
   tools: [
     { name: 'mcp__files__read', known: { ...tool, changed: { ...tool, description: 'Reads all.', digest: 'b' } } },
   ],
-  catalog: { resources: [], prompts: [] },
+  catalog: {
+    resources: [
+      { uri: 'note://1', isTemplate: false, name: 'one', description: '', mimeType: '' },
+      { uri: 'note://{id}', isTemplate: true, name: 'any', description: '', mimeType: '' },
+    ],
+    prompts: [{ name: 'greet', description: '', args: [] }],
+  },
   callsUnderWay: 1,
 };
 const off: ServerStatus = { ...status, name: 'off', state: 'disabled', tools: [] };
@@ -45,8 +51,8 @@ test('servers are listed with masked variables and what has changed', async () =
   const { servers } = await gateway.call('mcp.list', {});
   const [files] = servers;
   assert.deepEqual(
-    [files?.env, files?.transport, files?.calls, files?.notes],
-    [{ TOKEN: '***' }, 'stdio', 1, ['tool 2: it has no name']],
+    [files?.env, files?.transport, files?.calls, files?.resources, files?.prompts, files?.notes],
+    [{ TOKEN: '***' }, 'stdio', 1, 2, 1, ['tool 2: it has no name']],
   );
   assert.deepEqual(files?.tools, [
     {

@@ -10,11 +10,11 @@ type Server = Result<'mcp.get'>;
 /** Secrets may be in the answer. */
 const headers = () => ({ 'Cache-Control': 'no-store' });
 
-const toStatus = ({ state, tools, problem = '', transport, command, url }: Server) => ({
+const toStatus = ({ state, tools, resources, prompts, problem = '', transport, command, url }: Server) => ({
   connected: state === 'connected',
   tools: tools.filter(({ isGone }) => !isGone).length,
-  resources: 0,
-  prompts: 0,
+  resources,
+  prompts,
   error: problem,
   transport,
   command,

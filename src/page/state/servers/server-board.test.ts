@@ -11,7 +11,7 @@ const TOOL = {
 const SERVER: McpServer = {
   ...{ name: 'notes', transport: 'stdio', command: 'notes', url: '', headers: {}, args: [], env: {}, network: [] },
   ...{ folders: [], writesFolders: false, sandbox: true, autoApprove: false, enabled: true, timeoutSecs: 120 },
-  ...{ state: 'idle', notes: [], about: '', calls: 0, tools: [TOOL] },
+  ...{ state: 'idle', notes: [], about: '', calls: 0, resources: 0, prompts: 0, tools: [TOOL] },
   ...{ serverId: 'config:notes', source: 'config', createdBy: '', nodeId: 'box-1', authType: 'none' },
 };
 const other: McpServer = { ...SERVER, name: 'tracker', tools: [] };
