@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { SUB_AGENT_OUTCOMES, subAgentShape } from '../../events/sub-agent.ts';
+import { optionalText } from '../../frames.ts';
 import { LIMITS } from '../../limits.ts';
 import { AssistantInFile, ResultInFile, UserInFile } from './file-message.ts';
 
-const { title, mode, tools, model, turns, tool_calls: toolCalls, tokens, started_ms: startedMs } = subAgentShape;
+const { title, mode, tools, turns, tool_calls: toolCalls, tokens, started_ms: startedMs } = subAgentShape;
 
 /**
  * A sub-agent of an exported conversation, with what it read and said. It has ended, and an import keeps it as a record: nothing
@@ -18,7 +19,7 @@ export const FileAgent = z.strictObject({
   outcome: z.enum(SUB_AGENT_OUTCOMES),
   mode,
   tools,
-  model,
+  model: optionalText(256),
   turns,
   toolCalls,
   tokens,
