@@ -33,7 +33,9 @@ const VALUES = [
       ...['model', 'skill'],
     ].map((field) => `schedule.${call} ${field}`),
   ),
-  ...['reasoning', 'notice', 'notSandboxed'].map((field) => `workstream.import conversation.messages.${field}`),
+  ...['messages', 'agents.messages'].flatMap((place) =>
+    ['reasoning', 'notice', 'notSandboxed'].map((field) => `workstream.import conversation.${place}.${field}`),
+  ),
 ];
 /** Here the empty string empties a field, or is refused like a missing one. */
 const TEMPLATE_TEXTS = [

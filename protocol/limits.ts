@@ -30,6 +30,7 @@ export const LIMITS = {
   conversationFileBytes: 64 * 1024 * 1024,
   conversationFileMessages: 20_000,
   conversationFileNotes: 10_000,
+  conversationFileAgents: 1_000,
   /** Conversations of this size that are imported at the same time. */
   importsAtOnce: 2,
   pendingAttachments: 10,

@@ -216,6 +216,17 @@ test('modes and models can be chosen, slash commands run, and wrong choices say 
   assert.match(editor.textIn(sessionId), /Better\.$/);
 });
 
+test('a session is in the list of its folder, and only there', async () => {
+  await using editor = await openEditor({ env: here });
+  const sessionId = await begin(editor);
+  model.when('list me', say('Listed.'));
+  await prompt(editor, sessionId, 'list me');
+  const inFolder = await editor.agent.request(session.list, { cwd });
+  const found = inFolder.sessions.find((one) => one.sessionId === sessionId);
+  assert.deepEqual([found?.cwd, found?.title], [cwd, 'list me']);
+  assert.deepEqual((await editor.agent.request(session.list, { cwd: '/elsewhere' })).sessions, []);
+});
+
 test('a loaded session replays the conversation, and goes on', async () => {
   const sessionId = await (async () => {
     await using editor = await openEditor({ env: here });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FileMessage } from '../../protocol/methods/conversation/conversation-file.ts';
+import type { FileMessage } from '../../protocol/methods/conversation/file-message.ts';
 import { firstApproval } from '../support/clients/first-approval.ts';
 import { sampleConversation } from '../support/clients/sample-conversation.ts';
 import { readLedger } from '../support/daemon/ledger.ts';

@@ -138,11 +138,16 @@ export interface EnvironmentMark {
   outputOf?: string;
   /** It shows these memories, as `memoryKey` names them. */
   memories?: readonly string[];
+  /** It reminds the model of its memory. */
+  nudge?: { kind: NudgeKind; atMs: number };
   /** What the model knows of skills after it. */
   skills?: ToldSkills;
   /** What of it nobody trusts. */
   taint?: ToolMessage['taint'];
 }
+
+/** Why a model is reminded of its memory. */
+export type NudgeKind = 'start' | 'resume' | 'correction' | 'completion' | 'denial' | 'tool_error';
 
 /** What a model knows of skills, by its messages. */
 export interface ToldSkills {

@@ -183,7 +183,7 @@ function createTalks(
     channels,
     deliveries,
     snapshots,
-    exports: new Exports({ workstreams, messages, notes, attachments }),
+    exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),
     global,
     unseenRuns,

@@ -76,6 +76,7 @@ export function observeWorkstreams(
     onVerdicts(verdicts = []) {
       for (const { verdict } of verdicts) metrics.verdict(verdict.tier, verdict.risk_level);
     },
+    onNudged: (kind) => metrics.memoryNudge(kind),
     onToolStarted: (tool) => metrics.toolCall(tool),
     onFree,
     onMessage: () => metrics.messageSent(),

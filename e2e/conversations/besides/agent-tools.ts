@@ -30,7 +30,7 @@ const current = (get: () => MemorySource): MemorySource => ({
   search: (...asked) => get().search(...asked),
   save: (...asked) => get().save(...asked),
   remove: (...asked) => get().remove(...asked),
-  relevant: (...asked) => get().relevant(...asked),
+  forRuns: (...asked) => get().forRuns(...asked),
 });
 
 const Asked = z.object({ arguments: z.object({ text: z.string().optional() }) });

@@ -29,7 +29,7 @@ export interface ScriptedModel extends AsyncDisposable {
   others: string[];
   /** The answers to the next requests, one each. */
   script(...answers: Answer[]): void;
-  /** The answers whenever the last user message contains `text`: the first, then one after each batch of tool results. */
+  /** The answers whenever the last user message contains `text`, besides those of the daemon: the first, then one after each batch of tool results. */
   when(text: string, ...answers: Answer[]): void;
   /** Checked first; undefined leaves the request to `when` and `script`. */
   onRequest(decide: (body: ChatRequest) => Answer | undefined): void;
@@ -103,15 +103,19 @@ export async function startScriptedModel({
   };
 }
 
+/** Written by a person or a program: the daemon tells models things in messages of the same role. */
+const isAsked = ({ role, content }: ChatRequest['messages'][number]): boolean =>
+  role === 'user' && !(typeof content === 'string' && content.startsWith('<environment>'));
+
 /** The last user message. */
 function userText({ messages }: ChatRequest): string {
-  const content = messages.findLast(({ role }) => role === 'user')?.content;
+  const content = messages.findLast(isAsked)?.content;
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }
 
 function findRule(rules: { text: string; answers: Answer[] }[], body: ChatRequest): Answer | undefined {
   const rule = rules.find(({ text }) => userText(body).includes(text));
-  const sinceUser = body.messages.slice(body.messages.findLastIndex(({ role }) => role === 'user'));
+  const sinceUser = body.messages.slice(body.messages.findLastIndex(isAsked));
   return rule?.answers[sinceUser.filter(({ role }) => role === 'assistant').length];
 }
 

@@ -67,6 +67,10 @@ export const HttpSkill = z.object({
   scan_report: ScanReport,
   scan_version: z.string(),
   resource_count: z.number(),
+  /** Files of an installed skill that were not stored: the first 50, and how many. */
+  left_out: z
+    .object({ count: z.number(), files: z.array(z.object({ path: z.string(), reason: z.string() })) })
+    .optional(),
   created: z.string(),
   updated: z.string(),
 });

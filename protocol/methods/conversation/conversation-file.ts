@@ -2,49 +2,12 @@ import { z } from 'zod';
 import { infoShape } from '../../events/info.ts';
 import { optionalText } from '../../frames.ts';
 import { LIMITS } from '../../limits.ts';
-import { MessageFailure } from '../../run-outcome.ts';
-import { Attachment, CallOutcome, DecidedBy } from '../../stream-events.ts';
+import { Attachment, DecidedBy } from '../../stream-events.ts';
+import { FileAgent } from './file-agent.ts';
+import { FileMessage } from './file-message.ts';
 
 const Count = z.int().min(0);
 const base = { createdMs: Count };
-
-const User = z.strictObject({
-  ...base,
-  role: z.literal('user'),
-  content: z.string(),
-  /** Places in `files`, from 0. */
-  files: z.array(Count).min(1).max(LIMITS.attachmentsPerMessage).optional(),
-  failed: MessageFailure.optional(),
-});
-
-const Assistant = z.strictObject({
-  ...base,
-  role: z.literal('assistant'),
-  content: z.string(),
-  reasoning: z.string().optional(),
-  toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
-  partial: z.boolean().optional(),
-  cutPart: z.strictObject({ contentChars: Count, reasoningChars: Count }).optional(),
-});
-
-const Tool = z.strictObject({
-  ...base,
-  role: z.literal('tool'),
-  callId: z.string(),
-  name: z.string(),
-  output: z.string(),
-  outcome: CallOutcome,
-  exitCode: z.int().optional(),
-  durationMs: z.number().min(0).optional(),
-  notSandboxed: z.string().optional(),
-  notice: z.string().optional(),
-  /** The size of the whole output, when `output` has only its two ends. */
-  wholeBytes: Count.optional(),
-});
-
-/** A message of an exported conversation. */
-export const FileMessage = z.discriminatedUnion('role', [User, Assistant, Tool]);
-export type FileMessage = z.infer<typeof FileMessage>;
 
 /** After this many messages of the file. */
 const noteBase = { ...base, after: Count };
@@ -94,6 +57,8 @@ export const ConversationFile = z
     messages: z.array(FileMessage).min(1).max(LIMITS.conversationFileMessages),
     notes: z.array(FileNote).max(LIMITS.conversationFileNotes).default([]),
     files: z.array(FileContent).max(1_000).default([]),
+    /** Its sub-agents, in the order in which they were started; absent: none. */
+    agents: z.array(FileAgent).max(LIMITS.conversationFileAgents).optional(),
   })
   .meta({ id: 'ConversationFile' });
 export type ConversationFile = z.output<typeof ConversationFile>;

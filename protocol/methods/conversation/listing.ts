@@ -41,6 +41,8 @@ export const SavedWorkstream = z
     alias: z.string().nullable(),
     name: NonEmpty,
     title: z.string().nullable(),
+    /** The folder that it works in. Absent from earlier versions. */
+    workdir: z.string().optional(),
     createdMs: Count,
     updatedMs: Count,
     /** The messages that count now. */
@@ -103,6 +105,8 @@ export const listingContracts = {
           beforeWsId: optionalText(128),
           /** Words, each of which has to be in the name or the title. */
           search: optionalText(256),
+          /** Only those that work in exactly this folder. */
+          workdir: optionalText(4_096),
         })
         .meta({ id: 'WorkstreamSavedParams' }),
     result: () =>

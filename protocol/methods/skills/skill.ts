@@ -59,6 +59,14 @@ export const SkillSummary = z
   .meta({ id: 'SkillSummary' });
 export type SkillSummary = z.infer<typeof SkillSummary>;
 
+/** Files of an installed skill that were not stored. Absent: none. */
+const LeftOut = z.strictObject({
+  count: z.int().min(1),
+  /** The first 50. `binary`: it is not text. `place`: it is outside of `scripts`, `references` and `assets`. */
+  files: z.array(z.strictObject({ path: z.string(), reason: z.enum(['binary', 'place']) })),
+});
+export type LeftOut = z.infer<typeof LeftOut>;
+
 /** A skill as it is stored. Empty texts and null: as usual. */
 export const Skill = z
   .strictObject({
@@ -107,6 +115,7 @@ export const Skill = z
     priority: z.int(),
     scan: SkillScan,
     resourceCount: z.int().min(0),
+    leftOut: LeftOut.optional(),
     createdAtMs: AtMs,
     updatedAtMs: AtMs,
   })

@@ -82,12 +82,29 @@ export interface MemorySource {
   search(wsId: string, words: string, query: MemoryQuery): Promise<FoundMemories>;
   /** Returns the name as it was stored. */
   remove(wsId: string, name: string, scope: MemoryScope): Promise<string>;
+  /** What runs of the workstream bring in unasked. */
+  forRuns(wsId: string): RunMemories;
+}
+
+/** What a run brings in unasked. */
+export interface RunMemories {
   /**
    * The memories nearest to what was written last, the nearest first, without the known ones; undefined if nothing is to be
    * brought in. `look` is called only if there are memories, because conversations are long.
    */
-  relevant(wsId: string, look: () => Compared): Promise<RelevantMemories | undefined>;
+  relevant(look: () => Compared): Promise<RelevantMemories | undefined>;
+  /** Whether the agent could find any. */
+  any(): Promise<boolean>;
+  /** How long after a reminder of its memory the model gets no other one for the same reason; undefined: it gets none. */
+  nudgeCooldownMs(): number | undefined;
 }
+
+/** For runs that bring in none. */
+export const NO_RUN_MEMORIES: RunMemories = {
+  relevant: async () => undefined,
+  any: async () => false,
+  nudgeCooldownMs: () => undefined,
+};
 
 /** Another one after each change of the memory. */
 export const memoryKey = ({ memoryId, version }: Pick<AgentMemory, 'memoryId' | 'version'>): string =>

@@ -5,6 +5,7 @@ import type { Prefix } from '../prefix/prefix.ts';
 import type { Step } from '../run/recorder.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { memoryKey, type RelevantMemories } from './memory-source.ts';
+import { nudgeStep } from './nudge-step.ts';
 import { quotedMemory, taintOfMemories } from './quoted.ts';
 
 /** What memories are compared with: the last messages of people, and as much of each. */
@@ -25,12 +26,22 @@ const comparedTexts = (messages: readonly Message[]): string[] =>
 const knownMemories = (messages: readonly Message[], prefix: Prefix): Set<string> =>
   new Set(messagesAfter(prefix, messages).flatMap((message) => markOf(message)?.memories ?? []));
 
+/** What the model is shown of memories before its next answer, and a reminder of them if there is a reason. */
+export async function memorySteps(
+  run: RunContext,
+  { prefix, isNew }: { prefix: Prefix; isNew: boolean },
+): Promise<MemoryStep[]> {
+  const shown = await relevantStep(run, prefix);
+  const nudge = await nudgeStep(run, { prefix, isNew, showsMemories: shown !== undefined });
+  return [shown, nudge].filter((step) => step !== undefined);
+}
+
 /** What is brought in with the message of a person, before the first answer to it; undefined: nothing. */
-export async function relevantStep(run: RunContext, prefix: Prefix): Promise<MemoryStep | undefined> {
+async function relevantStep(run: RunContext, prefix: Prefix): Promise<MemoryStep | undefined> {
   const { messages, progress, source } = run;
   if (source !== 'person' || progress.turns > 0) return undefined;
   try {
-    const found = await run.relevantMemories(() => ({
+    const found = await run.memories.relevant(() => ({
       texts: comparedTexts(messages),
       known: knownMemories(messages, prefix),
     }));

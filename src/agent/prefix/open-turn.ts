@@ -59,7 +59,7 @@ export async function beginAnew(run: RunContext, model: Pick<Model, 'modelId' | 
 export const toldMessage = (
   messages: readonly Message[],
   prefix: Prefix,
-  { text, ...marks }: { text: string } & Pick<EnvironmentMark, 'outputOf' | 'memories' | 'skills' | 'taint'>,
+  { text, ...marks }: { text: string } & Pick<EnvironmentMark, 'outputOf' | 'memories' | 'nudge' | 'skills' | 'taint'>,
 ): UserMessage => ({
   role: 'user',
   content: `<environment>\n${text}\n</environment>`,
@@ -67,7 +67,8 @@ export const toldMessage = (
   environment: { version: prefix.version, told: toldIn(messages, prefix), ...marks },
 });
 
-function toldIn(messages: readonly Message[], { version, told }: Prefix) {
+/** What the model was told last. */
+export function toldIn(messages: readonly Message[], { version, told }: Prefix) {
   const last = messages.findLast((message) => markOf(message)?.version === version);
   return (last && markOf(last)?.told) ?? told;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_RUN_MEMORIES } from '../memory/memory-source.ts';
 import type { ToolCall } from '../message.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
@@ -11,13 +12,15 @@ export const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
   keepImages: () => Promise.reject(new Error('no files here')),
 };
 /** For runs that neither are nor have sub-agents. */
-export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'coordination' | 'callIdSuffix' | 'skills'> = {
-  limits: USUAL_LIMITS,
-  subAgents: undefined,
-  coordination: undefined,
-  callIdSuffix: undefined,
-  skills: async () => undefined,
-};
+export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'coordination' | 'callIdSuffix' | 'skills' | 'memories'> =
+  {
+    limits: USUAL_LIMITS,
+    subAgents: undefined,
+    coordination: undefined,
+    callIdSuffix: undefined,
+    skills: async () => undefined,
+    memories: NO_RUN_MEMORIES,
+  };
 /** For runs whose changes of files are not stored. */
 export const NO_CHECKPOINT: RunContext['checkpoint'] = { before: async () => undefined, ended: async () => undefined };
 

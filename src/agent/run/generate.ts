@@ -2,7 +2,7 @@ import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
 import { endedStep } from '../background/ended-step.ts';
-import { relevantStep } from '../memory/memory-step.ts';
+import { memorySteps } from '../memory/memory-step.ts';
 import type { AssistantMessage, Message } from '../message.ts';
 import { schemaMessages } from '../output/output-step.ts';
 import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
@@ -45,10 +45,10 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     const ended = prefix && endedStep(await run.endedCommands(), { messages: run.messages, prefix });
     const schema = prefix ? schemaMessages(run, prefix) : [];
     const skills = prefix && (await skillStep(run, prefix));
-    const memories = prefix && (await relevantStep(run, prefix));
+    const memories = prefix ? await memorySteps(run, { prefix, isNew: newPrefix !== undefined }) : [];
     await recordCall(
       run,
-      { notes, ended, schema, shown: [skills, memories] },
+      { notes, ended, schema, shown: [skills, ...memories] },
       { ...(newPrefix && { prefix: newPrefix }), ...reserved },
     );
     const ahead = prepareAhead(run);

@@ -9,7 +9,7 @@ import type { StoredCommand } from '../background/background-run.ts';
 import type { Coordination } from '../coordinator/coordination.ts';
 import type { RunHooks } from '../hooks/hooked-run.ts';
 import type { Advice } from '../judge/assessment.ts';
-import type { Compared, RelevantMemories } from '../memory/memory-source.ts';
+import type { RunMemories } from '../memory/memory-source.ts';
 import type { Message } from '../message.ts';
 import type { RunOutput } from '../output/asked-output.ts';
 import type { CallRules } from '../permissions/rules/call-rules.ts';
@@ -175,8 +175,7 @@ export interface RunContext {
   output: RunOutput | undefined;
   /** The background commands that have ended and of whose end the model has not heard, oldest first. */
   endedCommands(): Promise<readonly StoredCommand[]>;
-  /** The memories that may help with what was written last, without those that the model knows; undefined: none. */
-  relevantMemories(look: () => Compared): Promise<RelevantMemories | undefined>;
+  memories: RunMemories;
   /** The skills that hold, and those that can be loaded, as they were when the run first asked; undefined: none is told of. */
   skills(): Promise<SkillsNow | undefined>;
   /** Whether an approver is subscribed. */

@@ -71,7 +71,6 @@ export interface FixtureOptions {
   budget?: RunBudget;
   output?: RunOutput;
   endedCommands?: readonly StoredCommand[];
-  relevantMemories?: RunContext['relevantMemories'];
   contextWindow?: number;
   /** The stored one. */
   prefix?: Prefix;
@@ -126,7 +125,6 @@ export function runFixture(options: FixtureOptions = {}) {
     isTimeShort: () => options.isTimeShort ?? false,
     ...{ budget: options.budget ?? NO_BUDGET, output: options.output, ...ALONE },
     endedCommands: async () => options.endedCommands ?? [],
-    relevantMemories: async (look) => options.relevantMemories?.(look),
     isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => `secret_${++secrets}` },

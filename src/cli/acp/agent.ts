@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type AgentApp, type AgentContext, agent, type InitializeResponse, methods } from '@agentclientprotocol/sdk';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { DaemonLink } from './daemon-link.ts';
+import { listSessions } from './session-list.ts';
 import { toChange } from './session-settings.ts';
 import { createSessions } from './sessions.ts';
 import { toAcpError, wrongParams } from './told-errors.ts';
@@ -20,7 +21,7 @@ const { session } = methods.agent;
 
 /** Headgate as an agent of editors: each session is a workstream of the daemon. */
 export function createAgent(deps: AgentDeps): AgentApp {
-  const { version, tell } = deps;
+  const { link, version, tell } = deps;
   const { sessions, create, open, noteForms } = createOpening(deps);
   return agent({ name: 'headgate' })
     .onRequest(methods.agent.initialize, ({ params }) => {
@@ -33,6 +34,7 @@ export function createAgent(deps: AgentDeps): AgentApp {
     .onRequest(session.new, ({ params, client }) => told(() => create(client, params)))
     .onRequest(session.load, ({ params, client }) => told(() => open(client, params, { replays: true })))
     .onRequest(session.resume, ({ params, client }) => told(() => open(client, params, { replays: false })))
+    .onRequest(session.list, ({ params }) => told(async () => listSessions(params, (await link.get()).client)))
     .onRequest(session.close, ({ params }) => told(() => sessions.end(params.sessionId)))
     .onRequest(session.setMode, ({ params }) =>
       told(async () => {
@@ -103,7 +105,7 @@ const toCapabilities = (version: string): InitializeResponse => ({
     loadSession: true,
     promptCapabilities: { image: true, audio: false, embeddedContext: true },
     mcpCapabilities: { http: false, sse: false },
-    sessionCapabilities: { resume: {}, close: {} },
+    sessionCapabilities: { list: {}, resume: {}, close: {} },
   },
   authMethods: [],
 });

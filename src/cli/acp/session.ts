@@ -8,13 +8,13 @@ import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events
 import { isCommand } from '../chat/commands/slash-commands.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { Upload } from '../upload.ts';
-import { Asking } from './asking.ts';
 import { EventFlow } from './event-flow.ts';
 import { EventUpdates, toPlan } from './event-updates.ts';
 import { replay } from './history-updates.ts';
 import type { Outgoing } from './outgoing.ts';
 import { toPromptContent } from './prompt-content.ts';
-import type { Editor } from './questions.ts';
+import { Asking } from './questions/asking.ts';
+import type { Editor } from './questions/questions.ts';
 import { createSessionSettings, readModels, type SessionSettings } from './session-settings.ts';
 import { type RunEnd, toPromptResponse } from './stop-reason.ts';
 import { toBlock } from './text-content.ts';

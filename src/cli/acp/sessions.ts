@@ -3,7 +3,7 @@ import { createUpload } from '../upload.ts';
 import { commandsUpdate } from './available-commands.ts';
 import type { DaemonLink } from './daemon-link.ts';
 import { createOutgoing } from './outgoing.ts';
-import type { Editor } from './questions.ts';
+import type { Editor } from './questions/questions.ts';
 import { Session } from './session.ts';
 import { wrongParams } from './told-errors.ts';
 

@@ -8,6 +8,7 @@ import { tempDir } from '../../testing/temp-store.ts';
 import { type Config, loadConfig, parseConfig } from './config.ts';
 import { SkillsConfig } from './skills-config.ts';
 
+const MEMORY = { relevanceK: 5, fetchLimit: 50, maxContent: 32_768, nudges: true, nudgeCooldownSecs: 300 };
 const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
   tools: {
@@ -29,7 +30,7 @@ const DEFAULTS: Config = {
   ...{ channels: { webhook: {} }, egress: { privateHosts: [] } },
   heartbeatMinutes: 0,
   checkpoints: { enabled: true, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
-  ...{ memory: { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 }, skills: SkillsConfig.parse({}) },
+  ...{ memory: MEMORY, skills: SkillsConfig.parse({}) },
   cron: { enabled: true, maxConcurrentRuns: 4, retentionDays: 90 },
   nodes: {},
   durability: 'normal',
@@ -52,8 +53,7 @@ const DEFAULTS: Config = {
   },
   agents: { trusted: [], parallel: 4, maxTimeoutSecs: 7_200 },
   otel: { sampleRatio: 1 },
-  workstreams: { visibility: 'shared' },
-  logLevel: 'info',
+  ...{ workstreams: { visibility: 'shared' }, logLevel: 'info' },
 };
 
 const HOST = 'https://llm.example/v1';
@@ -150,7 +150,7 @@ test('every setting can be set', () => {
     },
     session: { retentionDays: 365, titles: 'message' },
     checkpoints: { enabled: false, maxFileMb: 1, maxTotalMb: 64, keep: 5, keepDays: 1 },
-    memory: { relevanceK: 0, fetchLimit: 10, maxContent: 100 },
+    memory: { relevanceK: 0, fetchLimit: 10, maxContent: 100, nudges: false, nudgeCooldownSecs: 0 },
     skills: { discoveryUrl: HOST, githubApiUrl: `${HOST}/api`, githubRawUrl: `${HOST}/raw` },
     agents: { trusted: ['~/src'], parallel: 4, maxTimeoutSecs: 7_200 },
     budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },

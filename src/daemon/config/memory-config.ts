@@ -15,4 +15,11 @@ export const MemoryConfig = z.object({
     .max(65_536)
     .default(32_768)
     .describe('How many characters the content may have that an agent saves.'),
+  nudges: z.boolean().default(true).describe('Whether the model is reminded of its memory when there is a reason.'),
+  nudgeCooldownSecs: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .default(300)
+    .describe('Seconds after such a reminder without another one for the same reason.'),
 });

@@ -1,4 +1,5 @@
 import type { RunHooks } from '../../agent/hooks/hooked-run.ts';
+import { NO_RUN_MEMORIES } from '../../agent/memory/memory-source.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
@@ -168,7 +169,7 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     output: undefined,
     endedCommands: async () => [], // the agent of the conversation hears of them
     skills: async () => undefined, // the task says what is to be done; the tool skill finds others
-    relevantMemories: async () => undefined, // they were shown with the message of the person
+    memories: NO_RUN_MEMORIES, // they were shown with the message of the person
     isWatched: () => parent.isWatched(),
     clock,
     ids: deps.ids,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { SubAgent } from '../../../protocol/events/sub-agent.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import type { ListedSubAgent } from '../../../protocol/methods/conversation/sub-agent.ts';
@@ -83,6 +84,18 @@ export const endAgentsOf = (runId: string, nowMs: number): Statement[] => [
     parameters: [nowMs, runId],
   },
 ];
+
+/** All sub-agents of a workstream, in the order in which they were started. Damaged ones are left out, which is reported. */
+export async function readAllAgents(store: Readable, wsId: string): Promise<StoredAgent[]> {
+  const rows = await store.db
+    .selectFrom('sub_agents')
+    .selectAll()
+    .where('ws_id', '=', wsId)
+    .orderBy('started_ms')
+    .orderBy(sql`rowid`) // of one turn, they are started in the same millisecond
+    .execute();
+  return rows.flatMap((row) => toAgent(row, store) ?? []);
+}
 
 /** So many are listed. */
 const LISTED = 500;

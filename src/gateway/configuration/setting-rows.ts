@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'memory.relevanceK': 'memory.relevance_k',
   'memory.fetchLimit': 'memory.fetch_limit',
   'memory.maxContent': 'memory.max_content',
+  'memory.nudgeCooldownSecs': 'memory.nudge_cooldown',
   'judge.outputGuard': 'judge.output_guard',
   'judge.redactSecrets': 'judge.redact_secrets',
   'tools.timeoutSecs': 'tools.timeout',

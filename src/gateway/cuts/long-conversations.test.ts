@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConversationFile, FileMessage } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { ConversationFile } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
 import { removeDeleted } from '../store/deletion.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { Unit } from '../store/store.ts';

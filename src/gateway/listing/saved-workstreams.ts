@@ -20,6 +20,8 @@ interface SavedPage {
   beforeWsId?: string | undefined;
   /** Words that must all occur in the name or the title. */
   search?: string | undefined;
+  /** Only those in this folder. */
+  workdir?: string | undefined;
 }
 
 export interface SavedWorkstreams {
@@ -42,15 +44,16 @@ const SEARCHED_AT_ONCE = 1_000;
 
 /** Stored conversations that have messages that count, after the last /clear or /new. */
 export const createSavedWorkstreams = (deps: SavedDeps): SavedWorkstreams => ({
-  async list({ limit = LIMIT, before, beforeWsId = '', search = '' }, viewer) {
+  async list({ limit = LIMIT, before, beforeWsId = '', search = '', workdir }, viewer) {
     const words = search.split(/\s+/).filter((part) => part !== '');
     const start = before === undefined ? undefined : { updated_ms: before, ws_id: beforeWsId };
-    const shown = deps.store.db
+    const all = deps.store.db
       .selectFrom('workstreams')
       .selectAll()
       .where(sql<boolean>`message_count - cut_count > context_after_seq`)
       .where('loaded', '!=', DELETED)
       .where(perceivedBy(viewer));
+    const shown = workdir === undefined ? all : all.where('workdir', '=', workdir);
     const rows =
       words.length === 0
         ? await newest(shown.where(olderThan(start)), limit)
@@ -137,6 +140,7 @@ const toSaved = (
   alias: row.alias ?? givenName(row),
   name: row.alias ?? row.generated_name,
   title: row.title,
+  workdir: row.workdir,
   createdMs: row.created_ms,
   updatedMs: row.updated_ms,
   messageCount: row.message_count - row.context_after_seq - row.cut_count,

@@ -19,7 +19,14 @@ import { type OpenedMemories, openMemories } from './open-memories.ts';
 
 /** A gateway whose agent has the tools `memory` and `recall`, as the daemon gives them to it. */
 export async function gatewayWithMemories(changed: Partial<MemorySettings> = {}) {
-  const settings: MemorySettings = { relevanceK: 5, fetchLimit: 50, maxContent: 32_768, ...changed };
+  const settings: MemorySettings = {
+    relevanceK: 5,
+    fetchLimit: 50,
+    maxContent: 32_768,
+    nudges: true,
+    nudgeCooldownSecs: 300,
+    ...changed,
+  };
   let opened: { memories: OpenedMemories; recall: HistorySource } | undefined;
   const get = () => opened ?? assert.fail('no store yet');
   /** A restart opens them anew. */
@@ -40,7 +47,7 @@ export async function gatewayWithMemories(changed: Partial<MemorySettings> = {})
     search: (...asked) => current.agents.search(...asked),
     save: (...asked) => current.agents.save(...asked),
     remove: (...asked) => current.agents.remove(...asked),
-    relevant: (...asked) => current.agents.relevant(...asked),
+    forRuns: (...asked) => current.agents.forRuns(...asked),
   };
   const history: HistorySource = { search: (...asked) => get().recall.search(...asked) };
   const gateway = await wholeGateway({

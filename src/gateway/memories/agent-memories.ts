@@ -29,6 +29,10 @@ export interface MemorySettings {
   readonly fetchLimit: number;
   /** How many characters the content may have that an agent saves. */
   readonly maxContent: number;
+  /** Whether the model is reminded of its memory. */
+  readonly nudges: boolean;
+  /** How long after a reminder there is no other one for the same reason. */
+  readonly nudgeCooldownSecs: number;
 }
 
 interface AgentMemoriesDeps {
@@ -77,7 +81,18 @@ export function createAgentMemories(deps: AgentMemoriesDeps): MemorySource {
       await memories.remove(name, placeOf(wsId, owned, scope), { viewer: sightInCommon(owned), also: () => [] });
       return name;
     },
-    relevant: (wsId, look) => findRelevant(wsId, look, deps),
+    forRuns: (wsId) => ({
+      relevant: (look) => findRelevant(wsId, look, deps),
+      async any() {
+        const filter = filterFor(wsId, await ownedBy(wsId, deps), undefined);
+        const { rows } = await countMatching(filter, 1).execute(deps.store.db);
+        return Number(rows[0]?.n ?? 0) > 0;
+      },
+      nudgeCooldownMs() {
+        const { nudges, nudgeCooldownSecs } = deps.settings();
+        return nudges ? nudgeCooldownSecs * 1_000 : undefined;
+      },
+    }),
   };
 }
 

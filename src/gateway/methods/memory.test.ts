@@ -21,7 +21,7 @@ async function setUp() {
   const store = await tempStore({ clock });
   const workstream = toWorkstreamRow({ wsId: 'w1', owned: OF_EVERYONE, workdir: '', nowMs: 0 });
   await store.commit({ statements: [insertWorkstream(workstream)] });
-  const settings = { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 };
+  const settings = { relevanceK: 5, fetchLimit: 50, maxContent: 32_768, nudges: false, nudgeCooldownSecs: 0 };
   const opened = openMemories({ store, clock, ids: randomIds, log: recordingLog(), settings: () => settings });
   const methods = memoryMethods(opened);
   const audited: AuditDetail[] = [];

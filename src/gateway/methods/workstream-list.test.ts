@@ -153,6 +153,7 @@ test('workstream.saved lists conversations with messages, newest first, page by 
       alias: 'one',
       name: 'one',
       title: 'first of one',
+      workdir: rest.workstreams[0]?.workdir,
       createdMs: 1_001_000,
       updatedMs: 1_001_000,
       messageCount: 2,

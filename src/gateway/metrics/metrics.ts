@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ErrorCode } from '../../../protocol/errors.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { NudgeKind } from '../../agent/message.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import { createJudgeMetrics, type JudgeMetrics } from './judge-metrics.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
@@ -18,6 +19,8 @@ export interface Metrics extends JudgeMetrics {
   messageSent(): void;
   tokens(type: TokenType, count: number): void;
   toolCall(tool: string): void;
+  /** Counts a reminder of its memory that a model got. */
+  memoryNudge(kind: NudgeKind): void;
   /** Counts thoughts of a conversation that a provider left out. */
   thoughtsDropped(count: number): void;
   /** Counts an error that a workstream reported. */
@@ -89,6 +92,7 @@ export function createMetrics(): Metrics {
     thoughtsDropped: counts.thoughtsDropped,
     ...createJudgeMetrics(registry),
     toolCall: (tool) => counts.tools({ tool }),
+    memoryNudge: (kind) => counts.nudges({ kind }),
     error: counts.errors,
     rateLimited: counts.rateLimited,
     evicted: counts.evicted,
@@ -197,6 +201,7 @@ function createCounters(registry: Registry) {
     tokens,
     thoughtsDropped: plain('service_thoughts_dropped_total', 'Thoughts that a provider left out of a conversation'),
     tools: labelled('service_tool_calls_total', 'Tool executions by name', ['tool']),
+    nudges: labelled('service_memory_nudges_total', 'Reminders of their memory for models', ['kind']),
     errors: plain('service_errors_total', 'Errors reported by workstreams'),
     rateLimited: plain('service_ratelimit_rejected_total', 'Requests rejected by the rate limiter'),
     evicted: plain('service_workstreams_evicted_total', 'Workstreams unloaded at capacity'),

@@ -1,9 +1,13 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { ConversationFile, FileMessage } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { ConversationFile } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { FileAgent } from '../../../protocol/methods/conversation/file-agent.ts';
+import type { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
+import { MAX_DEPTH } from '../../agent/subagents/sub-agents.ts';
 
 /** Checks what the schema of a ConversationFile cannot: pairs of calls and results, and places of files and notes. */
-export function checkFile({ messages, notes, files }: ConversationFile): void {
-  checkPairs(messages);
+export function checkFile({ messages, notes, files, agents = [] }: ConversationFile): void {
+  checkPairs(messages, 'messages');
+  checkAgents(messages, agents);
   checkPlaces(messages, files.length);
   let before = 0;
   for (const [index, { after }] of notes.entries()) {
@@ -20,10 +24,10 @@ interface OpenCall {
 }
 
 /** Every call has exactly one result, before the next message that is not a result. */
-function checkPairs(messages: readonly FileMessage[]): void {
+function checkPairs(messages: readonly FileMessage[], place: string): void {
   let open: readonly OpenCall[] = [];
   for (const [index, message] of messages.entries()) {
-    const at = `messages.${index}`;
+    const at = `${place}.${index}`;
     if (message.role === 'tool') open = withoutCall(open, message, at);
     else if (open[0]) throw problem(at, missingResult(open[0]));
     if (message.role === 'assistant') {
@@ -31,8 +35,37 @@ function checkPairs(messages: readonly FileMessage[]): void {
       open = message.toolCalls;
     }
   }
-  if (open[0]) throw problem('messages', missingResult(open[0]));
+  if (open[0]) throw problem(place, missingResult(open[0]));
 }
+
+/** Each was started by a call of the conversation, or of one before it. */
+function checkAgents(messages: readonly FileMessage[], agents: readonly FileAgent[]): void {
+  const depths: number[] = [];
+  for (const [index, agent] of agents.entries()) {
+    const at = `agents.${index}`;
+    const { parent } = agent;
+    if (parent !== undefined && parent >= index)
+      throw problem(`${at}.parent`, 'must be the place of a sub-agent before it');
+    depths.push(parent === undefined ? 1 : (depths[parent] ?? 0) + 1);
+    if ((depths[index] ?? 0) > MAX_DEPTH) throw problem(`${at}.parent`, `there are at most ${MAX_DEPTH} levels`);
+    checkCall(agent, parent === undefined ? { messages } : agents[parent], at);
+    checkPairs(agent.messages, `${at}.messages`);
+  }
+}
+
+function checkCall(
+  { callId, messages, omittedMessages }: FileAgent,
+  above: { messages: readonly FileMessage[]; omittedMessages?: number | undefined } | undefined,
+  at: string,
+): void {
+  if (above?.omittedMessages === undefined && !hasCall(above?.messages ?? [], callId))
+    throw problem(`${at}.callId`, 'no call has this id');
+  if (omittedMessages !== undefined && messages.length > 0)
+    throw problem(`${at}.omittedMessages`, 'only for a sub-agent without messages');
+}
+
+const hasCall = (messages: readonly FileMessage[], callId: string): boolean =>
+  messages.some((message) => message.role === 'assistant' && message.toolCalls.some(({ id }) => id === callId));
 
 function withoutCall(
   open: readonly OpenCall[],

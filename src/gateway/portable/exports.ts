@@ -11,13 +11,16 @@ import type { Messages, StoredMessage } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
 import { givenName } from '../listing/given-name.ts';
 import type { Viewer } from '../sharing/perception.ts';
+import type { Store } from '../store/store.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { type ExportedAgent, measureAgents, placeAgents, readIntact, toFileAgent } from './file-agent.ts';
 import { toFileMessage } from './file-message.ts';
-import { toMarkdown } from './markdown.ts';
+import { type ToldAgent, toAgentSections, toMarkdown } from './markdown.ts';
 
 interface ExportsDeps {
+  store: Pick<Store, 'db' | 'reportDamage'>;
   workstreams: Pick<Workstreams, 'lookUp'>;
   messages: Messages;
   notes: Notes;
@@ -57,7 +60,8 @@ export class Exports {
     const upTo = lastComplete(newest) ?? after;
     const { parts, chars } = await messages.measureIntact(wsId, { after, upTo });
     if (countOf(parts) === 0) throw new GatewayError('INVALID_REQUEST', 'This conversation has no messages to export.');
-    const source = { data, parts, chars, after, upTo };
+    const agents = await measureAgents(this.#deps.store, wsId);
+    const source = { data, parts, chars, after, upTo, agents };
     return {
       label: data.title ?? data.name,
       json: () => this.#json(source),
@@ -74,15 +78,21 @@ export class Exports {
       return known.place;
     };
     const seqs: number[] = [];
-    let budget = budgetOf(source);
+    const calls = new Set<string>();
+    const room = roomIn(source);
     yield `${toText(headOf(source.data)).slice(0, -1)},"messages":[`;
-    for await (const page of this.#read(source)) {
+    for await (const page of withCalls(this.#read(source), calls)) {
       const lines = page.map((stored) => toText(toFileMessage(stored, placeOf)));
       yield `${seqs.length > 0 ? ',' : ''}\n${lines.join(',\n')}`;
       seqs.push(...page.map(({ seq }) => seq));
     }
     const notes = (await this.#notes(source)).flatMap((note) => toFileNote(note, seqs));
-    yield `\n],"notes":[${listOf(notes.map(toText))}],"files":[`;
+    yield `\n],"notes":[${listOf(notes.map(toText))}]`;
+    const agents = placeAgents(source.agents, { calls, room: room / 2 });
+    yield* this.#agents(agents);
+    yield ',"files":[';
+    const taken = agents.reduce((sum, { chars, fits }) => sum + (fits ? 2 * chars : 0), 0);
+    let budget = ((room - taken) * 3) / 4;
     for (const { place, attachment } of places.values()) {
       const bytes = attachment.size_bytes <= budget ? await this.#deps.attachments.read(attachment) : undefined;
       budget -= bytes?.length ?? 0;
@@ -92,10 +102,28 @@ export class Exports {
     yield ']}\n';
   }
 
+  async *#agents(placed: ReturnType<typeof placeAgents>): AsyncGenerator<string> {
+    if (placed.length === 0) return; // earlier versions import the file, too
+    for (const [place, agent] of placed.entries())
+      yield `${place > 0 ? ',' : ',"agents":['}\n${toText(await toFileAgent(this.#deps.store, agent))}`;
+    yield '\n]';
+  }
+
   async *#markdown(source: Source): AsyncGenerator<string> {
     const { data } = source;
     const notes = await this.#notes(source);
-    yield* toMarkdown({ title: data.title ?? data.name, notes, pages: this.#read(source) });
+    const calls = new Set<string>();
+    const pages = withCalls(this.#read(source), calls);
+    yield* toMarkdown({ title: data.title ?? data.name, notes, pages });
+    const agents = placeAgents(source.agents, { calls, room: roomIn(source) / 2 });
+    yield* toAgentSections(this.#told(agents));
+  }
+
+  async *#told(placed: ReturnType<typeof placeAgents>): AsyncGenerator<ToldAgent> {
+    for (const { state, fits, count } of placed) {
+      const messages = fits ? await readIntact(this.#deps.store, state) : [];
+      yield { title: state.title, outcome: state.outcome ?? 'cancelled', messages, omitted: fits ? 0 : count };
+    }
   }
 
   /** Without messages of the daemon to the model: they are about its machine. */
@@ -114,11 +142,23 @@ export class Exports {
 const MOST_NOTES = LIMITS.conversationFileNotes;
 const MIB = 1024 * 1024;
 
-/** How many bytes of files fit next to the messages. Throws if the messages alone are too much to import. */
-function budgetOf({ parts, chars }: Source): number {
+/** The calls of an answer, which may have started sub-agents. */
+const callsOf = ({ message }: StoredMessage): string[] =>
+  message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : [];
+
+/** Adds the calls of all pages. */
+async function* withCalls(pages: AsyncIterable<StoredMessage[]>, calls: Set<string>): AsyncGenerator<StoredMessage[]> {
+  for await (const page of pages) {
+    for (const id of page.flatMap(callsOf)) calls.add(id);
+    yield page;
+  }
+}
+
+/** How many characters fit next to the messages. Throws if the messages alone are too much to import. */
+function roomIn({ parts, chars }: Source): number {
   const { conversationFileBytes: most, conversationFileMessages } = LIMITS;
-  const budget = ((most - 2 * chars) * 3) / 4; // escapes and names: at most twice the text
-  if (budget >= 0 && countOf(parts) <= conversationFileMessages) return budget;
+  const room = most - 2 * chars; // escapes and names: at most twice the text
+  if (room >= 0 && countOf(parts) <= conversationFileMessages) return room;
   throw new GatewayError(
     'PAYLOAD_TOO_LARGE',
     `The conversation is too long for a file that can be imported (${conversationFileMessages} messages, ${most / 2 / MIB} MiB). Export it as Markdown, or copy a part of it first.`,
@@ -133,6 +173,7 @@ interface Source {
   chars: number;
   after: number;
   upTo: number;
+  agents: readonly ExportedAgent[];
 }
 
 /** JSON without halves of surrogate pairs, which importing refuses. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FileMessage } from '../../../protocol/methods/conversation/conversation-file.ts';
+import { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
 import type { Message } from '../../agent/message.ts';
 import { toFileMessage } from './file-message.ts';
 

@@ -1,4 +1,4 @@
-import type { FileMessage } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage, CutPart, Message, ToolMessage } from '../../agent/message.ts';
 import type { StoredMessage } from '../history/messages.ts';

@@ -2,9 +2,9 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type {
   ConversationFile,
   FileContent,
-  FileMessage,
   FileNote,
 } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Models } from '../../agent/providers/model.ts';
@@ -26,6 +26,7 @@ import { type CreateOptions, prepareNew } from '../workstreams/new-workstream.ts
 import type { Namer, Workdirs } from '../workstreams/workdirs.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { checkFile, problem } from './check-file.ts';
+import { agentRows } from './file-agent.ts';
 import { toMessage } from './file-message.ts';
 
 interface ImportsDeps {
@@ -90,7 +91,7 @@ export class Imports {
       };
       const added = { wsId: row.ws_id, principal: by.id, nowMs: this.#deps.clock.now() };
       await this.#deps.workstreams.addInBatches(
-        { row: { ...row, ...values }, batches: rowsOf(row.ws_id, file, attachments) },
+        { row: { ...row, ...values }, batches: this.#rowsOf(row.ws_id, file, attachments) },
         [
           ...statements,
           ...attachments.map((attachment) => insertConsumed({ attachment, ...added })),
@@ -104,6 +105,11 @@ export class Imports {
       await held.abandon();
       throw error;
     }
+  }
+
+  *#rowsOf(wsId: string, file: ConversationFile, attachments: readonly Attachment[]) {
+    yield* rowsOf(wsId, file, attachments);
+    yield* agentRows(wsId, file.agents ?? [], this.#deps.ids);
   }
 
   /** Undefined for a model that does not exist here. */

@@ -28,6 +28,33 @@ export async function* toMarkdown({ title, pages, notes }: Conversation): AsyncG
   yield waiting.map((note) => `\n${toNote(note)}\n`).join('');
 }
 
+/** A sub-agent for people. `omitted`: how many messages were too much. */
+export interface ToldAgent {
+  title: string;
+  outcome: string;
+  messages: readonly StoredMessage[];
+  omitted: number;
+}
+
+/** What sub-agents read and said, after the conversation. */
+export async function* toAgentSections(agents: AsyncIterable<ToldAgent>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const { title, outcome, messages, omitted } of agents) {
+    if (isFirst) yield '\n# Sub-agents\n';
+    isFirst = false;
+    const left =
+      omitted > 0 ? [`*${omitted} messages were left out, because the file would have become too long.*`] : [];
+    const blocks = [`## ${toLine(title)} (${outcome})`, ...messages.flatMap(toAgentBlocks), ...left];
+    yield blocks.map((block) => `\n${block}\n`).join('');
+  }
+}
+
+/** Its task is no message of the person. */
+const toAgentBlocks = (stored: StoredMessage): string[] => {
+  const [heading = '', ...rest] = toBlocks(stored);
+  return [stored.message.role === 'user' ? '**Task**' : heading.replace(/^## /, '### '), ...rest];
+};
+
 /** A failed message says itself why it was not answered. */
 function dropFailure(notes: HistoryNote[], { seq, message }: StoredMessage): void {
   const failed = message.role === 'user' ? message.failed : undefined;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type {
   ConversationFile,
   FileContent,
-  FileMessage,
   FileNote,
 } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import type { WholeGateway } from '../testing/whole-gateway.ts';
 

@@ -106,7 +106,7 @@ async function drive(
       output: outputOf(live, deps),
       endedCommands: () => deps.background.records.untold(run.wsId),
       skills: once(() => deps.skills.now({ wsId: run.wsId, workdir: settings.workdir.path })),
-      relevantMemories: (look) => deps.memories.agents.relevant(run.wsId, look),
+      memories: deps.memories.agents.forRuns(run.wsId),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,

@@ -1,5 +1,5 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
-import type { Message } from '../../agent/message.ts';
+import type { Message, NudgeKind } from '../../agent/message.ts';
 import type { Usage } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { Spending } from '../../agent/run/spending.ts';
@@ -22,6 +22,7 @@ interface RunObserver {
   ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
+  onNudged(kind: NudgeKind): void;
   onVerdicts(verdicts: Step['verdicts']): void;
 }
 

@@ -1,6 +1,7 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
+import { markOf } from '../../agent/prefix/environment-mark.ts';
 import { advance, type Decision, type Progress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
@@ -238,6 +239,7 @@ export class LiveRun implements Recorder {
     }
     if (step.messages?.some(({ role }) => role === 'assistant')) this.#partial = '';
     this.messages.push(...(step.messages ?? []));
+    for (const kind of nudgesIn(step)) observer.onNudged(kind);
     data.applyStep(step, at);
     for (const usage of [step.summarized, step.usage]) if (usage) observer.onUsage(usage);
     this.#questions.note(step);
@@ -248,6 +250,8 @@ export class LiveRun implements Recorder {
     this.#ended.resolve(result);
   }
 }
+
+const nudgesIn = ({ messages = [] }: Step) => messages.flatMap((message) => markOf(message)?.nudge?.kind ?? []);
 
 const toolName = (progress: Progress, callId: string): string =>
   progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';

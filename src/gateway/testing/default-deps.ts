@@ -51,7 +51,7 @@ export const LIVE: LiveSettings = {
     ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
     ...{ retentionDays: 365, tokensPerQuestion: 0 },
   },
-  memory: { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 },
+  memory: { relevanceK: 5, fetchLimit: 50, maxContent: 32_768, nudges: true, nudgeCooldownSecs: 300 },
   checkpoints: { enabled: false, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };

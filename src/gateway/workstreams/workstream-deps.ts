@@ -3,7 +3,7 @@ import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
 import type { Hooks } from '../../agent/hooks/hooks.ts';
 import type { MemorySource } from '../../agent/memory/memory-source.ts';
-import type { Message } from '../../agent/message.ts';
+import type { Message, NudgeKind } from '../../agent/message.ts';
 import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
@@ -63,6 +63,8 @@ export interface WorkstreamObserver {
   ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
+  /** The model was reminded of its memory. */
+  onNudged(kind: NudgeKind): void;
   onVerdicts(verdicts: Step['verdicts']): void;
   /** A run, or a change of the context, has ended, or messages no longer wait: it may be idle now. */
   onFree(): void;
@@ -109,7 +111,7 @@ export interface WorkstreamDeps {
     watches: { records: Pick<WatchRecords, 'endIn'> };
   };
   /** What the agents of workstreams know of memories. */
-  memories: { agents: Pick<MemorySource, 'relevant'> };
+  memories: { agents: Pick<MemorySource, 'forRuns'> };
   /** The skills that agents may use. */
   skills: Pick<SkillSource, 'now'>;
   checkpoints: Pick<RunCheckpoints, 'of'>;

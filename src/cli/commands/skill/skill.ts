@@ -84,10 +84,23 @@ export async function showSkill(name: string, command: SkillCommand<ListSkillsFl
     `${enabled ? activation : 'disabled'}, for ${kind} workstreams, revision ${revision}`,
     ...(origin === 'source' ? [`from ${sourceUrl}`, `digest ${digest}`] : []),
     ...(skill.resourceCount > 0 ? [`${skill.resourceCount} resources`] : []),
+    ...leftOutLines(skill.leftOut),
     `scan ${scan.tier} (${scan.composite})`,
     ...Object.values(scan.details).flatMap((details) => details.map((detail) => `  ${detail}`)),
   ];
   process.stdout.write(`${toSafeText([...head, '', content].join('\n'))}\n`);
+}
+
+/** Why a file of an installed skill was not stored. */
+const WHY_LEFT = { binary: 'not text', place: 'not in scripts, references or assets' };
+
+function leftOutLines(leftOut: Skill['leftOut']): string[] {
+  if (!leftOut) return [];
+  const more = leftOut.count - leftOut.files.length;
+  return [
+    ...leftOut.files.map(({ path: place, reason }) => `  left out: ${place} (${WHY_LEFT[reason]})`),
+    ...(more > 0 ? [`  left out: ${more} more files`] : []),
+  ];
 }
 
 /** What `skill.resource.create` accepts, and of what kind. */
@@ -180,8 +193,10 @@ export async function installSkill(source: string, command: SkillCommand<Install
   const { installed, skipped } = await ask(command, (client) =>
     client.call('skill.install', { ...where, ...(digest !== undefined && { digest }) }),
   );
-  for (const { name, scan, digest: found } of installed)
-    process.stdout.write(`${toSafeText(name)}: installed, scan ${scan.tier}, digest ${found}\n`);
+  for (const { name, scan, digest: found, leftOut } of installed) {
+    const lines = [`${name}: installed, scan ${scan.tier}, digest ${found}`, ...leftOutLines(leftOut)];
+    process.stdout.write(`${lines.map(toSafeText).join('\n')}\n`);
+  }
   for (const { name, reason, problem } of skipped)
     process.stdout.write(
       `${toSafeText(name)}: skipped, ${reason}${problem === undefined ? '' : `: ${toSafeText(problem)}`}\n`,

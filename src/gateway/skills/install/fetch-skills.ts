@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import type { LeftOut } from '../../../../protocol/methods/skills/skill.ts';
 import { MAX_RESOURCE_BYTES } from '../../../../protocol/methods/skills/skill-resource.ts';
 import { MAX_SKILL_BYTES, MAX_SKILL_CHARS, parseSkill } from '../../../agent/skills/parse-skill.ts';
 import { checkResourcePath } from '../skill-input.ts';
@@ -68,12 +69,14 @@ async function fetchSkill(repository: Repository, file: RepositoryFile, address:
   const found = findResources(repository, folder);
   if (typeof found === 'string') return { name: parsed.name, problem: found };
   const resources: NewResource[] = [];
+  const left = filesElsewhere(repository, folder);
   const parts = [['SKILL.md', sha256(bytes)]];
   for (const { resource, path: place } of found) {
     const content = await repository.read(resource);
     parts.push([place, sha256(content)]);
     // Images and archives are of no use to a model.
-    if (isText(content)) resources.push({ path: place, content: content.toString('utf8'), contentType: 'text/plain' });
+    if (!isText(content)) left.push({ path: place, reason: 'binary' });
+    else resources.push({ path: place, content: content.toString('utf8'), contentType: 'text/plain' });
   }
   const { name, description, text: body, license, compatibility, author, version, allowedTools } = parsed;
   const { owner, repo } = address;
@@ -91,6 +94,7 @@ async function fetchSkill(repository: Repository, file: RepositoryFile, address:
         version: version.slice(0, 64),
         origin: 'source',
         author: author === '' ? owner : author,
+        ...leftOutOf(left),
         wantedTools: allowedTools,
         sourceUrl: `https://github.com/${[owner, repo, 'tree', repository.ref, folder].filter(Boolean).join('/')}`,
         digest: sha256(Buffer.from(JSON.stringify(parts))),
@@ -114,6 +118,30 @@ function findResources({ files }: Pick<Repository, 'files'>, folder: string) {
   if (found.length > MOST_RESOURCES) return `it has more than ${MOST_RESOURCES} resources`;
   if (size > MAX_RESOURCE_BYTES) return `its resources exceed ${MAX_RESOURCE_BYTES / 1024}KB`;
   return found;
+}
+
+type LeftFile = LeftOut['files'][number];
+
+/** Files of the folder that skills do not bring along. Those of other skills below it are not its own. */
+function filesElsewhere({ files }: Pick<Repository, 'files'>, folder: string): LeftFile[] {
+  const beginning = folder === '' ? '' : `${folder}/`;
+  const inside = files.flatMap((file) => (file.path.startsWith(beginning) ? [file.path.slice(beginning.length)] : []));
+  const others = inside
+    .filter((place) => /.\/skill\.md$/i.test(place))
+    .map((place) => place.slice(0, -'skill.md'.length));
+  return inside
+    .filter((place) => !/^skill\.md$/i.test(place) && !isResource(place))
+    .filter((place) => !others.some((other) => place.startsWith(other)))
+    .map((place) => ({ path: place, reason: 'place' }));
+}
+
+/** So many are named. */
+const MOST_NAMED = 50;
+
+function leftOutOf(files: readonly LeftFile[]): { leftOut?: LeftOut } {
+  if (files.length === 0) return {};
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return { leftOut: { count: files.length, files: sorted.slice(0, MOST_NAMED) } };
 }
 
 function isResource(place: string): boolean {

@@ -53,6 +53,18 @@ test('a skill is installed with its files and its scan, and is not used before a
     resources.map(({ path }) => path),
     ['scripts/run.sh'],
   );
+  const leftOut = {
+    count: 3,
+    files: [
+      { path: 'assets/logo.png', reason: 'binary' },
+      { path: 'notes.txt', reason: 'place' },
+      { path: 'references/../../../x', reason: 'place' },
+    ],
+  };
+  assert.deepEqual(
+    [skill.leftOut, (await gateway.call('skill.get', { skillId: skill.skillId })).leftOut],
+    [leftOut, leftOut],
+  );
   assert.equal(toldOfSkills(await gateway.say('hi')).length, 0);
   await gateway.call('skill.update', {
     skillId: skill.skillId,

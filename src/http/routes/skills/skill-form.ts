@@ -68,6 +68,7 @@ export const toHttpSkill = (skill: Skill) => ({
   scan_report: toScanReport(skill),
   scan_version: skill.scan.scannerVersion,
   resource_count: skill.resourceCount,
+  left_out: skill.leftOut,
   created: iso(skill.createdAtMs),
   updated: iso(skill.updatedAtMs),
 });

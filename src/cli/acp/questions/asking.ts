@@ -1,12 +1,12 @@
-import { RequestError } from '../../../protocol/client/request-error.ts';
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { Approval } from '../../../protocol/methods/approval.ts';
-import type { StreamEventOf } from '../../../protocol/stream-events.ts';
-import { type Question, toQuestion } from '../terminal/question-lines.ts';
-import { untilAnswered } from '../until-answered.ts';
+import { RequestError } from '../../../../protocol/client/request-error.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Approval } from '../../../../protocol/methods/approval.ts';
+import type { StreamEventOf } from '../../../../protocol/stream-events.ts';
+import { type Question, toQuestion } from '../../terminal/question-lines.ts';
+import { untilAnswered } from '../../until-answered.ts';
+import { toAcpError } from '../told-errors.ts';
+import type { CallPlace } from '../tool-calls.ts';
 import { askEditor, type Editor } from './questions.ts';
-import { toAcpError } from './told-errors.ts';
-import type { CallPlace } from './tool-calls.ts';
 
 interface AskingDeps {
   client: Pick<GatewayClient, 'call'>;

@@ -6,17 +6,17 @@ import type {
   ToolCallContent,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import type { ParamsInput } from '../../../protocol/index.ts';
-import type { CallDecisions } from '../../../protocol/methods/approval.ts';
-import { askedMore, explainBudget } from '../../../protocol/text/budget-words.ts';
-import { TERM_WORDS, toSuggestionWords } from '../../../protocol/text/rule-words.ts';
-import { createPaint } from '../terminal/paint.ts';
-import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
-import { askInForm, type FormRequest } from './question-forms.ts';
-import { toText } from './text-content.ts';
-import { type CallPlace, toKind, toPreview, toTitle, toToolCall } from './tool-calls.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { ParamsInput } from '../../../../protocol/index.ts';
+import type { CallDecisions } from '../../../../protocol/methods/approval.ts';
+import { askedMore, explainBudget } from '../../../../protocol/text/budget-words.ts';
+import { TERM_WORDS, toSuggestionWords } from '../../../../protocol/text/rule-words.ts';
+import { createPaint } from '../../terminal/paint.ts';
+import { type Question, toQuestionLines } from '../../terminal/question-lines.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { toText } from '../text-content.ts';
+import { type CallPlace, toKind, toPreview, toTitle, toToolCall } from '../tool-calls.ts';
+import { askForChanges, askInForm, type FormRequest } from './question-forms.ts';
 
 /** The editor, as far as a person answers there. */
 export interface Editor {
@@ -82,10 +82,31 @@ async function askAbout(item: ApprovalItem, question: Question, deps: AskDeps): 
     const asked = { ...item, question: item.question };
     return editor.fill ? askInForm(asked, editor.fill) : askByOptions(asked, deps);
   }
-  const options = item.plan ? PLAN_OPTIONS : toOptions(item, question.kind);
-  const { outcome } = await editor.permit({ toolCall: toAsked(item, question, { place, agent }), options });
+  if (item.plan) return askAboutPlan({ ...item, plan: item.plan }, question, deps);
+  const { outcome } = await editor.permit({
+    toolCall: toAsked(item, question, { place, agent }),
+    options: toOptions(item, question.kind),
+  });
   if (outcome.outcome === 'cancelled') return undefined;
   return rulingOf(outcome.optionId, item);
+}
+
+/** A permission request carries no text, so a form asks what to change. A form that is left leads back to the options. */
+async function askAboutPlan(
+  item: ApprovalItem & { plan: NonNullable<ApprovalItem['plan']> },
+  question: Question,
+  { editor, place, agent }: AskDeps,
+): Promise<Ruling | undefined> {
+  const { fill, permit } = editor;
+  const canRevise = fill !== undefined && item.plan.revisions_left > 0;
+  const options = canRevise ? PLAN_OPTIONS.toSpliced(1, 0, REVISE) : PLAN_OPTIONS;
+  for (;;) {
+    const { outcome } = await permit({ toolCall: toAsked(item, question, { place, agent }), options });
+    if (outcome.outcome === 'cancelled') return undefined;
+    if (!canRevise || outcome.optionId !== REVISE.optionId) return rulingOf(outcome.optionId, item);
+    const feedback = await askForChanges(item, fill);
+    if (feedback !== undefined) return { approved: false, feedback };
+  }
 }
 
 /** The call with everything that a person should know before it runs. */
@@ -112,6 +133,7 @@ function toWarning(item: ApprovalItem, { kind }: Question): ToolCallContent[] {
 
 const ONCE: PermissionOption = { optionId: 'allow', name: 'Allow', kind: 'allow_once' };
 const REJECT: PermissionOption = { optionId: 'reject', name: 'Reject', kind: 'reject_once' };
+const REVISE: PermissionOption = { optionId: 'revise', name: 'Revise it: I say what to change', kind: 'reject_once' };
 const PLAN_OPTIONS: PermissionOption[] = [
   { ...ONCE, name: 'Approve the plan' },
   { ...REJECT, name: 'Reject it' },

@@ -3,10 +3,10 @@ import type {
   CreateElicitationResponse,
   ElicitationPropertySchema,
 } from '@agentclientprotocol/sdk';
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import type { AskedQuestion } from '../../../protocol/events/questions/asked-question.ts';
-import { LIMITS } from '../../../protocol/limits.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { AskedQuestion } from '../../../../protocol/events/questions/asked-question.ts';
+import { LIMITS } from '../../../../protocol/limits.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
 
 /** A form without its session. */
 export type FormRequest = Pick<Extract<CreateElicitationRequest, { mode: 'form' }>, 'message' | 'requestedSchema'> & {
@@ -52,13 +52,36 @@ export async function askInForm(
   return toAnswer(response, question);
 }
 
+/** As `approval.resolve` takes it. */
+const MOST_FEEDBACK_CHARS = 16_384;
+
+/** What to change in a plan; undefined without a text. */
+export async function askForChanges(
+  { call_id, plan }: Pick<ApprovalItem, 'call_id' | 'plan'>,
+  fill: (request: FormRequest) => Promise<CreateElicitationResponse>,
+): Promise<string | undefined> {
+  const left = plan?.revisions_left ?? 0;
+  const response = await fill({
+    message: `What should be different in the plan? It can be revised ${left === 1 ? 'once more' : `${left} more times`}.`,
+    toolCallId: call_id,
+    requestedSchema: {
+      type: 'object',
+      properties: { changes: { type: 'string', title: 'Changes', maxLength: MOST_FEEDBACK_CHARS } },
+      required: ['changes'],
+    },
+  });
+  const text = response.action === 'accept' ? textIn(response.content, 'changes') : '';
+  return text === '' ? undefined : text.slice(0, MOST_FEEDBACK_CHARS);
+}
+
+function textIn(content: unknown, name: string): string {
+  const value: unknown = typeof content === 'object' && content !== null ? Reflect.get(content, name) : undefined;
+  return typeof value === 'string' ? value.trim() : '';
+}
+
 function toAnswer(response: CreateElicitationResponse, { choices }: AskedQuestion): Answer {
   if (response.action !== 'accept') return { approved: false, feedback: 'The person did not answer this question.' };
-  const content: unknown = response.content;
-  const textOf = (name: string): string => {
-    const value: unknown = typeof content === 'object' && content !== null ? Reflect.get(content, name) : undefined;
-    return typeof value === 'string' ? value.trim() : '';
-  };
+  const textOf = (name: string): string => textIn(response.content, name);
   const written = textOf('answer').slice(0, LIMITS.answerChars);
   if (written !== '') return { approved: true, answer: written };
   const choice = choices.find(({ label }) => label === textOf('choice'));

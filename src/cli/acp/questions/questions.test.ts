@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import type { Question } from '../terminal/question-lines.ts';
-import { itemOf } from './item-fixture.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { Question } from '../../terminal/question-lines.ts';
+import { itemOf } from '../item-fixture.ts';
 import type { FormRequest } from './question-forms.ts';
 import { askEditor } from './questions.ts';
 
@@ -148,4 +148,49 @@ test('with forms, a question takes a choice, any text, or no answer', async () =
   });
   assert.deepEqual((await fill({ choice: 'pink' })).decision?.decisions, { call_1: { approved: true, answer: '' } });
   assert.equal((await fill({}, 'decline')).decision?.approved, false);
+});
+
+const plan = { content: '## Goal', round: 1, revisions_left: 2 };
+
+/** Asks about a plan: what the person picks, and what they write into the form, in turn. */
+async function review(picked: string[], forms: object[] | undefined, asked: Partial<typeof plan> = {}) {
+  const offered: (string | undefined)[][] = [];
+  const fill = async (_: FormRequest) => (forms?.shift() ?? assert.fail('no form')) as never; // any answer of an editor
+  const decision = await askEditor(
+    { approvalId: 'a1', kind: 'plan', items: [itemOf({ func_name: 'plan_agent', plan: { ...plan, ...asked } })] },
+    {
+      place: { workdir: '/w' },
+      agent: undefined,
+      editor: {
+        async permit({ options }) {
+          offered.push(options.map(({ optionId }) => optionId));
+          return { outcome: { outcome: 'selected', optionId: picked.shift() ?? assert.fail('asked again') } };
+        },
+        fill: forms && fill,
+      },
+    },
+  );
+  return { offered, decision };
+}
+
+test('a plan is approved, rejected, or revised with a text from a form', async () => {
+  const written = { action: 'accept', content: { changes: ' smaller ' } };
+  assert.deepEqual(await review(['revise'], [written]), {
+    offered: [['allow', 'revise', 'reject']],
+    decision: { approved: false, feedback: 'smaller' },
+  });
+  assert.deepEqual((await review(['allow'], [])).decision, { approved: true });
+  assert.deepEqual((await review(['reject'], [])).decision, { approved: false });
+});
+
+test('a form for changes that is left, or empty, leads back to the options', async () => {
+  const left = [{ action: 'cancel' }, { action: 'accept', content: { changes: ' ' } }];
+  const { offered, decision } = await review(['revise', 'revise', 'allow'], left);
+  assert.deepEqual([offered.length, decision], [3, { approved: true }]);
+});
+
+test('a plan cannot be revised from an editor without forms, or after its last revision', async () => {
+  const plain = [['allow', 'reject']];
+  assert.deepEqual((await review(['reject'], undefined)).offered, plain);
+  assert.deepEqual((await review(['reject'], [], { revisions_left: 0 })).offered, plain);
 });
