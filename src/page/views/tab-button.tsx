@@ -75,7 +75,7 @@ export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonPr
       >
         <span class={`dot ${state}`} aria-hidden="true" />
         <span class="tab-name">{name}</span>
-        <CoordinatorMark tab={tab} />
+        <CoordinatorMark listed={listed} />
         {owner !== undefined && tab.row.value.userId !== '' && (
           <span class="tab-owner">
             <span class="hidden-text">of</span> {owner}
@@ -112,10 +112,11 @@ export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonPr
   );
 }
 
-const CoordinatorMark = ({ tab }: { tab: Tab }) =>
+/** The number of its workstreams takes the place of the icon. */
+const CoordinatorMark = ({ listed: { tab, below } }: { listed: ListedTab }) =>
   tab.row.value.kind === 'coordinator' ? (
     <span class="tab-lock" title="Coordinator: has other workstreams work for it">
-      <Icon name="fork" />
+      {below === 0 && <Icon name="fork" />}
       <span class="hidden-text">coordinator</span>
     </span>
   ) : null;

@@ -81,7 +81,7 @@ function AccountCard({ app, desk, server }: CardProps) {
       removal={
         consent && {
           verb: 'Disconnect',
-          loss: '? Its token is revoked at the provider. Agents can use the server for you again after another consent.',
+          loss: 'from your user? Its token is revoked at the provider. Agents can use the server for you again after another consent.',
           remove: () => board.disconnect(name),
           focusAfter: 'consents-title',
         }

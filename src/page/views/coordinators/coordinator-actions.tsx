@@ -82,7 +82,7 @@ function AskedForm({ board, open, asked }: { board: CoordinatorBoard; open: numb
         <LossQuestion
           verb="Close"
           name={`${open} workstream${open === 1 ? '' : 's'}`}
-          loss="? What runs there ends. Their conversations stay saved."
+          loss="at once? What runs there ends. Their conversations stay saved."
           remove={close}
           onKeep={keep}
         />

@@ -53,6 +53,12 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
         </label>
         <ModeField app={app} />
         {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}
+        {app.rights.coordinate.value && (
+          <label class="check">
+            <input type="checkbox" name="kind" value="coordinator" />
+            Coordinator: has other workstreams work for it
+          </label>
+        )}
         <p class="problem" role="alert">
           {problem.value}
         </p>

@@ -120,7 +120,7 @@ function AllAccounts({ desk, name }: { desk: Desk; name: string }) {
         <LossQuestion
           verb="Disconnect"
           name={`all accounts from ${name}`}
-          loss="? Everybody has to consent again."
+          loss="now? Everybody has to consent again."
           remove={async () => {
             const problem = await board.disconnectAll(name);
             isAsking.value = problem !== undefined;

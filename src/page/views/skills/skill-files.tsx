@@ -78,7 +78,7 @@ const FileRow = ({ file: { path, size, content }, remove }: FileRowProps) => (
     removal={
       remove && {
         name: toVisibleLine(path),
-        loss: '? This cannot be undone.',
+        loss: 'from the skill? This cannot be undone.',
         remove,
         focusAfter: 'skill-files-about',
       }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { refusalOf } from '../../state/accounts/refusal.ts';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
@@ -27,6 +27,11 @@ export function SourceDialog({ desk, onClose }: SourceDialogProps) {
   const directory = useMemo(() => new SkillSearch(desk.client), [desk]);
   const outcome = useSignal<Outcome | undefined>(undefined);
   const busy = useSignal<string | undefined>(undefined);
+  const report = useRef<HTMLDivElement>(null);
+  // It may be below the end of a long list.
+  useLayoutEffect(() => {
+    if (outcome.value !== undefined) report.current?.scrollIntoView({ block: 'nearest' });
+  }, [outcome.value]);
   const install = async (from: Source) => {
     if (busy.peek() !== undefined) return;
     outcome.value = undefined;
@@ -67,7 +72,7 @@ export function SourceDialog({ desk, onClose }: SourceDialogProps) {
       <ReadingNotice of={[directory.reading]} />
       <Offers directory={directory} busy={busy.value} onInstall={(id) => void install({ sourceSkillId: id })} />
       <AddressForm busy={busy.value !== undefined} onInstall={(from) => void install(from)} />
-      <div class="skill-files">
+      <div class="skill-files" ref={report}>
         <div role="status">{outcome.value && 'installed' in outcome.value && <Report {...outcome.value} />}</div>
         <p class="problem" role="alert">
           {outcome.value && 'problem' in outcome.value && toVisibleLine(outcome.value.problem)}
