@@ -11,7 +11,7 @@ export interface FormRefusal {
 }
 
 /** Fields are named by the `issues` of the error. Those that the form does not have are named in `rest`. */
-export function toFormRefusal(error: unknown, known: readonly string[]): FormRefusal {
+function toFormRefusal(error: unknown, known: readonly string[]): FormRefusal {
   const issues = error instanceof RequestError ? issuesIn(error.details) : [];
   const fields = Object.fromEntries(
     issues.flatMap(({ path, message }) => {

@@ -117,7 +117,7 @@ function toNumber<E extends number | null>(field: Field, text: string | undefine
 }
 
 /** The names of the fields, for people. */
-export const FIELD_WORDS: Record<Field, string> = {
+const FIELD_WORDS: Record<Field, string> = {
   name: 'name',
   description: 'description',
   content: 'instructions',

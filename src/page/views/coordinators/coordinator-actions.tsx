@@ -95,7 +95,10 @@ function AskedForm({ board, open, asked }: { board: CoordinatorBoard; open: numb
 /** Names tools that the coordinator and everything below it lose. */
 function RestrictForm({ board, onDone }: { board: CoordinatorBoard; onDone(): void }) {
   const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => {
+    field.current?.focus({ preventScroll: true });
+    field.current?.form?.scrollIntoView({ block: 'nearest' }); // with its buttons
+  }, []);
   const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const tools = (fieldsOf(event.currentTarget).tools ?? '').split(/[\s,]+/).filter((tool) => tool !== '');

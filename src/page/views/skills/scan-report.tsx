@@ -5,12 +5,12 @@ import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { Desk } from '../../state/app.ts';
 
 /** What the kinds of findings are called. */
-const AXES: Record<keyof SkillScan['details'], string> = {
-  content: 'Text',
-  supplyChain: 'What it fetches',
-  vulnerability: 'Weak spots',
-  capability: 'Tools that it wants',
-};
+const AXES: readonly (readonly [keyof SkillScan['details'], string])[] = [
+  ['content', 'Text'],
+  ['supplyChain', 'What it fetches'],
+  ['vulnerability', 'Weak spots'],
+  ['capability', 'Tools that it wants'],
+];
 
 /** How risky the scan finds a skill, and why. */
 export function ScanReport({ desk, skill }: { desk: Desk; skill: Skill }) {
@@ -18,8 +18,8 @@ export function ScanReport({ desk, skill }: { desk: Desk; skill: Skill }) {
   const isBusy = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
   const { scan } = skill;
-  const found = Object.entries(AXES).flatMap(([axis, words]) => {
-    const details = scan.details[axis as keyof SkillScan['details']]; // AXES has its keys
+  const found = AXES.flatMap(([axis, words]) => {
+    const details = scan.details[axis];
     return details.length > 0 ? [{ words, details }] : [];
   });
   const rescan = async () => {
