@@ -118,7 +118,7 @@ test('what works for a coordinator stands below it, is folded when it is much, a
   const { page } = await visit(t, daemon);
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill('release');
-  await page.getByLabel(/^Coordinator/).check();
+  await page.getByLabel('Kind').selectOption('coordinator');
   await button(page, 'Create').click();
   await page.getByRole('region', { name: 'Coordinator' }).waitFor();
   const { coordinators } = await client.call('coordinator.list', {});

@@ -45,9 +45,25 @@ const plainOf = ({ name, description, content, activation, kind, category, ...re
 };
 
 const NEW: Record<Field, string> = {
-  ...{ name: '', description: '', content: '', activation: 'named', kind: 'any', category: '', tags: '', author: '' },
-  ...{ license: '', compatibility: '', model: '', reasoningEffort: '', temperature: '', maxTokens: '' },
-  ...{ tokenBudget: '', agentMaxTurns: '', priority: '0', allowedTools: '', autoApprove: '' },
+  name: '',
+  description: '',
+  content: '',
+  activation: 'named',
+  kind: 'any',
+  category: '',
+  tags: '',
+  author: '',
+  license: '',
+  compatibility: '',
+  model: '',
+  reasoningEffort: '',
+  temperature: '',
+  maxTokens: '',
+  tokenBudget: '',
+  agentMaxTurns: '',
+  allowedTools: '',
+  autoApprove: '',
+  priority: '0',
 };
 
 const toText = (value: number | null): string => (value === null ? '' : String(value));

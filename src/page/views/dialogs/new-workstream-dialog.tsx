@@ -54,9 +54,12 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
         <ModeField app={app} />
         {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}
         {app.rights.coordinate.value && (
-          <label class="check">
-            <input type="checkbox" name="kind" value="coordinator" />
-            Coordinator: has other workstreams work for it
+          <label>
+            Kind
+            <select name="kind">
+              <option value="">Works itself</option>
+              <option value="coordinator">Coordinator: has other workstreams work for it</option>
+            </select>
           </label>
         )}
         <p class="problem" role="alert">

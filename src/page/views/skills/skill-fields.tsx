@@ -20,10 +20,20 @@ interface FieldProps extends Shown {
 }
 
 /** A field of one line, or an area, with what the daemon says of it. */
-export function Field({ texts, refusal, name, label, rows, ...others }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { texts, refusal, name, label, rows, placeholder, maxLength, autofocus, inputMode } = props;
   const id = useId();
   const problem = refusal?.fields[name];
-  const common = { ...toMarks(id, problem), ...others, name, autocomplete: 'off', defaultValue: texts[name] } as const;
+  const common = {
+    ...toMarks(id, problem),
+    placeholder,
+    maxLength,
+    autofocus,
+    inputMode,
+    name,
+    autocomplete: 'off',
+    defaultValue: texts[name],
+  } as const;
   return (
     <FieldFrame id={id} label={label} problem={problem}>
       {rows === undefined ? (
