@@ -6,32 +6,25 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
+import { card, openPart } from '../support/clients/agent-view.ts';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { closeRegistry, startRegistry } from '../support/mcp/registry.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { startAccountServer } from '../support/oidc/account-server.ts';
 
 const FAKE = fileURLToPath(new URL('../../src/agent/mcp/misbehaving-server.ts', import.meta.url));
+const accounts = await startAccountServer();
 const server = { command: process.execPath, sandbox: false };
 const servers = {
   notes: { ...server, args: [FAKE, 'rewrites'], env: { NOTES_TOKEN: 'canary' } },
   broken: { ...server, args: [FAKE, 'dies-early'] },
   off: { ...server, args: [FAKE], enabled: false },
+  tracker: { url: accounts.url, oauth: {} },
 };
 const { model, daemon } = await openStage({ config: { mcp: { servers, registryUrl: await startRegistry() } } });
 after(closeRegistry);
-
-/** Opens a part of the agent view by the keyboard and its button. */
-async function openPart(page: Page, name: string) {
-  await page.locator('.link-open').waitFor({ state: 'attached' });
-  await page.keyboard.press('Alt+g');
-  await page.getByRole('heading', { name: 'Agent', level: 1 }).waitFor();
-  const parts = page.getByRole('navigation', { name: 'Parts of the agent view' });
-  await parts.getByRole('button', { name }).click();
-  await page.getByRole('heading', { name, level: 2 }).waitFor();
-}
-
-const card = (page: Page, text: string) => page.locator('.panel-row', { hasText: text });
+after(() => accounts[Symbol.asyncDispose]());
 
 /** Lets the agent of a workstream watch something. */
 async function watch(page: Page, name: string) {
@@ -117,6 +110,40 @@ test('skills are listed, found by words, and used in the conversation', async (t
   await button(page, 'Use review').click();
   await page.getByRole('heading', { name: 'with a skill', level: 1 }).waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '/skill review');
+});
+
+test('a consent ends in a notice that is said once, above the account of the person', async (t) => {
+  const { page } = await visit(t, daemon, {
+    expected: [/^request: http:\/\/localhost:/, /fonts\.|ERR_NAME_NOT_RESOLVED/],
+  });
+  await page.goto(`${daemon.url}/?mcp_oauth_error=denied`);
+  const notice = page.getByRole('status', { name: 'Notices' });
+  await notice
+    .getByText('No account was connected to the tool server. The provider reports that you refused.')
+    .waitFor();
+  assert.equal(page.url(), `${daemon.url}/`);
+  await page.getByRole('heading', { name: 'Your accounts at tool servers' }).waitFor();
+  await assertAccessible(page, 'an account that is not connected');
+  await page.getByRole('link', { name: 'Connect… tracker' }).press('Enter');
+  await page.waitForURL(`${accounts.issuer}/interaction/**`);
+  await page.locator('[name=login]').fill('ada');
+  await page.locator('[name=password]').fill('any');
+  await page.locator('[type=submit]').click();
+  await page.getByText('Authorize').or(page.locator('[type=submit]')).first().waitFor();
+  if (page.url().includes('/interaction/')) await page.locator('[type=submit]').click();
+  await notice.getByText('You have consented to use the tool server “tracker” with your account.').waitFor();
+  assert.equal(page.url(), `${daemon.url}/`);
+  await card(page, 'tracker')
+    .getByText(/^connected .*notes\.read$/)
+    .waitFor();
+  await button(page, 'Hide this notice').click();
+  await page.reload();
+  await page.locator('.link-open').waitFor({ state: 'attached' });
+  assert.equal(await notice.getByText('consented').count(), 0);
+  await openPart(page, 'Tool servers');
+  await button(page, 'Disconnect tracker').press('Enter');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disconnect' }).press('Enter');
+  await card(page, 'tracker').getByText('not connected').waitFor();
 });
 
 test('tool servers are listed with their state and tools; a changed tool is compared and accepted', async (t) => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { assertAccessible } from '../support/clients/accessibility.ts';
+import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
@@ -109,4 +111,44 @@ test('after a reload the same workstream is selected', async (t) => {
   await openWorkstream(page, 'in front');
   await page.reload();
   await page.getByRole('heading', { name: 'in front' }).waitFor();
+});
+
+test('what works for a coordinator stands below it, is folded when it is much, and is stopped and closed by those who may', async (t) => {
+  const client = await daemon.client();
+  const { page } = await visit(t, daemon);
+  await button(page, 'New workstream').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('release');
+  await page.getByLabel('Kind').selectOption('coordinator');
+  await button(page, 'Create').click();
+  await page.getByRole('region', { name: 'Coordinator' }).waitFor();
+  const { coordinators } = await client.call('coordinator.list', {});
+  const { wsId = '' } = coordinators[0] ?? {};
+  for (const name of ['first part', 'second part']) await client.call('workstream.create', { name, parentWsId: wsId });
+  await page.getByRole('tab', { name: 'first part' }).waitFor();
+  await button(page, 'Workstreams of release: 2').press('Enter');
+  await page.getByRole('tab', { name: 'first part' }).waitFor({ state: 'detached' });
+  await button(page, 'Workstreams of release: 2').press('Enter');
+  const panel = page.getByRole('region', { name: 'Coordinator' });
+  await panel.locator('summary').press('Enter');
+  await panel.getByRole('button', { name: 'first part' }).waitFor();
+  await client.call('workstream.create', { name: 'third part', parentWsId: wsId });
+  await page.locator('.quiet-line', { hasText: '“third part” works for it' }).waitFor();
+  await panel.getByText('3 workstreams').waitFor();
+  await panel.getByRole('button', { name: 'Take tools away…' }).press('Enter');
+  await page.keyboard.type('web_fetch');
+  await page.keyboard.press('Enter');
+  await panel.getByText('Nothing here can use web_fetch any more.').waitFor();
+  await panel.getByRole('button', { name: 'Stop everything' }).press('Enter');
+  await panel.getByText(/^Stopped it and /).waitFor();
+  await assertAccessible(page, 'a coordinator');
+  await panel.getByRole('button', { name: 'Close all…' }).press('Enter');
+  await panel.getByRole('alertdialog').getByRole('button', { name: 'Close' }).press('Enter');
+  await panel.getByText('Closed 3 workstreams.').waitFor();
+  await page.getByRole('tab', { name: 'first part' }).waitFor({ state: 'detached' });
+  const viewer = await newUser(daemon, ['builtin-viewer']);
+  const theirs = await visitAs(t, daemon, { username: viewer.username });
+  await theirs.getByRole('tab', { name: 'release' }).click();
+  await theirs.getByRole('region', { name: 'Coordinator' }).locator('summary').click();
+  await theirs.getByText(/^3 closed: /).waitFor();
+  assert.equal(await theirs.getByRole('button', { name: 'Stop everything' }).count(), 0);
 });

@@ -3,7 +3,7 @@ import type { Params } from '../../../protocol/index.ts';
 import { SKILL_ACTIVATIONS, SKILL_KINDS, type Skill } from '../../../protocol/methods/skills/skill.ts';
 import { TEMPLATE_NUMBERS } from '../../../protocol/methods/templates/wstemplate.ts';
 import { wrongField } from '../../../protocol/parse.ts';
-import { checkContent, checkName, checkNotification, checkVariables } from '../templates/template-input.ts';
+import { checkContent, checkName, checkNotification, checkVariables, required } from '../templates/template-input.ts';
 import type { SkillFields } from './skill-rows.ts';
 
 type Asked = Params<'skill.create'>;
@@ -78,7 +78,7 @@ export function possibleChange({ origin }: Pick<Skill, 'origin'>, change: Partia
 }
 
 export function checkDescription(description: string): string {
-  if (description.trim() === '') throw new GatewayError('INVALID_REQUEST', 'description is required');
+  if (description.trim() === '') throw required('description');
   return description.trim();
 }
 
@@ -97,12 +97,15 @@ const MOST_PATH = 512;
 
 /** The path of a resource. Throws with the words that clients of the specification expect. */
 export function checkResourcePath(path: string | undefined): string {
-  if (path === undefined || path.trim() === '') throw new GatewayError('INVALID_REQUEST', 'path is required');
+  if (path === undefined || path.trim() === '') throw required('path');
   const parts = path.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..') && PLAIN.test(path);
-  if (!isPlain || path.length > MOST_PATH) throw new GatewayError('INVALID_REQUEST', 'Invalid path');
+  if (!isPlain || path.length > MOST_PATH)
+    throw new GatewayError('INVALID_REQUEST', 'Invalid path', {
+      details: { issues: [{ path: 'path', message: 'is not a plain path' }] },
+    });
   if (parts.length > 1 && ['scripts', 'references', 'assets'].includes(parts[0] ?? '')) return path;
-  throw new GatewayError('INVALID_REQUEST', 'path must start with scripts/, references/, or assets/');
+  throw wrongField('path', 'must start with scripts/, references/, or assets/', { separator: ' ' });
 }
 
 /** No control characters, no other separators, and nothing that is invisible. */

@@ -79,7 +79,10 @@ export class SkillResources {
 }
 
 const resourceMissing = () => new GatewayError('NOT_FOUND', 'Resource not found');
-const pathTaken = () => new GatewayError('CONFLICT', 'Resource path already exists');
+const pathTaken = () =>
+  new GatewayError('CONFLICT', 'Resource path already exists', {
+    details: { issues: [{ path: 'path', message: 'is taken by another file' }] },
+  });
 const tooMany = () => new GatewayError('INVALID_REQUEST', `Maximum ${MOST_RESOURCES} resources per skill`);
 const tooLarge = () =>
   new GatewayError(

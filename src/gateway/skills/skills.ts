@@ -231,7 +231,11 @@ const fieldsOf = ({ version, revision, ...skill }: Skill): SkillFields => ({
 
 const skillMissing = (cause?: unknown) => new GatewayError('NOT_FOUND', 'Skill not found', { cause });
 
-const nameTaken = (cause: unknown) => new GatewayError('CONFLICT', 'Skill name already exists', { cause });
+const nameTaken = (cause: unknown) =>
+  new GatewayError('CONFLICT', 'Skill name already exists', {
+    cause,
+    details: { issues: [{ path: 'name', message: 'is taken by another skill' }] },
+  });
 
 const changedMeanwhile = (cause: unknown) =>
   new GatewayError('CONFLICT', 'The skill was changed meanwhile; try again', { cause });

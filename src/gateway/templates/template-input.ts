@@ -1,27 +1,30 @@
-import { GatewayError } from '../../../protocol/errors.ts';
+import type { GatewayError } from '../../../protocol/errors.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 
 /** Throws with the words that clients of the specification expect. */
 export function checkName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '') throw new GatewayError('INVALID_REQUEST', 'name is required');
+  if (trimmed === '') throw required('name');
   return trimmed;
 }
 
 export function checkContent(content: string): string {
-  if (content.trim() === '') throw new GatewayError('INVALID_REQUEST', 'content is required');
+  if (content.trim() === '') throw required('content');
   return content;
 }
 
 export function checkVariables(variables: string): string {
   if (Array.isArray(jsonIn(variables))) return variables;
-  throw new GatewayError('INVALID_REQUEST', 'variables must be a valid JSON array');
+  throw wrongField('variables', 'must be a valid JSON array', { separator: ' ' });
 }
 
 export function checkNotification(notifyOnComplete: string): string {
   if (jsonIn(notifyOnComplete) !== undefined) return notifyOnComplete;
   throw wrongField('notifyOnComplete', 'must be valid JSON', { separator: ' ' });
 }
+
+/** Says that a text is missing, with the words that clients of the specification expect. */
+export const required = (field: string): GatewayError => wrongField(field, 'is required', { separator: ' ' });
 
 /** Undefined if it is not JSON. */
 function jsonIn(text: string): unknown {

@@ -43,6 +43,16 @@ test('the end of a login through the provider leaves the address, and other quer
   assert.equal(other.browser.search, '?x=1');
 });
 
+test('the result of a consent leaves the address and leads to the tool servers', async () => {
+  const { app, phase, browser } = openApp({ search: '?mcp_oauth_error=denied' });
+  await app.start();
+  const desk = app.phase.value.kind === 'desk' ? app.phase.value.desk : undefined;
+  assert.deepEqual(
+    [phase(), browser.search, desk?.workstreams.shown.value, app.arrival.consent.value?.isProblem],
+    [['desk'], '', 'agent', true],
+  );
+});
+
 test('a status requested before a login cannot undo the login', async () => {
   const { app, phase, browser, statuses } = openApp({ authenticated: false });
   const early = Promise.withResolvers<void>();

@@ -11,6 +11,7 @@ import type { Actions } from './actions.ts';
 import { toBanners } from './banners.ts';
 import type { Browser } from './browser.ts';
 import type { ChipActions } from './chips.ts';
+import { Arrival } from './consents/arrival.ts';
 import { createDesk } from './create-desk.ts';
 import type { CronJobs } from './cron/cron-jobs.ts';
 import { Drafts } from './drafts.ts';
@@ -20,8 +21,6 @@ import {
   type AuthStatus,
   type Credential,
   type FirstUser,
-  findLoginCode,
-  findProviderProblem,
   isLoggedOut,
   isReplaced,
   NOT_LOGGED_IN,
@@ -65,6 +64,7 @@ export class App {
   readonly theme: ThemeChoice;
   readonly now: () => number;
   readonly timeZone: string;
+  readonly arrival: Arrival;
   #entries = 0;
   /** The version of the daemon that served this page, from the first hello. */
   #ownVersion: string | undefined;
@@ -88,6 +88,7 @@ export class App {
       connection: this.connection.value,
       lost: this.lost.value,
       isOutdated: this.isOutdated.value,
+      consent: this.arrival.consent.value,
       health: this.health.value,
       autoApprove: this.#front()?.conversation.value?.autoApprove,
       nowMs: this.now(),
@@ -107,15 +108,12 @@ export class App {
     this.theme = browser.theme;
     this.now = browser.now;
     this.timeZone = browser.timeZone;
+    this.arrival = new Arrival(browser);
   }
 
   /** Called when the page loads, and again when a login link is opened in its tab. */
   async start(): Promise<void> {
-    const { fragment, search } = this.#browser;
-    const problem = findProviderProblem(search.read());
-    if (problem !== undefined) search.clear();
-    const code = findLoginCode(`#${fragment.read()}`);
-    if (code !== undefined) fragment.clear();
+    const { code, problem } = this.arrival.read();
     if (code !== undefined) await this.logIn({ code });
     else await this.#enter(problem);
   }
@@ -206,6 +204,7 @@ export class App {
     );
     const { rights, who } = this;
     const desk = createDesk({ browser: this.#browser, drafts: this.#drafts, client, confirmation, rights, who });
+    if (this.arrival.isFromConsent) desk.workstreams.shown.value = 'agent';
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;

@@ -29,6 +29,7 @@ const calm = {
   connection: { kind: 'connecting' as const },
   lost: false,
   isOutdated: false,
+  consent: undefined,
   health: healthy,
   autoApprove: undefined,
   nowMs: Date.UTC(2026, 0, 5, 9),
@@ -125,5 +126,13 @@ test('the auto-approve banner shows its end', () => {
   assert.equal(
     text(calm.nowMs + 8.5 * 3_600_000 + 17),
     'This workstream runs every call without asking until today 17:30.',
+  );
+});
+
+test('how a consent ended is a notice that can be hidden', () => {
+  const ended = (isProblem: boolean) => shown({ consent: { isProblem, text: 'x' } });
+  assert.deepEqual(
+    [ended(false), ended(true)],
+    [[{ id: 'consent', level: 'info', action: undefined }], [{ id: 'consent', level: 'warning', action: undefined }]],
   );
 });

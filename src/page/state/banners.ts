@@ -1,6 +1,7 @@
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { type HealthProblem, healthProblems } from '../../../protocol/text/health-words.ts';
+import type { ConsentResult } from './consents/consent-result.ts';
 import type { AutoApprove } from './conversation/conversation.ts';
 import { toClock } from './text/moment.ts';
 
@@ -19,6 +20,8 @@ interface Situation {
   lost: boolean;
   /** The page was served by another version of the daemon. */
   isOutdated: boolean;
+  /** How a consent at the provider of a tool server ended. */
+  consent: ConsentResult | undefined;
   health: HealthSummary | undefined;
   autoApprove: AutoApprove | undefined;
   nowMs: number;
@@ -34,6 +37,7 @@ export function toBanners(situation: Situation): Banner[] {
   const [stored, others] = [problems.filter(isStore), problems.filter((problem) => !isStore(problem))];
   return [
     ...stored.map(toProblemBanner),
+    ...consentBanners(situation),
     ...approvalBanners(situation),
     ...noticeBanners(health?.notices ?? []),
     ...others.map(toProblemBanner),
@@ -75,6 +79,9 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
       ];
   }
 }
+
+const consentBanners = ({ consent }: Situation): Banner[] =>
+  consent === undefined ? [] : [{ id: 'consent', level: consent.isProblem ? 'warning' : 'info', text: consent.text }];
 
 function approvalBanners({ autoApprove, nowMs, timeZone }: Situation): Banner[] {
   if (!autoApprove?.isOn) return [];

@@ -4,6 +4,7 @@ import type { Watch } from '../../../protocol/events/watch.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
+import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
 
@@ -32,6 +33,11 @@ export class Workstreams {
   /** The watch that changed last, in any of them. */
   readonly watched = signal<Watch | undefined>(undefined);
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
+  readonly #folds = signal<ReadonlyMap<string, boolean>>(new Map());
+  /** The tabs as they are listed: those of a coordinator stand below it. */
+  readonly listed = computed(() =>
+    arrangeTabs(this.tabs.value, { folds: this.#folds.value, front: this.#front.value }),
+  );
 
   constructor(port: Port) {
     this.#port = port;
@@ -102,10 +108,15 @@ export class Workstreams {
 
   /** Brings the next tab in the list to the front; the first follows the last. */
   step(by: 1 | -1): void {
-    const tabs = this.tabs.peek();
+    const tabs = this.listed.peek().map(({ tab }) => tab);
     const at = tabs.findIndex(({ wsId }) => wsId === this.#front.peek());
     const next = tabs[(at + by + tabs.length) % tabs.length];
     if (next) this.select(next.wsId);
+  }
+
+  /** Shows or hides what stands below a coordinator in the list. */
+  fold(wsId: string, isFolded: boolean): void {
+    this.#folds.value = new Map([...this.#folds.peek(), [wsId, isFolded]]);
   }
 
   /** Creates or reopens a workstream and brings it to the front. */

@@ -18,6 +18,7 @@ interface RailProps {
 export function Rail({ app, desk, overlay }: RailProps) {
   const element = useRef<HTMLElement>(null);
   const tabs = desk.workstreams.tabs.value;
+  const listed = desk.workstreams.listed.value;
   const isDrawn = overlay.value === 'drawer';
   useDrawerFocus(isDrawn, element.current);
   const rows = tabs.map(({ row }) => row.value);
@@ -57,14 +58,14 @@ export function Rail({ app, desk, overlay }: RailProps) {
           role="tablist"
           aria-label="Open workstreams"
           aria-orientation="vertical"
-          aria-owns={tabs.map(({ wsId }) => `tab-${wsId}`).join(' ')}
+          aria-owns={listed.map(({ tab }) => `tab-${tab.wsId}`).join(' ')}
         />
         <ul class="tabs" onKeyDown={(event) => walk(event, '[role=tab]')}>
-          {tabs.map((tab) => (
+          {listed.map((row) => (
             <TabButton
-              key={tab.wsId}
+              key={row.tab.wsId}
               app={app}
-              tab={tab}
+              listed={row}
               desk={desk}
               mayClose={tabs.length > 1 && app.rights.closeWorkstreams.value}
               onChosen={closeDrawer}

@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { App, Desk } from '../state/app.ts';
+import type { ListedTab } from '../state/coordinators/arranged-tabs.ts';
 import { type Tab, tabName, tabState } from '../state/tab.ts';
+import { indentOf } from './agents/indent.ts';
 import { Icon } from './icons.tsx';
 import { RenameField } from './rename-field.tsx';
 
@@ -16,7 +18,7 @@ export const STATE_WORDS: Record<WorkstreamState, string> = {
 
 interface TabButtonProps {
   app: App;
-  tab: Tab;
+  listed: ListedTab;
   desk: Desk;
   /** The only tab cannot be closed. */
   mayClose: boolean;
@@ -24,7 +26,8 @@ interface TabButtonProps {
 }
 
 /** One workstream in the list: its state, its name (double click or F2 renames), its close button (or Delete). */
-export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps) {
+export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonProps) {
+  const { tab, depth } = listed;
   const renaming = useSignal(false);
   const isNext = desk.workstreams.front.value === tab;
   const isFront = isNext && desk.workstreams.shown.value === 'conversation';
@@ -39,7 +42,7 @@ export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps
   };
   if (renaming.value)
     return (
-      <li class="tab">
+      <li class="tab" style={indentOf(depth)}>
         <RenameField
           name={tabName(tab)}
           save={(changed) => desk.actions.rename(tab, changed)}
@@ -50,7 +53,7 @@ export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps
       </li>
     );
   return (
-    <li class={`tab ${isFront ? 'front' : ''}`}>
+    <li class={`tab ${isFront ? 'front' : ''}`} style={indentOf(depth)}>
       <button
         type="button"
         role="tab"
@@ -72,6 +75,7 @@ export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps
       >
         <span class={`dot ${state}`} aria-hidden="true" />
         <span class="tab-name">{name}</span>
+        <CoordinatorMark listed={listed} />
         {owner !== undefined && tab.row.value.userId !== '' && (
           <span class="tab-owner">
             <span class="hidden-text">of</span> {owner}
@@ -91,6 +95,7 @@ export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps
           </span>
         )}
       </button>
+      <FoldButton listed={listed} name={name} desk={desk} />
       {mayClose && (
         <button
           type="button"
@@ -104,6 +109,33 @@ export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps
         </button>
       )}
     </li>
+  );
+}
+
+/** The number of its workstreams takes the place of the icon. */
+const CoordinatorMark = ({ listed: { tab, below } }: { listed: ListedTab }) =>
+  tab.row.value.kind === 'coordinator' ? (
+    <span class="tab-lock" title="Coordinator: has other workstreams work for it">
+      {below === 0 && <Icon name="fork" />}
+      <span class="hidden-text">coordinator</span>
+    </span>
+  ) : null;
+
+/** Folds what stands below a coordinator. */
+function FoldButton({ listed: { tab, below, isFolded }, name, desk }: { listed: ListedTab; name: string; desk: Desk }) {
+  if (below === 0) return null;
+  return (
+    <button
+      type="button"
+      class="quiet tab-fold"
+      aria-expanded={!isFolded}
+      aria-label={`Workstreams of ${name}: ${below}`}
+      title={isFolded ? 'Show its workstreams' : 'Hide its workstreams'}
+      onClick={() => desk.workstreams.fold(tab.wsId, !isFolded)}
+    >
+      {below}
+      <Icon name="chevron" />
+    </button>
   );
 }
 

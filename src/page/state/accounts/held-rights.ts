@@ -34,6 +34,10 @@ export function createHeldRights({ auth, who }: HeldBy) {
     /** Decide about memories that wait for a person. */
     releaseMemories: holder([...DECIDING, 'admin.memories'], approve),
     seeServers: holder(['admin.mcp'], approve),
+    /** Add, change, install and delete skills. */
+    changeSkills: holder(['admin.skills'], approve),
+    /** Trust, restrict and stop coordinators. */
+    coordinate: holder(['admin.coordinator'], approve),
     changeNodes: holder(['approve', 'admin.nodes'], approve),
     /** Their own ones. */
     createTokens: approve,

@@ -1,5 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { App, Desk } from '../app.ts';
+import { ConsentBoard } from '../consents/consent-board.ts';
 import { MemoryBoard } from '../memories/memory-board.ts';
 import { ServerBoard } from '../servers/server-board.ts';
 import { SkillBoard } from '../skills/skill-board.ts';
@@ -24,6 +25,7 @@ export interface AgentPanel {
   memories: MemoryBoard;
   skills: SkillBoard;
   servers: ServerBoard;
+  consents: ConsentBoard;
 }
 
 const opened = new WeakMap<Desk, AgentPanel>();
@@ -41,17 +43,18 @@ const createAgentPanel = ({ client, workstreams }: Desk): AgentPanel => ({
   memories: new MemoryBoard(client),
   skills: new SkillBoard(client),
   servers: new ServerBoard(client),
+  consents: new ConsentBoard(client),
 });
 
-type Rights = Pick<App['rights'], 'write' | 'seeServers'>;
+type Rights = Pick<App['rights'], 'write'>;
 
 /** The parts that a person with these rights sees. */
-export function partsFor({ write, seeServers }: Rights): AgentPart[] {
+export function partsFor({ write }: Rights): AgentPart[] {
   const needs: Record<AgentPart, ReadonlySignal<boolean> | undefined> = {
     watches: write,
     memories: undefined,
     skills: undefined,
-    servers: seeServers,
+    servers: write, // those who may not see the servers see their own accounts there
   };
   return (['watches', 'memories', 'skills', 'servers'] as const).filter((part) => needs[part]?.value ?? true);
 }

@@ -125,7 +125,10 @@ export interface DecisionBlock extends Placed {
 
 export interface NoteBlock extends Placed {
   kind: 'note';
-  level: 'info' | 'error';
+  /** `quiet`: what happens to the children of a coordinator. */
+  level: 'info' | 'error' | 'quiet';
+  /** What a quiet line is about: a later one about the same takes its place. */
+  about?: string;
   text: string;
 }
 

@@ -1,4 +1,5 @@
 import type { BackgroundCommand } from '../../../../protocol/events/background-command.ts';
+import { isCoordination } from '../../../../protocol/events/coordination/is-coordination.ts';
 import type { Mode } from '../../../../protocol/events/modes.ts';
 import type { SubAgent } from '../../../../protocol/events/sub-agent.ts';
 import type { TodoItem } from '../../../../protocol/events/todo.ts';
@@ -17,6 +18,8 @@ import type {
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { withAgent } from '../agents/agent-list.ts';
 import { withCommand } from '../background/background.ts';
+import { type Children, NO_CHILDREN } from '../coordinators/children.ts';
+import { foldCoordination } from '../coordinators/quiet-lines.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { foldCalls } from './fold-calls.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
@@ -56,6 +59,8 @@ export interface Conversation {
   readonly background: readonly BackgroundCommand[];
   /** The sub-agents of the run in progress. */
   readonly agents: readonly SubAgent[];
+  /** Of a coordinator. */
+  readonly children: Children;
   /** The agent's checklist at the time of the snapshot; a later call of it is among the blocks. */
   readonly olderTodo: readonly TodoItem[] | undefined;
   /** Counts the blocks made from events, to give each its key. */
@@ -89,6 +94,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     status,
     background: snapshot.backgroundCommands ?? [],
     agents: [],
+    children: NO_CHILDREN,
     olderTodo: snapshot.todo,
     made: 0,
   };
@@ -152,8 +158,8 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'intent_verdict':
     case 'judge_state':
       return { ...now, blocks: addLate(blocks, event) };
-    default: // lists show titles, watches and what works for a coordinator; the name stays
-      return before;
+    default: // lists show titles and watches; the name stays
+      return isCoordination(event) ? { ...now, ...foldCoordination(now, event, key) } : before;
   }
 }
 

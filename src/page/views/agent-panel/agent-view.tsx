@@ -1,15 +1,17 @@
+import { useMemo } from 'preact/hooks';
 import { AGENT_PARTS, type AgentPart, agentPanelOf, partsFor } from '../../state/agent-panel/agent-panel.ts';
 import type { App, Desk } from '../../state/app.ts';
 import styles from '../../styles/agent-panel.css?inline';
+import skillStyles from '../../styles/skills.css?inline';
 import { MemoryList } from '../memories/memory-list.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
-import { ServerList } from '../servers/server-list.tsx';
+import { ServersPart } from '../servers/servers-part.tsx';
 import { SkillList } from '../skills/skill-list.tsx';
 import { WatchList } from '../watches/watch-list.tsx';
 
-adoptStyles(styles);
+adoptStyles(styles + skillStyles);
 
 interface AgentViewProps {
   app: App;
@@ -20,6 +22,10 @@ interface AgentViewProps {
 /** What the agent has besides its conversations: watches, memories, skills and tool servers. */
 export function AgentView({ app, desk, overlay }: AgentViewProps) {
   const { part } = agentPanelOf(desk);
+  useMemo(() => {
+    if (app.arrival.isFromConsent) part.value = 'servers';
+    app.arrival.shown();
+  }, [app, part]);
   const parts = partsFor(app.rights);
   const shown = parts.includes(part.value) ? part.value : parts[0];
   return (
@@ -52,8 +58,8 @@ function Part({ app, desk, overlay, shown }: AgentViewProps & { shown: AgentPart
     case 'memories':
       return <MemoryList app={app} desk={desk} />;
     case 'skills':
-      return <SkillList app={app} desk={desk} />;
+      return <SkillList app={app} desk={desk} overlay={overlay} />;
     case 'servers':
-      return <ServerList desk={desk} overlay={overlay} />;
+      return <ServersPart app={app} desk={desk} overlay={overlay} />;
   }
 }

@@ -4,6 +4,7 @@ import { subAgentWords } from '../../../../protocol/text/background-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import { indentOf } from './indent.ts';
 
 interface AgentTreeProps {
   app: App;
@@ -25,7 +26,7 @@ export function AgentTree({ app, desk, tab, agents, isBusy }: AgentTreeProps) {
     <section class="background" aria-label="Sub-agents">
       <ul class="agent-tree">
         {agents.map((agent) => (
-          <li key={agent.agent_id} style={{ paddingInlineStart: `${agent.depth - 1}rem` }}>
+          <li key={agent.agent_id} style={indentOf(agent.depth - 1)}>
             {agent.title} <span class="background-state">{subAgentWords(agent)}</span>
             {agent.state !== 'ended' && app.rights.write.value && (
               <button

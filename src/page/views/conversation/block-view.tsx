@@ -76,9 +76,12 @@ function Answer({ block }: { block: AnswerBlock }) {
   );
 }
 
-const Note = ({ block }: { block: NoteBlock }) => (
-  <div class={`block note ${block.level}`} role={block.level === 'error' ? 'alert' : undefined}>
-    <Icon name={block.level === 'error' ? 'warning' : 'question'} />
-    <div class={`note-text ${block.text.includes('\n') ? 'lines' : ''}`}>{block.text}</div>
-  </div>
-);
+const Note = ({ block }: { block: NoteBlock }) =>
+  block.level === 'quiet' ? (
+    <div class="block note quiet-line">{block.text}</div>
+  ) : (
+    <div class={`block note ${block.level}`} role={block.level === 'error' ? 'alert' : undefined}>
+      <Icon name={block.level === 'error' ? 'warning' : 'question'} />
+      <div class={`note-text ${block.text.includes('\n') ? 'lines' : ''}`}>{block.text}</div>
+    </div>
+  );

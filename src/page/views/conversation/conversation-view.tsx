@@ -6,6 +6,8 @@ import { AgentTree } from '../agents/agent-tree.tsx';
 import { BackgroundList } from '../background/background-list.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Overlay } from '../overlay.ts';
+import { LazyPiece } from '../parts/lazy-views.tsx';
+import { COORDINATOR } from '../parts/parts.ts';
 import { STATE_WORDS } from '../tab-button.tsx';
 import { WatchBar } from '../watches/watch-bar.tsx';
 import { ConversationHead } from './head/conversation-head.tsx';
@@ -42,6 +44,13 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       </p>
       <SpeechRegion blocks={conversation.blocks} />
       <AgentTree app={app} desk={desk} tab={tab} agents={conversation.agents} isBusy={isBusy(conversation.state)} />
+      {tab.row.value.kind === 'coordinator' && (
+        <LazyPiece part={COORDINATOR} desk={desk}>
+          {({ CoordinatorPanel }) => (
+            <CoordinatorPanel app={app} desk={desk} tab={tab} workers={conversation.children} />
+          )}
+        </LazyPiece>
+      )}
       {conversation.background.length > 0 && (
         <BackgroundList app={app} desk={desk} tab={tab} commands={conversation.background} />
       )}

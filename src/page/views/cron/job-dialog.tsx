@@ -4,6 +4,7 @@ import type { App, Desk } from '../../state/app.ts';
 import { jobName } from '../../state/cron/cron-jobs.ts';
 import { JobEditor } from '../../state/cron/job-editor.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
+import { focusOnProblem } from '../rows/field-frame.tsx';
 import { Area, Choice, Field } from './job-fields.tsx';
 import { JobOptions } from './job-options.tsx';
 import { ScheduleField } from './schedule-field.tsx';
@@ -61,9 +62,4 @@ export function JobDialog({ app, desk, job, onClose }: JobDialogProps) {
       </form>
     </Dialog>
   );
-}
-
-/** Focuses the first invalid field in the next frame, when it is marked as invalid. */
-function focusOnProblem(form: HTMLFormElement): void {
-  requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
 }

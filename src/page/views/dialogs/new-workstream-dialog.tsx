@@ -53,6 +53,15 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
         </label>
         <ModeField app={app} />
         {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}
+        {app.rights.coordinate.value && (
+          <label>
+            Kind
+            <select name="kind">
+              <option value="">Works itself</option>
+              <option value="coordinator">Coordinator: has other workstreams work for it</option>
+            </select>
+          </label>
+        )}
         <p class="problem" role="alert">
           {problem.value}
         </p>

@@ -36,6 +36,12 @@ export function LazyDialog<M>({ part, title, desk, onClose, children }: LazyProp
   );
 }
 
+/** A piece of a view whose code is loaded when it is first shown. Until then, nothing stands in its place. */
+export function LazyPiece<M>({ part, desk, children }: Omit<LazyProps<M>, 'title'>) {
+  const module = useLoaded(part, desk);
+  return module === undefined ? null : children(module);
+}
+
 /** Loads the part, again when the connection is back. */
 function useLoaded<M>(part: LazyPart<M>, { client }: Desk): M | undefined {
   const isOpen = client.isOpen.value;

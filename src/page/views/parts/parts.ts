@@ -3,6 +3,7 @@ import { LazyPart } from './lazy-part.ts';
 // What many people never open. Each is a script of its own (scripts/page/inline-page.js).
 export const ACCOUNT = new LazyPart(() => import('../accounts/account-view.tsx'));
 export const AGENT = new LazyPart(() => import('../agent-panel/agent-view.tsx'));
+export const COORDINATOR = new LazyPart(() => import('../coordinators/coordinator-panel.tsx'));
 export const SCHEDULE = new LazyPart(() => import('../cron/cron-view.tsx'));
 export const NODES = new LazyPart(() => import('../nodes/nodes-view.tsx'));
 export const USAGE = new LazyPart(() => import('../usage/usage-view.tsx'));

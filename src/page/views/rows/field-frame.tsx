@@ -26,3 +26,8 @@ export const FieldFrame = ({ id, label, problem, children }: FieldFrameProps) =>
     </p>
   </div>
 );
+
+/** Focuses the first invalid field in the next frame, when it is marked as invalid. */
+export function focusOnProblem(form: HTMLFormElement): void {
+  requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+}

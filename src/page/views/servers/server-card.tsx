@@ -4,8 +4,10 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { Desk } from '../../state/app.ts';
 import { changedTools } from '../../state/servers/server-board.ts';
+import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { toCount } from '../panel.tsx';
 import { RecordCard } from '../rows/record-card.tsx';
+import { useFocusAfter } from '../use-focus-after.ts';
 import { ChangedTools, ToolList } from './server-tools.tsx';
 
 const STATES: Record<McpServer['state'], string> = {
@@ -86,8 +88,49 @@ function ServerBody({ desk, server, refusal }: CardProps & { refusal: string | u
           {toVisibleLine(note)}
         </p>
       ))}
+      {server.authType === 'oauth_user' && <AllAccounts desk={desk} name={server.name} />}
       <ChangedTools desk={desk} server={server} />
       <ToolList server={server} />
+    </div>
+  );
+}
+
+/** Each person uses it with an account of their own; an administrator can end all of them at once. */
+function AllAccounts({ desk, name }: { desk: Desk; name: string }) {
+  const { consents: board } = agentPanelOf(desk);
+  const isAsking = useSignal(false);
+  const element = useFocusAfter<HTMLDivElement>(isAsking.value ? 'removing' : 'shown');
+  return (
+    <div ref={element}>
+      <p class="account-facts">
+        {'used with accounts of people · '}
+        <button
+          type="button"
+          class="quiet link"
+          data-opens="removing"
+          aria-label={`Disconnect all accounts from ${name}`}
+          onClick={() => {
+            isAsking.value = true;
+          }}
+        >
+          Disconnect all accounts
+        </button>
+      </p>
+      {isAsking.value && (
+        <LossQuestion
+          verb="Disconnect"
+          name={`all accounts from ${name}`}
+          loss="now? Everybody has to consent again."
+          remove={async () => {
+            const problem = await board.disconnectAll(name);
+            isAsking.value = problem !== undefined;
+            return problem;
+          }}
+          onKeep={() => {
+            isAsking.value = false;
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -1,33 +1,59 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { SkillSummary } from '../../../../protocol/methods/skills/skill.ts';
-import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { Icon } from '../icons.tsx';
+import type { Overlay } from '../overlay.ts';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
-import { RecordCard } from '../rows/record-card.tsx';
 import { SearchField } from '../rows/search-field.tsx';
+import { type OpenedSkill, SkillCard } from './skill-card.tsx';
+import { SkillDialog } from './skill-dialog.tsx';
+import { FilesDialog } from './skill-files.tsx';
+import { VersionsDialog } from './skill-versions.tsx';
+import { SourceDialog } from './source-dialog.tsx';
 
-/** The skills that a workstream can have. */
-export function SkillList({ app, desk }: { app: App; desk: Desk }) {
+/** What the open dialog is about. */
+type Opened = OpenedSkill | { kind: 'source' } | { kind: 'new' };
+
+interface SkillListProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+}
+
+/** The skills that a workstream can have; for those who may, with the forms to change them. */
+export function SkillList({ app, desk, overlay }: SkillListProps) {
   const { skills: board } = agentPanelOf(desk);
-  useEffect(() => void board.read(), [board]);
-  const all = board.skills.value;
+  const mayChange = app.rights.changeSkills.value;
+  const opened = useSignal<Opened>({ kind: 'new' });
+  useEffect(() => void board.show({ mayChange }), [board, mayChange]);
+  useEffect(
+    () => () => {
+      if (overlay.peek() === 'agent') overlay.value = undefined;
+    },
+    [overlay],
+  );
+  const all = board.entries.value;
   const found = board.found;
+  const open = (what: Opened) => {
+    opened.value = what;
+    overlay.value = 'agent';
+  };
   return (
     <section class="account-list" aria-labelledby="skills-title">
-      <header>
+      <header class="servers-head">
         <h2 id="skills-title" tabIndex={-1}>
           Skills
         </h2>
         <span class="panel-count" role="status">
           {toCount(found?.length, 'skill')}
         </span>
+        {mayChange && <HeadButtons open={open} />}
       </header>
       <p class="soft">
         Instructions for tasks of one kind. A workstream has those of its skill; <code>/skill NAME</code> in its
-        conversation changes that.
+        conversation changes that.{!mayChange && ' Administrators add and change them.'}
       </p>
       {all !== undefined && all.length > 0 && (
         <SearchField
@@ -40,61 +66,47 @@ export function SkillList({ app, desk }: { app: App; desk: Desk }) {
       )}
       <ReadingNotice of={[board.reading]} />
       {found?.length === 0 && (
-        <p class="empty">{all?.length === 0 ? 'There are no skills yet.' : 'No skill has these words.'}</p>
+        <p class="empty">{all?.length === 0 ? emptyWords(mayChange) : 'No skill has these words.'}</p>
       )}
       <ul aria-label="Skills">
-        {found?.map((skill) => (
-          <SkillCard key={skill.name} app={app} desk={desk} skill={skill} />
+        {found?.map((entry) => (
+          <SkillCard key={entry.summary.name} app={app} desk={desk} entry={entry} open={open} />
         ))}
       </ul>
+      {overlay.value === 'agent' && mayChange && (
+        <OpenedDialog app={app} desk={desk} overlay={overlay} opened={opened} />
+      )}
     </section>
   );
 }
 
-function SkillCard({ app, desk, skill }: { app: App; desk: Desk; skill: SkillSummary }) {
-  const { name, category, description, tags, isDefault, origin, author, version } = skill;
-  const problem = useSignal<string | undefined>(undefined);
-  const front = desk.workstreams.front.value;
-  const facts = [
-    category,
-    origin,
-    author === '' ? '' : `by ${author}`,
-    version === '' ? '' : `version ${version}`,
-    ...tags,
-  ];
-  const use = () => {
-    if (front === undefined) return;
-    if (front.draft.peek() !== '') {
-      problem.value = 'The message field has a draft. Send or remove it first.';
-      return;
-    }
-    front.draft.value = `/skill ${name}`;
-    desk.workstreams.shown.value = 'conversation';
+const emptyWords = (mayChange: boolean): string =>
+  mayChange ? 'There are no skills yet. Add one, or look for those of others.' : 'There are no skills yet.';
+
+const HeadButtons = ({ open }: { open(what: Opened): void }) => (
+  <div class="row-actions">
+    <button type="button" class="quiet" onClick={() => open({ kind: 'source' })}>
+      Skills of others…
+    </button>
+    <button type="button" class="primary" onClick={() => open({ kind: 'new' })}>
+      <Icon name="plus" />
+      <span>Add a skill</span>
+    </button>
+  </div>
+);
+
+function OpenedDialog({ app, desk, overlay, opened }: SkillListProps & { opened: Signal<Opened> }) {
+  const { skills: board } = agentPanelOf(desk);
+  const close = () => {
+    overlay.value = undefined;
   };
-  return (
-    <RecordCard
-      title={name}
-      tags={[isDefault && 'default']}
-      facts={facts
-        .filter((fact) => fact !== '')
-        .map(toVisibleLine)
-        .join(' · ')}
-      name={toVisibleLine(name)}
-      onEdit={undefined}
-      buttons={
-        front &&
-        app.rights.write.value && (
-          <button type="button" class="quiet" aria-label={`Use ${toVisibleLine(name)}`} onClick={use}>
-            Use
-          </button>
-        )
-      }
-      removal={undefined}
-    >
-      {description !== '' && <p class="agent-record">{toVisibleLine(description)}</p>}
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
-    </RecordCard>
-  );
+  const what = opened.value;
+  if (what.kind === 'source') return <SourceDialog desk={desk} onClose={close} />;
+  if (what.kind === 'new') return <SkillDialog desk={desk} skill={undefined} onClose={close} />;
+  // As it is now: it may be changed while the dialog is open.
+  const skill = board.entries.value?.find(({ stored }) => stored?.skillId === what.skill.skillId)?.stored ?? what.skill;
+  const common = { app, desk, skill, onClose: close };
+  if (what.kind === 'files') return <FilesDialog {...common} />;
+  if (what.kind === 'versions') return <VersionsDialog {...common} />;
+  return <SkillDialog desk={desk} skill={what.skill} onClose={close} />;
 }

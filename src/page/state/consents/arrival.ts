@@ -1,0 +1,44 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Browser } from '../browser.ts';
+import { findLoginCode, findProviderProblem } from '../login.ts';
+import { type ConsentResult, findConsentResult } from './consent-result.ts';
+
+/** What the address of the page says of how a person came here. It is taken out of the address when it is read. */
+export class Arrival {
+  readonly #address: Pick<Browser, 'fragment' | 'search'>;
+  readonly #consent = signal<ConsentResult | undefined>(undefined);
+  #isNew = false;
+
+  constructor(address: Pick<Browser, 'fragment' | 'search'>) {
+    this.#address = address;
+  }
+
+  /** How a consent of the person ended. */
+  get consent(): ReadonlySignal<ConsentResult | undefined> {
+    return this.#consent;
+  }
+
+  /** A person who comes back from a consent sees the tool servers first. True until `shown`. */
+  get isFromConsent(): boolean {
+    return this.#isNew;
+  }
+
+  shown(): void {
+    this.#isNew = false;
+  }
+
+  /** Returns the code of a login link, and the problem of a login through a provider. */
+  read(): { code: string | undefined; problem: string | undefined } {
+    const { fragment, search } = this.#address;
+    const code = findLoginCode(`#${fragment.read()}`);
+    if (code !== undefined) fragment.clear();
+    const text = search.read();
+    const [problem, consent] = [findProviderProblem(text), findConsentResult(text)];
+    if (problem !== undefined || consent !== undefined) search.clear();
+    if (consent !== undefined) {
+      this.#consent.value = consent;
+      this.#isNew = true;
+    }
+    return { code, problem };
+  }
+}
