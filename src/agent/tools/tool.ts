@@ -149,6 +149,14 @@ export interface ReadImage {
   bytes: Buffer;
 }
 
+/** How a wait for workstreams ended. */
+export interface WaitEnd {
+  /** Whether that came for which it waited; false: its time was over. */
+  isMet: boolean;
+  /** Since it began, or since the daemon started again. */
+  elapsedMs: number;
+}
+
 export interface ToolOutcome {
   /** What the model reads, already within the limits. */
   output: string;
@@ -163,6 +171,8 @@ export interface ToolOutcome {
   images?: readonly ReadImage[];
   /** The agent's checklist after this call. */
   todo?: readonly TodoItem[];
+  /** Only for calls that waited for workstreams and were not cancelled. */
+  waited?: WaitEnd;
   /** See ToolMessage.files. */
   files?: Record<string, string>;
   /** See ToolMessage.kept. */

@@ -1,5 +1,6 @@
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Outcomes, Spawned } from '../../agent/coordinator/coordination.ts';
+import type { WaitEnd } from '../../agent/tools/tool.ts';
 import type { Clock } from '../../clock.ts';
 import type { CoordinatorRun } from './coordinator-run.ts';
 
@@ -66,12 +67,13 @@ export async function tellWait(
   live: Told,
   { callId, wsIds, all, timeoutMs, results }: Wait,
   { clock, work }: { clock: Pick<Clock, 'monotonic'>; work: (onChange: () => void) => Promise<boolean> },
-): Promise<boolean> {
+): Promise<WaitEnd> {
   const beganMs = clock.monotonic();
   const wait = { call_id: callId, ws_ids: [...wsIds] };
   let last = results();
   let complete = false;
-  const now = () => ({ ...wait, elapsed: Math.round(clock.monotonic() - beganMs) / 1_000, results: last, complete });
+  const elapsedMs = () => Math.round(clock.monotonic() - beganMs);
+  const now = () => ({ ...wait, elapsed: elapsedMs() / 1_000, results: last, complete });
   tell(live, { type: 'wait_started', ...wait, mode: all ? 'all' : 'any', timeout_secs: Math.round(timeoutMs / 1_000) });
   try {
     complete = await work(() => {
@@ -80,7 +82,7 @@ export async function tellWait(
       last = next;
       tell(live, { type: 'wait_progress', ...now() });
     });
-    return complete;
+    return { isMet: complete, elapsedMs: elapsedMs() };
   } finally {
     last = results();
     tell(live, { type: 'wait_ended', ...now() });

@@ -56,7 +56,7 @@ function createCoordination(of: Of): Coordination {
     look: async (wsId, limit) => lookInto(await getBelow(of, wsId), { limit }, coordinators),
     async wait(callId, wsIds, until) {
       const before = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
-      const isMet = await tellWait(
+      const end = await tellWait(
         live,
         { callId, wsIds, ...until, results: () => toResults(before, coordinators) },
         { clock: deps.clock, work: (onLook) => waitUntilIdle(wsIds, { ...until, onLook }, coordinators) },
@@ -64,7 +64,7 @@ function createCoordination(of: Of): Coordination {
       const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId).catch(() => undefined)));
       const there = rows.filter((row) => row !== undefined); // others were deleted meanwhile
       const seen = there.map((row) => lookInto(row, { limit: 1, answersOnly: true }, coordinators));
-      return { isMet, seen: await Promise.all(seen) };
+      return { end, seen: await Promise.all(seen) };
     },
     async cancel(wsIds) {
       const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
