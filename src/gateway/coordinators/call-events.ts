@@ -16,19 +16,16 @@ function tell(live: Told, event: StreamEvent): void {
 
 type Results = StreamEventOf<'wait_ended'>['results'];
 
-/** Tells people of a call that makes several workstreams. */
-export async function tellSpawns<T extends readonly Spawned[]>(
+/** Tells people of a call that makes several workstreams. `spawned`: what became of them so far. */
+export async function tellSpawns(
   live: Told,
-  { callId, total }: { callId: string; total: number },
-  work: () => Promise<T>,
-): Promise<T> {
+  { callId, spawned, total }: { callId: string; spawned: readonly Spawned[]; total: number },
+  work: () => Promise<void>,
+): Promise<void> {
   const batch = { call_id: callId, op: 'spawn_batch', total } as const;
-  let spawned: readonly Spawned[] = [];
   tell(live, { type: 'batch_started', ...batch });
   try {
-    const made = await work();
-    spawned = made;
-    return made;
+    await work();
   } finally {
     const denied = spawned.filter((one) => 'problem' in one).length;
     tell(live, { type: 'batch_ended', ...batch, succeeded: spawned.length - denied, denied });

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Coordination, NewChild, Spawned, Target } from '../../agent/coordinator/coordination.ts';
 import { withoutRevoked } from '../../agent/coordinator/revoked-tools.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import { toolboxFor } from '../../agent/tools/toolbox.ts';
 import { requirePermission } from '../required-rights.ts';
 import type { Sender } from '../rights.ts';
@@ -47,8 +48,10 @@ function createCoordination(of: Of): Coordination {
   return {
     async spawn(callId, children, { isBatch }) {
       requirePermission(await callerOf(of), 'workstreams.create');
-      const work = () => spawnAll(of, { callId, children });
-      return isBatch ? tellSpawns(live, { callId, total: children.length }, work) : work();
+      const spawned: Spawned[] = [];
+      const work = () => spawnAll(of, { callId, children, spawned });
+      await (isBatch ? tellSpawns(live, { callId, spawned, total: children.length }, work) : work());
+      return spawned;
     },
     below: async () => (await perceivedBelow(of)).map((row) => toSeen(row, coordinators)),
     find: (wsId) => find(of, wsId),
@@ -105,15 +108,25 @@ function createCoordination(of: Of): Coordination {
   };
 }
 
+/** Throws what says nothing about one child: after a shutdown, the whole call is made again. */
+function problemOf(error: unknown): string {
+  if (error instanceof GatewayError) return error.message;
+  if (error instanceof StopReason && error.kind !== 'shutdown') return 'It was not made, because the run was stopped.';
+  throw error;
+}
+
+/** Adds to `spawned` what became of each. A cancelled run makes no more, and still learns which ones there are. */
 async function spawnAll(
   { live, data, coordinators }: Of,
-  { callId, children }: { callId: string; children: readonly NewChild[] },
-): Promise<Spawned[]> {
+  { callId, children, spawned }: { callId: string; children: readonly NewChild[]; spawned: Spawned[] },
+): Promise<void> {
   const spawning = { data, messages: live.messages, by: senderOf(live), signal: live.signal };
-  const spawned: Spawned[] = [];
   for (const [index, child] of children.entries())
-    spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
-  return spawned;
+    try {
+      spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
+    } catch (error) {
+      spawned.push({ problem: problemOf(error) });
+    }
 }
 
 const senderOf = ({ run: { principal, request } }: CoordinatorRun): Sender => ({
