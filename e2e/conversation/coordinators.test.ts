@@ -15,7 +15,7 @@ const disarmed = { NODE_OPTIONS: '' };
 
 const stage = await openStage({ env: armed });
 const { model, daemon } = stage;
-const { newUser } = callersOf(daemon);
+const { operator, newUser } = callersOf(daemon);
 
 const messagesOf = async (wsId: string): Promise<string[]> => {
   const { messages } = await (await daemon.client()).call('workstream.history', { wsId });
@@ -162,10 +162,22 @@ test('other users and lesser tokens get from a coordinator what they may, and no
     const forged = await daemon.post('/v1/api/workstreams/new', { parent_ws_id });
     assert.deepEqual([parent_ws_id, forged.status, forged.body.error], [parent_ws_id, 404, 'coordinator not found']);
   }
-  for (const path of ['children', 'tasks', 'metrics']) {
-    const { status } = await askApi(daemon, ['GET', `workstreams/${shared.wsId}/${path}`]);
-    assert.equal(status, 401);
+  const ada = await newUser('ada', ['builtin-admin']);
+  const made = await operator(`POST /v1/api/admin/users/${ada.id}/tokens`, { name: 'reader', scopes: 'read' });
+  const { token } = made.body;
+  const asReader = async (method: string, route: string, body?: object) =>
+    (await askApi(daemon, [method, route], { token, body })).status;
+  for (const view of ['children', 'tasks', 'metrics']) {
+    const route = `workstreams/${shared.wsId}/${view}`;
+    const anonymous = await askApi(daemon, ['GET', route]);
+    assert.deepEqual([await asReader('GET', route), anonymous.status], [200, 401]);
   }
+  for (const [order, body] of orders)
+    assert.equal(
+      await asReader('POST', `coordinator/${shared.wsId}/${order}`, body),
+      order.startsWith('close') ? 404 : 403,
+    );
+  assert.equal(await asReader('POST', 'workstreams/new', { kind: 'coordinator' }), 403);
   assert.deepEqual(await shared.children(), []);
 });
 
@@ -189,7 +201,7 @@ test('somebody without the permission cannot have a coordinator make workstreams
 
 const NAMES = Array.from({ length: 10 }, (_, n) => `job-6 ${n}`);
 
-test('A kill in the middle of a batch of spawns must double no workstream and lose none', async () => {
+test('a kill in the middle of a batch of spawns doubles no workstream and loses none', async () => {
   await using lead = await openCoordinator(stage);
   model.when('job-6', say('done'));
   const run = await lead.ask('begin-6', spawns('batch', ...NAMES));

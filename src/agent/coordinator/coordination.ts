@@ -2,7 +2,7 @@ import type { CoordinatorTask, TASK_STATES } from '../../../protocol/methods/con
 import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { ToolMessage } from '../message.ts';
-import type { WaitEnd } from '../tools/tool.ts';
+import type { WaitEnd } from './wait-end.ts';
 
 /** So many children of one coordinator are open at most. */
 export const MAX_OPEN_CHILDREN = 128;

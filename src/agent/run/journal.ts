@@ -1,7 +1,8 @@
 import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, Effort, QuestionKind } from '../../../protocol/stream-events.ts';
+import type { WaitEnd } from '../coordinator/wait-end.ts';
 import type { ToolCall } from '../message.ts';
-import type { ProcessIdentity, ToolOutcome, WaitEnd } from '../tools/tool.ts';
+import type { ProcessIdentity, ToolOutcome } from '../tools/tool.ts';
 import type { JournaledInput } from './inputs/journaled-input.ts';
 import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
 import type { JournaledPlan } from './plan/journaled-plan.ts';

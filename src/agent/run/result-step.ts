@@ -1,9 +1,10 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { Attachment, StreamEvent } from '../../../protocol/stream-events.ts';
 import { TODO_TOOL } from '../../../protocol/text/todo-words.ts';
+import type { WaitEnd } from '../coordinator/wait-end.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
-import type { ToolOutcome, WaitEnd } from '../tools/tool.ts';
+import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';
 import type { CallTrace } from './limits/repeats.ts';
 import type { NewAssessment, NewVerdict, Step } from './recorder.ts';

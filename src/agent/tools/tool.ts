@@ -5,6 +5,7 @@ import type { Ruling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Coordination } from '../coordinator/coordination.ts';
+import type { WaitEnd } from '../coordinator/wait-end.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message, ToolMessage } from '../message.ts';
@@ -147,14 +148,6 @@ export interface ReadImage {
   mimeType: string;
   kind: 'image';
   bytes: Buffer;
-}
-
-/** How a wait for workstreams ended. */
-export interface WaitEnd {
-  /** Whether that came for which it waited; false: its time was over. */
-  isMet: boolean;
-  /** Since it began, or since the daemon started again. */
-  elapsedMs: number;
 }
 
 export interface ToolOutcome {

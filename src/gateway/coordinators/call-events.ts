@@ -1,6 +1,6 @@
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Outcomes, Spawned } from '../../agent/coordinator/coordination.ts';
-import type { WaitEnd } from '../../agent/tools/tool.ts';
+import type { WaitEnd } from '../../agent/coordinator/wait-end.ts';
 import type { Clock } from '../../clock.ts';
 import type { CoordinatorRun } from './coordinator-run.ts';
 

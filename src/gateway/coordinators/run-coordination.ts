@@ -58,19 +58,19 @@ function createCoordination(of: Of): Coordination {
     send: (callId, target, message) => send(of, { callId, target, message }),
     look: async (wsId, limit) => lookInto(await getBelow(of, wsId), { limit }, coordinators),
     async wait(callId, wsIds, until) {
-      const before = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
+      const before = await getAllBelow(of, wsIds);
       const end = await tellWait(
         live,
         { callId, wsIds, ...until, results: () => toResults(before, coordinators) },
         { clock: deps.clock, work: (onLook) => waitUntilIdle(wsIds, { ...until, onLook }, coordinators) },
       );
-      const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId).catch(() => undefined)));
-      const there = rows.filter((row) => row !== undefined); // others were deleted meanwhile
+      const after = Map.groupBy(await perceivedBelow(of), (row) => row.ws_id);
+      const there = wsIds.flatMap((wsId) => after.get(wsId) ?? []); // others were deleted meanwhile
       const seen = there.map((row) => lookInto(row, { limit: 1, answersOnly: true }, coordinators));
       return { end, seen: await Promise.all(seen) };
     },
     async cancel(wsIds) {
-      const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
+      const rows = await getAllBelow(of, wsIds);
       return cancelAll(
         rows.map(({ ws_id }) => ws_id),
         ending,
@@ -79,7 +79,7 @@ function createCoordination(of: Of): Coordination {
     async close(wsIds) {
       const viewer = await callerOf(of);
       requirePermission(viewer, 'workstreams.close');
-      return closeAll(await Promise.all(wsIds.map((wsId) => getBelow(of, wsId))), viewer, ending);
+      return closeAll(await getAllBelow(of, wsIds), viewer, ending);
     },
     async closeAll(callId) {
       const viewer = await callerOf(of);
@@ -163,13 +163,20 @@ async function perceivedBelow(of: Of): Promise<TreeRow[]> {
 }
 
 async function getBelow(of: Of, wsId: string): Promise<TreeRow> {
-  const found = (await perceivedBelow(of)).find((row) => row.ws_id === wsId);
-  if (!found)
-    throw new GatewayError(
-      'NOT_FOUND',
-      `${wsId.slice(0, 64)} is no workstream that works for you. list_workstreams shows those that do.`,
-    );
-  return found;
+  const [found] = await getAllBelow(of, [wsId]);
+  return found ?? unknownBelow(wsId);
+}
+
+async function getAllBelow(of: Of, wsIds: readonly string[]): Promise<TreeRow[]> {
+  const below = Map.groupBy(await perceivedBelow(of), (row) => row.ws_id);
+  return wsIds.flatMap((wsId) => below.get(wsId) ?? unknownBelow(wsId));
+}
+
+function unknownBelow(wsId: string): never {
+  throw new GatewayError(
+    'NOT_FOUND',
+    `${wsId.slice(0, 64)} is no workstream that works for you. list_workstreams shows those that do.`,
+  );
 }
 
 async function find(of: Of, wsId: string): Promise<Target> {

@@ -1,7 +1,7 @@
 import type { Result } from '../../../../protocol/index.ts';
 import { isRecord } from '../../../../protocol/is-record.ts';
 import type { ChildState } from '../../../../protocol/methods/conversation/coordinator.ts';
-import type { WaitEnd } from '../../../agent/tools/tool.ts';
+import type { WaitEnd } from '../../../agent/coordinator/wait-end.ts';
 import type { Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
 import { isText, storedReader } from '../../store/stored-value.ts';
