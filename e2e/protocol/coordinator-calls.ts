@@ -15,6 +15,7 @@ export function coordinatorCalls({ call }: Session) {
     'coordinator.list': async () => call('coordinator.list', await made()),
     'coordinator.children': async () => call('coordinator.children', await made()),
     'coordinator.tasks': async () => call('coordinator.tasks', await made()),
+    'coordinator.metrics': async () => call('coordinator.metrics', await made()),
     'coordinator.trust': async () => call('coordinator.trust', { ...(await made()), send: true }),
     'coordinator.restrict': async () => call('coordinator.restrict', { ...(await made()), revoke: ['bash'] }),
     'coordinator.stop': async () => call('coordinator.stop', await made()),

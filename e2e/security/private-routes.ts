@@ -52,6 +52,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`GET ${own}/background/{command_id}/output`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
   [`GET ${own}/children`]: it,
   [`GET ${own}/tasks`]: it,
+  [`GET ${own}/metrics`]: it,
   ...Object.fromEntries(
     ['/v1/api/coordinator/{ws_id}', own].flatMap((place) => [
       [`POST ${place}/trust`, ({ ws_id }: Named): Fields[] => [{ ws_id, send: true }]],

@@ -93,6 +93,7 @@ export const endpoints: Addresses = {
     close: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/close_all_children' },
     children: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/children' },
     tasks: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/tasks' },
+    metrics: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/metrics' },
   },
   mcpConsent: {
     start: { verb: 'get', path: '/v1/api/mcp/oauth/start' },

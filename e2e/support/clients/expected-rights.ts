@@ -89,7 +89,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
     ),
-    ...['checkpoints', 'diff', 'agents', 'agents/{agent_id}/messages', 'children', 'tasks'].map(
+    ...['checkpoints', 'diff', 'agents', 'agents/{agent_id}/messages', 'children', 'tasks', 'metrics'].map(
       (path) => `GET /v1/api/workstreams/{ws_id}/${path}`,
     ),
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
+  ChildState,
   CLOSE_REASON_BYTES,
   REVOKED_AT_ONCE,
   TASK_STATES,
   TOOL_NAME_CHARS,
 } from '../../methods/conversation/coordinator.ts';
 import { WORKSTREAM_KINDS } from '../../methods/conversation/kinds.ts';
-import { WorkstreamState } from '../../stream-events.ts';
 import { endpoint } from '../endpoint.ts';
 
 const Place = { ws_id: z.string() };
@@ -119,7 +119,7 @@ export const coordinatorEndpoints = {
             ws_id: z.string(),
             node_id: z.string(),
             name: z.string(),
-            state: z.union([WorkstreamState, z.literal('closed')]),
+            state: ChildState,
             created: z.string(),
             updated: z.string(),
             kind: z.enum(WORKSTREAM_KINDS),
@@ -153,6 +153,27 @@ export const coordinatorEndpoints = {
             updated: z.string(),
           }),
         ),
+      }),
+    errors: UNKNOWN,
+  }),
+  metrics: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams/{ws_id}/metrics',
+    summary: 'Figures of a coordinator: its children, its waits, and how often the judge gave no verdict.',
+    scope: 'read',
+    request: () => z.object(Place),
+    reply: () =>
+      z.object({
+        ws_id: z.string(),
+        spawns_total: z.int(),
+        spawns_last_hour: z.int(),
+        child_state_counts: z.partialRecord(ChildState, z.int()),
+        judge_fallback_rate: z.number(),
+        intent_verdicts_sample: z.int(),
+        wait_completions: z.int(),
+        wait_timeouts: z.int(),
+        /** In seconds. */
+        wait_avg_elapsed: z.number(),
       }),
     errors: UNKNOWN,
   }),

@@ -54,6 +54,10 @@ export const CoordinatorChild = z
   .meta({ id: 'CoordinatorChild' });
 export type CoordinatorChild = z.infer<typeof CoordinatorChild>;
 
+/** What a child does, or that it is closed. */
+export const ChildState = z.enum([...WorkstreamState.options, 'closed']);
+export type ChildState = z.infer<typeof ChildState>;
+
 /** What a task of a coordinator can be. */
 export const TASK_STATES = ['pending', 'in_progress', 'done', 'blocked', 'needs_user'] as const;
 
@@ -105,6 +109,34 @@ export const coordinatorContracts = {
     params: () => z.strictObject({ wsId: WsId }).meta({ id: 'CoordinatorTasksParams' }),
     result: () =>
       z.strictObject({ version: z.literal(1), tasks: z.array(CoordinatorTask) }).meta({ id: 'CoordinatorTasksResult' }),
+  }),
+  'coordinator.metrics': contract({
+    summary: 'Figures of a coordinator: its children, its waits, and how often the judge gave no verdict.',
+    scope: 'read',
+    weight: 3,
+    params: () => z.strictObject({ wsId: WsId }).meta({ id: 'CoordinatorMetricsParams' }),
+    result: () =>
+      z
+        .strictObject({
+          wsId: NonEmpty,
+          /** Its own children that exist, also closed ones. */
+          spawnsTotal: Count,
+          /** Those of the last 60 minutes. */
+          spawnsLastHour: Count,
+          /** Its own children by their states; states without one are left out. */
+          childStates: z.partialRecord(ChildState, Count),
+          /** The share of the sample for which the model that judges should have given a verdict and gave none. */
+          judgeFallbackRate: z.number().min(0).max(1),
+          /** How many verdicts about calls of the coordinator that is: the latest ones. */
+          verdictSample: Count,
+          /** Waits for workstreams that ended because these were idle. */
+          waitCompletions: Count,
+          /** Waits whose time was over. */
+          waitTimeouts: Count,
+          /** Of both; 0: there were none. */
+          waitAvgElapsedMs: Count,
+        })
+        .meta({ id: 'CoordinatorMetricsResult' }),
   }),
   'coordinator.trust': contract({
     summary: 'Let messages of a coordinator to workstreams below it go without asking, or have each one ask again.',

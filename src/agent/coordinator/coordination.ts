@@ -2,6 +2,7 @@ import type { CoordinatorTask, TASK_STATES } from '../../../protocol/methods/con
 import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { ToolMessage } from '../message.ts';
+import type { WaitEnd } from './wait-end.ts';
 
 /** So many children of one coordinator are open at most. */
 export const MAX_OPEN_CHILDREN = 128;
@@ -73,8 +74,7 @@ export interface Target {
 
 /** The end of a wait. */
 export interface Waited {
-  /** Whether that came for which it waited. */
-  isMet: boolean;
+  end: WaitEnd;
   seen: readonly SeenConversation[];
 }
 

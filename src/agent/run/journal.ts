@@ -1,5 +1,6 @@
 import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, Effort, QuestionKind } from '../../../protocol/stream-events.ts';
+import type { WaitEnd } from '../coordinator/wait-end.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity, ToolOutcome } from '../tools/tool.ts';
 import type { JournaledInput } from './inputs/journaled-input.ts';
@@ -47,10 +48,12 @@ export type JournalEntry =
   | { kind: 'tool_process'; callId: string; process: ProcessIdentity }
   | { kind: 'tool_returned'; callId: string; returned: ReturnedCall } // hooks still run
   // `wrapUp`: the result ends with the notice that the model's next answer is its last
-  | { kind: 'tool_finished'; callId: string; trace?: CallTrace; wrapUp?: RunLimit }
+  // `waited`: it waited for workstreams
+  | { kind: 'tool_finished'; callId: string; trace?: CallTrace; wrapUp?: RunLimit; waited?: WaitEnd }
   // A person declined to spend more, so the next answer is the last one. `reason`: how the run ends.
   | { kind: 'wrap_up'; limit: 'budget'; question: BudgetQuestion; reason: string }
   | { kind: 'output_refused' } // the answer does not fit the schema of the request, so the model is asked again
+  | { kind: 'not_judged'; approvalId: string; callId: string } // the model that judges calls gave no verdict
   | { kind: 'suspended' } // the daemon stopped in an orderly way; the turn continues after a restart
   | { kind: 'ended'; status: RunOutcome['status'] };
 
@@ -163,6 +166,7 @@ const CLEARED: Decision = { approved: true, feedback: '', always: false, by: { k
 export function advance(progress: Progress, entry: JournalEntry): void {
   switch (entry.kind) {
     case 'accepted':
+    case 'not_judged':
       return;
     case 'started':
       progress.phase = 'started';

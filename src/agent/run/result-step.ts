@@ -1,6 +1,7 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { Attachment, StreamEvent } from '../../../protocol/stream-events.ts';
 import { TODO_TOOL } from '../../../protocol/text/todo-words.ts';
+import type { WaitEnd } from '../coordinator/wait-end.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -73,7 +74,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...stated({ decision, taint, result }),
       ...filesOf(one),
     } satisfies ToolMessage);
-    journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
+    journal.push(toFinished(call, { trace, limit: wrapUp?.limit, waited: result.waited }));
   }
   return { events, messages, journal, assessments, ...storedWith(results) };
 }
@@ -105,12 +106,13 @@ const toWarning = ({ id, name }: ToolCall, found: Assessment): NewAssessment['wa
 
 const toFinished = (
   { id: callId }: ToolCall,
-  { trace, limit }: { trace: CallTrace | undefined; limit: RunLimit | undefined },
+  { trace, limit, waited }: { trace: CallTrace | undefined; limit: RunLimit | undefined; waited: WaitEnd | undefined },
 ): JournalEntry => ({
   kind: 'tool_finished',
   callId,
   ...(trace && { trace }),
   ...(limit !== undefined && { wrapUp: limit }),
+  ...(waited && { waited }),
 });
 
 const toToldFields = ({ limit, refusedHosts, todo }: ToolOutcome) => ({

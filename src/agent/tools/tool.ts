@@ -5,6 +5,7 @@ import type { Ruling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Coordination } from '../coordinator/coordination.ts';
+import type { WaitEnd } from '../coordinator/wait-end.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message, ToolMessage } from '../message.ts';
@@ -163,6 +164,8 @@ export interface ToolOutcome {
   images?: readonly ReadImage[];
   /** The agent's checklist after this call. */
   todo?: readonly TodoItem[];
+  /** Only for calls that waited for workstreams and were not cancelled. */
+  waited?: WaitEnd;
   /** See ToolMessage.files. */
   files?: Record<string, string>;
   /** See ToolMessage.kept. */

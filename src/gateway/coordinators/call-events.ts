@@ -1,5 +1,6 @@
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Outcomes, Spawned } from '../../agent/coordinator/coordination.ts';
+import type { WaitEnd } from '../../agent/coordinator/wait-end.ts';
 import type { Clock } from '../../clock.ts';
 import type { CoordinatorRun } from './coordinator-run.ts';
 
@@ -15,19 +16,16 @@ function tell(live: Told, event: StreamEvent): void {
 
 type Results = StreamEventOf<'wait_ended'>['results'];
 
-/** Tells people of a call that makes several workstreams. */
-export async function tellSpawns<T extends readonly Spawned[]>(
+/** Tells people of a call that makes several workstreams. `spawned`: what became of them so far. */
+export async function tellSpawns(
   live: Told,
-  { callId, total }: { callId: string; total: number },
-  work: () => Promise<T>,
-): Promise<T> {
+  { callId, spawned, total }: { callId: string; spawned: readonly Spawned[]; total: number },
+  work: () => Promise<void>,
+): Promise<void> {
   const batch = { call_id: callId, op: 'spawn_batch', total } as const;
-  let spawned: readonly Spawned[] = [];
   tell(live, { type: 'batch_started', ...batch });
   try {
-    const made = await work();
-    spawned = made;
-    return made;
+    await work();
   } finally {
     const denied = spawned.filter((one) => 'problem' in one).length;
     tell(live, { type: 'batch_ended', ...batch, succeeded: spawned.length - denied, denied });
@@ -66,12 +64,13 @@ export async function tellWait(
   live: Told,
   { callId, wsIds, all, timeoutMs, results }: Wait,
   { clock, work }: { clock: Pick<Clock, 'monotonic'>; work: (onChange: () => void) => Promise<boolean> },
-): Promise<boolean> {
+): Promise<WaitEnd> {
   const beganMs = clock.monotonic();
   const wait = { call_id: callId, ws_ids: [...wsIds] };
   let last = results();
   let complete = false;
-  const now = () => ({ ...wait, elapsed: Math.round(clock.monotonic() - beganMs) / 1_000, results: last, complete });
+  const elapsedMs = () => Math.round(clock.monotonic() - beganMs);
+  const now = () => ({ ...wait, elapsed: elapsedMs() / 1_000, results: last, complete });
   tell(live, { type: 'wait_started', ...wait, mode: all ? 'all' : 'any', timeout_secs: Math.round(timeoutMs / 1_000) });
   try {
     complete = await work(() => {
@@ -80,7 +79,7 @@ export async function tellWait(
       last = next;
       tell(live, { type: 'wait_progress', ...now() });
     });
-    return complete;
+    return { isMet: complete, elapsedMs: elapsedMs() };
   } finally {
     last = results();
     tell(live, { type: 'wait_ended', ...now() });

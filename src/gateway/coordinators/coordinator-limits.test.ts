@@ -85,3 +85,29 @@ test('the list of tasks outlives the conversation, and says what is wrong', asyn
     [{ id: '1', title: 'Count apples', status: 'needs_user', note: 'which apples?' }],
   );
 });
+
+test('a batch that is cancelled makes no more, and says in its result and its last event what it made', async () => {
+  await using gateway = await coordinatorGateway();
+  const { wsId } = gateway;
+  const names = Array.from({ length: 10 }, (_, n) => `w${n}`);
+  gateway.turns.push([calling('spawn_batch', { workstreams: names.map((name) => ({ name, message: name })) })]);
+  await gateway.call('workstream.send', { wsId, message: 'go on' }, LOCAL);
+  await gateway.reaches(wsId, 'approve_request');
+  await gateway.call('workstream.approve', { wsId, approved: true }, LOCAL);
+  await gateway.reaches(wsId, 'child_ws_created', 3);
+  await gateway.call('workstream.cancel', { wsId }, LOCAL);
+  await gateway.isIdle(wsId);
+  const made = await gateway.childrenOf();
+  const events = await gateway.events(wsId);
+  const ended = events.find((event) => event.type === 'batch_ended');
+  assert.deepEqual([ended?.succeeded, ended?.denied], [made.length, 10 - made.length]);
+  assert.ok(made.length >= 3 && made.length < 10);
+  const result = events.find((event) => event.type === 'tool_result');
+  const told: unknown[] = JSON.parse(result?.output ?? '');
+  const why = { error: 'It was not made, because the run was stopped.' };
+  const ids = await gateway.named(...names.slice(0, made.length));
+  assert.deepEqual(
+    [told.slice(0, made.length), told.slice(made.length)],
+    [ids.map((ws_id, n) => ({ ws_id, name: `w${n}` })), Array(10 - made.length).fill(why)],
+  );
+});

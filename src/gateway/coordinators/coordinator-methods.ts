@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import { toTask } from './change-tasks.ts';
 import { countOpen, readOpenCoordinators, readSkills, type TreeRow } from './coordinator-rows.ts';
 import type { Coordinators } from './coordinators.ts';
+import { coordinatorMetrics } from './figures/coordinator-metrics.ts';
 import { toSeen } from './look-into.ts';
 
 interface CoordinatorMethodDeps {
@@ -47,6 +48,11 @@ export const coordinatorMethods = ({
     await coordinators.get(wsId, viewerOf(call));
     const { tasks } = await coordinators.read(wsId);
     return { version: 1, tasks: tasks.map(toTask) };
+  },
+  async 'coordinator.metrics'({ wsId }, call) {
+    const viewer = viewerOf(call);
+    await coordinators.get(wsId, viewer);
+    return coordinatorMetrics(wsId, viewer, coordinators);
   },
   async 'coordinator.trust'({ wsId, send }, call) {
     requirePermission(call.principal, 'coordinator.trust.send');

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Coordination, NewChild, Spawned, Target } from '../../agent/coordinator/coordination.ts';
 import { withoutRevoked } from '../../agent/coordinator/revoked-tools.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import { toolboxFor } from '../../agent/tools/toolbox.ts';
 import { requirePermission } from '../required-rights.ts';
 import type { Sender } from '../rights.ts';
@@ -47,27 +48,29 @@ function createCoordination(of: Of): Coordination {
   return {
     async spawn(callId, children, { isBatch }) {
       requirePermission(await callerOf(of), 'workstreams.create');
-      const work = () => spawnAll(of, { callId, children });
-      return isBatch ? tellSpawns(live, { callId, total: children.length }, work) : work();
+      const spawned: Spawned[] = [];
+      const work = () => spawnAll(of, { callId, children, spawned });
+      await (isBatch ? tellSpawns(live, { callId, spawned, total: children.length }, work) : work());
+      return spawned;
     },
     below: async () => (await perceivedBelow(of)).map((row) => toSeen(row, coordinators)),
     find: (wsId) => find(of, wsId),
     send: (callId, target, message) => send(of, { callId, target, message }),
     look: async (wsId, limit) => lookInto(await getBelow(of, wsId), { limit }, coordinators),
     async wait(callId, wsIds, until) {
-      const before = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
-      const isMet = await tellWait(
+      const before = await getAllBelow(of, wsIds);
+      const end = await tellWait(
         live,
         { callId, wsIds, ...until, results: () => toResults(before, coordinators) },
         { clock: deps.clock, work: (onLook) => waitUntilIdle(wsIds, { ...until, onLook }, coordinators) },
       );
-      const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId).catch(() => undefined)));
-      const there = rows.filter((row) => row !== undefined); // others were deleted meanwhile
+      const after = Map.groupBy(await perceivedBelow(of), (row) => row.ws_id);
+      const there = wsIds.flatMap((wsId) => after.get(wsId) ?? []); // others were deleted meanwhile
       const seen = there.map((row) => lookInto(row, { limit: 1, answersOnly: true }, coordinators));
-      return { isMet, seen: await Promise.all(seen) };
+      return { end, seen: await Promise.all(seen) };
     },
     async cancel(wsIds) {
-      const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
+      const rows = await getAllBelow(of, wsIds);
       return cancelAll(
         rows.map(({ ws_id }) => ws_id),
         ending,
@@ -76,7 +79,7 @@ function createCoordination(of: Of): Coordination {
     async close(wsIds) {
       const viewer = await callerOf(of);
       requirePermission(viewer, 'workstreams.close');
-      return closeAll(await Promise.all(wsIds.map((wsId) => getBelow(of, wsId))), viewer, ending);
+      return closeAll(await getAllBelow(of, wsIds), viewer, ending);
     },
     async closeAll(callId) {
       const viewer = await callerOf(of);
@@ -105,15 +108,25 @@ function createCoordination(of: Of): Coordination {
   };
 }
 
+/** Throws what says nothing about one child: after a shutdown, the whole call is made again. */
+function problemOf(error: unknown): string {
+  if (error instanceof GatewayError) return error.message;
+  if (error instanceof StopReason && error.kind !== 'shutdown') return 'It was not made, because the run was stopped.';
+  throw error;
+}
+
+/** Adds to `spawned` what became of each. A cancelled run makes no more, and still learns which ones there are. */
 async function spawnAll(
   { live, data, coordinators }: Of,
-  { callId, children }: { callId: string; children: readonly NewChild[] },
-): Promise<Spawned[]> {
+  { callId, children, spawned }: { callId: string; children: readonly NewChild[]; spawned: Spawned[] },
+): Promise<void> {
   const spawning = { data, messages: live.messages, by: senderOf(live), signal: live.signal };
-  const spawned: Spawned[] = [];
   for (const [index, child] of children.entries())
-    spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
-  return spawned;
+    try {
+      spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
+    } catch (error) {
+      spawned.push({ problem: problemOf(error) });
+    }
 }
 
 const senderOf = ({ run: { principal, request } }: CoordinatorRun): Sender => ({
@@ -150,13 +163,20 @@ async function perceivedBelow(of: Of): Promise<TreeRow[]> {
 }
 
 async function getBelow(of: Of, wsId: string): Promise<TreeRow> {
-  const found = (await perceivedBelow(of)).find((row) => row.ws_id === wsId);
-  if (!found)
-    throw new GatewayError(
-      'NOT_FOUND',
-      `${wsId.slice(0, 64)} is no workstream that works for you. list_workstreams shows those that do.`,
-    );
-  return found;
+  const [found] = await getAllBelow(of, [wsId]);
+  return found ?? unknownBelow(wsId);
+}
+
+async function getAllBelow(of: Of, wsIds: readonly string[]): Promise<TreeRow[]> {
+  const below = Map.groupBy(await perceivedBelow(of), (row) => row.ws_id);
+  return wsIds.flatMap((wsId) => below.get(wsId) ?? unknownBelow(wsId));
+}
+
+function unknownBelow(wsId: string): never {
+  throw new GatewayError(
+    'NOT_FOUND',
+    `${wsId.slice(0, 64)} is no workstream that works for you. list_workstreams shows those that do.`,
+  );
 }
 
 async function find(of: Of, wsId: string): Promise<Target> {

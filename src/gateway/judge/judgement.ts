@@ -18,6 +18,7 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { JudgeSettings } from '../live-settings.ts';
 import type { LiveRun } from '../runs/live-run.ts';
+import { insertJournal } from '../runs/run-rows.ts';
 import { type Store, tookEffect } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { openCallAccount } from '../usage/call-account.ts';
@@ -125,13 +126,21 @@ export class Judgement {
       if (stopped.aborted) return;
       const state = signal.aborted ? 'timeout' : 'unavailable';
       log.info({ err, wsId, callId: item.call_id, state }, 'the judge gave no verdict');
-      await this.#tell(item, state, reasonOf(err, signal));
+      await this.#noVerdict(item, state, reasonOf(err, signal));
     }
   }
 
-  async #tell({ call_id }: ApprovalItem, state: 'timeout' | 'unavailable', reason: string): Promise<void> {
-    const { wsId } = this.#about.data;
-    await this.#deps.store.commit({ events: { wsId, events: [{ type: 'judge_state', call_id, state, reason }] } });
+  async #noVerdict({ call_id }: ApprovalItem, state: 'timeout' | 'unavailable', reason: string): Promise<void> {
+    const {
+      data: { wsId },
+      run: { run },
+      approvalId,
+    } = this.#about;
+    const { store, clock } = this.#deps;
+    await store.commit({
+      events: { wsId, events: [{ type: 'judge_state', call_id, state, reason }] },
+      statements: [insertJournal(run, { kind: 'not_judged', approvalId, callId: call_id }, clock.now())],
+    });
   }
 
   async #ask(item: ApprovalItem, { open, signal, stopped }: Omit<Limits, 'isTooMany'>): Promise<void> {

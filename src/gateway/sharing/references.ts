@@ -111,6 +111,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'coordinator.list': ({ wsId }) => [{ wsId }],
   'coordinator.children': ({ wsId }) => [{ wsId }],
   'coordinator.tasks': ({ wsId }) => [{ wsId }],
+  'coordinator.metrics': ({ wsId }) => [{ wsId }],
   'coordinator.trust': ({ wsId }) => [{ wsId, send: true }],
   'coordinator.restrict': ({ wsId }) => [{ wsId, revoke: ['bash'] }],
   'coordinator.stop': ({ wsId }) => [{ wsId }],

@@ -1,6 +1,8 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Coordination } from '../../coordinator/coordination.ts';
 import type { CoordinatorTool } from '../../coordinator/tool-names.ts';
+import { StopReason } from '../../stop-reason.ts';
+import { outcomeOf, toStopLine } from '../stop-line.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from '../tool.ts';
 
 /** The id of a workstream, as models write it. */
@@ -38,11 +40,14 @@ export function coordinatorCall(
 /** Why a call is refused where no other workstreams can be reached. */
 export const NOT_HERE = 'Only the agent of a coordinator itself can use this tool.';
 
+/** After a shutdown the call is made again, so that stop is none of its outcomes. */
 async function orFailed(work: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof GatewayError) return { output: error.message, outcome: 'failed' };
+    if (error instanceof StopReason && error.kind !== 'shutdown')
+      return { output: toStopLine(error, 0), outcome: outcomeOf(error) };
     throw error;
   }
 }

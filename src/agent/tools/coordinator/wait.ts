@@ -29,12 +29,12 @@ export const waitTool: Tool<z.infer<typeof WaitArguments>> = {
       stored: 'read',
       async execute(coordination, { maxOutputBytes, signal }) {
         const distinct = [...new Set(wsIds)];
-        const { isMet, seen } = await coordination.wait(context.callId, distinct, {
+        const { end, seen } = await coordination.wait(context.callId, distinct, {
           all: mode === 'all',
           timeoutMs: secs * 1_000,
           signal,
         });
-        return toSeen(seen, maxOutputBytes, { done: isMet });
+        return { ...toSeen(seen, maxOutputBytes, { done: end.isMet }), waited: end };
       },
     }),
 };

@@ -40,6 +40,9 @@ export function addCoordinatorCommands(program: Command, { root, around, withTar
   about('tasks', 'list its tasks')
     .option('--json', 'print JSON')
     .action(async (name: string, flags: CoordinatorFlags) => (await load()).listTasks(name, on(flags)));
+  about('metrics', 'show figures of its workstreams, its waits and its judge')
+    .option('--json', 'print JSON')
+    .action(async (name: string, flags: CoordinatorFlags) => (await load()).showMetrics(name, on(flags)));
   about('trust', 'let its messages to the workstreams below it go without asking, or not')
     .addArgument(new Argument('<switch>', 'whether they do').choices(['on', 'off']))
     .action(async (name: string, to: string, flags: TargetFlags) => (await load()).trust(name, to === 'on', on(flags)));

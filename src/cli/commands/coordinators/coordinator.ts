@@ -72,6 +72,25 @@ export async function listTasks(name: string, command: CommandOf<CoordinatorFlag
   );
 }
 
+export async function showMetrics(name: string, command: CommandOf<CoordinatorFlags>): Promise<void> {
+  const metrics = await askAbout(name, command, (client, wsId) => client.call('coordinator.metrics', { wsId }));
+  if (command.flags.json) return printJson(metrics);
+  const states = Object.entries(metrics.childStates).map(([state, count]) => `${count} ${state}`);
+  const missing = Math.round(metrics.judgeFallbackRate * metrics.verdictSample);
+  printTable(
+    ['FIGURE', 'VALUE'],
+    [
+      ['workstreams', `${metrics.spawnsTotal}${states.length === 0 ? '' : ` (${states.join(', ')})`}`],
+      ['made in the last hour', String(metrics.spawnsLastHour)],
+      ['waits that were met', String(metrics.waitCompletions)],
+      ['waits that timed out', String(metrics.waitTimeouts)],
+      ['average wait', `${(metrics.waitAvgElapsedMs / 1_000).toFixed(1)} s`],
+      ['latest verdicts about its calls', String(metrics.verdictSample)],
+      ['of these, without the judge model', String(missing)],
+    ],
+  );
+}
+
 export async function trust(name: string, send: boolean, command: CommandOf): Promise<void> {
   await askAbout(name, command, (client, wsId) => client.call('coordinator.trust', { wsId, send }));
   process.stderr.write(send ? 'Its messages to workstreams below it no longer ask.\n' : 'Its messages ask again.\n');

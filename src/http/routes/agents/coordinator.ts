@@ -74,4 +74,18 @@ export const coordinatorRoutes = [
       })),
     }),
   }),
+  bind(coordinatorEndpoints.metrics, 'coordinator.metrics', {
+    params: ({ ws_id }) => ({ wsId: ws_id }),
+    reply: (metrics) => ({
+      ws_id: metrics.wsId,
+      spawns_total: metrics.spawnsTotal,
+      spawns_last_hour: metrics.spawnsLastHour,
+      child_state_counts: metrics.childStates,
+      judge_fallback_rate: metrics.judgeFallbackRate,
+      intent_verdicts_sample: metrics.verdictSample,
+      wait_completions: metrics.waitCompletions,
+      wait_timeouts: metrics.waitTimeouts,
+      wait_avg_elapsed: metrics.waitAvgElapsedMs / 1_000,
+    }),
+  }),
 ];
