@@ -49,7 +49,10 @@ test('a cancel ends a tree of sub-agents with 40 leaves, and its receipt lists w
   const agents = await agentsOf();
   assert.equal(dropped.subAgents, agents.length);
   assert.deepEqual(new Set(agents.map(({ state, outcome }) => `${state} ${outcome}`)), new Set(['ended cancelled']));
-  assert.ok(took < 2_000, `${Math.round(took)} ms`);
+  assert.ok(
+    took < 5_000, // less than 2 s on a machine that does nothing else
+    `${Math.round(took)} ms`,
+  );
 });
 
 test('One sub-agent must be listed, read and cancelled over HTTP and by headgate agents, while the others go on', async () => {

@@ -103,9 +103,11 @@ export async function startScriptedModel({
   };
 }
 
-/** Written by a person or a program: the daemon tells models things in messages of the same role. */
+/** Written by a person or a program: the daemon tells models things in messages of the same role, or before the words of a person. */
 const isAsked = ({ role, content }: ChatRequest['messages'][number]): boolean =>
-  role === 'user' && !(typeof content === 'string' && content.startsWith('<environment>'));
+  role === 'user' && !(typeof content === 'string' && OF_THE_DAEMON.test(content));
+
+const OF_THE_DAEMON = /^(?:<environment>(?:(?!<\/environment>)[\s\S])*<\/environment>\s*)+$/;
 
 /** The last user message. */
 function userText({ messages }: ChatRequest): string {

@@ -5,6 +5,7 @@ import type { Prefix } from '../prefix/prefix.ts';
 import { taintIn } from '../run/approval/taint.ts';
 import type { Step } from '../run/recorder.ts';
 import type { RunContext } from '../run/run-context.ts';
+import { askUserTool } from '../tools/person/ask-user.ts';
 import { stanceOf } from './nudge-words.ts';
 
 /** The first failure is everyday work; after another one, an earlier conversation may know the way. */
@@ -102,11 +103,15 @@ function reasonInResults({ messages, progress }: RunContext): NudgeKind | undefi
   const last = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   const decision = progress.approval?.decision;
   const isExplained = decision?.by.kind === 'principal' && decision.feedback.trim() !== '';
-  if (isExplained && last.some((message) => ended(message, 'denied'))) return 'denial';
+  if (isExplained && last.some(isDeniedCall)) return 'denial';
   if (!last.some((message) => ended(message, 'failed'))) return undefined;
   const ofRun = messages.slice(messages.findLastIndex(isAsked) + 1);
   return ofRun.filter((message) => ended(message, 'failed')).length >= FAILURES ? 'tool_error' : undefined;
 }
+
+/** A question of the agent that nobody answered is none. */
+const isDeniedCall = (message: Message): boolean =>
+  ended(message, 'denied') && !(message.role === 'tool' && message.name === askUserTool.name);
 
 const ended = (message: Message, outcome: 'denied' | 'failed'): boolean =>
   message.role === 'tool' && message.outcome === outcome;
