@@ -109,16 +109,18 @@ const isAsked = ({ role, content }: ChatRequest['messages'][number]): boolean =>
 
 const OF_THE_DAEMON = /^(?:<environment>(?:(?!<\/environment>)[\s\S])*<\/environment>\s*)+$/;
 
-/** The last user message. */
-function userText({ messages }: ChatRequest): string {
-  const content = messages.findLast(isAsked)?.content;
-  return typeof content === 'string' ? content : JSON.stringify(content ?? '');
-}
+const textOf = (message: ChatRequest['messages'][number] | undefined): string =>
+  typeof message?.content === 'string' ? message.content : JSON.stringify(message?.content ?? '');
 
-function findRule(rules: { text: string; answers: Answer[] }[], body: ChatRequest): Answer | undefined {
-  const rule = rules.find(({ text }) => userText(body).includes(text));
-  const sinceUser = body.messages.slice(body.messages.findLastIndex(isAsked));
-  return rule?.answers[sinceUser.filter(({ role }) => role === 'assistant').length];
+/** The daemon's own words count if there is no answer to those of the person. */
+function findRule(rules: { text: string; answers: Answer[] }[], { messages }: ChatRequest): Answer | undefined {
+  const answerTo = (index: number) => {
+    const said = textOf(messages[index]);
+    const rule = rules.find(({ text }) => said.includes(text));
+    const since = messages.slice(Math.max(index, 0));
+    return rule?.answers[since.filter(({ role }) => role === 'assistant').length];
+  };
+  return answerTo(messages.findLastIndex(isAsked)) ?? answerTo(messages.findLastIndex(({ role }) => role === 'user'));
 }
 
 async function play(

@@ -62,12 +62,12 @@ const NUDGES: Record<NudgeKind, { text: string; about: string; isLookUp: boolean
     isLookUp: false,
   },
   denial: {
-    text: 'The person denied a call and said why. If that reason holds beyond this task, save it with the tool memory (type feedback).',
-    about: 'a call was denied with a reason',
+    text: 'The person denied a call before the message above. If the reason holds beyond this task, save it with the tool memory (type feedback).',
+    about: 'a call was denied',
     isLookUp: false,
   },
   tool_error: {
-    text: 'Several calls have failed. An earlier conversation may have found the way: search with the tool memory before you try again.',
+    text: 'Several calls failed before the message above. An earlier conversation may have found the way: search with the tool memory before you try again.',
     about: 'several calls have failed',
     isLookUp: true,
   },
@@ -77,20 +77,20 @@ const NUDGES: Record<NudgeKind, { text: string; about: string; isLookUp: boolean
 const hasMemoryTool = ({ toolbox }: RunContext, { tools }: Prefix): boolean =>
   [tools, toolbox.definitions()].every((offered) => offered.some(({ name }) => name === 'memory'));
 
-function reasonFor(run: RunContext, turn: Turn): NudgeKind | undefined {
-  return run.progress.turns === 0 ? reasonInMessage(run, turn) : reasonInResults(run);
-}
-
-function reasonInMessage({ messages }: RunContext, { prefix, isNew, showsMemories }: Turn): NudgeKind | undefined {
-  const answered = messages.findLastIndex(isEarlierWork);
-  const asked = messages.findLast(isAsked);
-  if (answered >= 0 && asked) {
-    const stance = stanceOf(asked.content);
-    if (stance) return stance;
+/** Only with the message that begins a run: in the middle of its work, the model is to read results, and nothing else. */
+function reasonFor({ progress, messages }: RunContext, { prefix, isNew, showsMemories }: Turn): NudgeKind | undefined {
+  if (progress.turns > 0) return undefined;
+  const asked = messages.findLastIndex(isAsked);
+  const earlier = messages.slice(0, Math.max(asked, 0));
+  const message = messages[asked];
+  const isFirst = !earlier.some(isEarlierWork);
+  if (!isFirst && message?.role === 'user') {
+    const reason = stanceOf(message.content) ?? reasonInResults(earlier);
+    if (reason) return reason;
   }
   if (showsMemories) return undefined;
-  if (answered < 0) return 'start';
-  const isOtherDay = () => toldIn(messages.slice(0, answered + 1), prefix).date !== toldIn(messages, prefix).date;
+  if (isFirst) return 'start';
+  const isOtherDay = () => toldIn(earlier, prefix).date !== toldIn(messages, prefix).date;
   return isNew || isOtherDay() ? 'resume' : undefined;
 }
 
@@ -98,15 +98,11 @@ function reasonInMessage({ messages }: RunContext, { prefix, isNew, showsMemorie
 const isEarlierWork = (message: Message): boolean =>
   message.role === 'assistant' || (message.role === 'user' && message.summary !== undefined);
 
-/** Of the calls before this turn. */
-function reasonInResults({ messages, progress }: RunContext): NudgeKind | undefined {
-  const last = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
-  const decision = progress.approval?.decision;
-  const isExplained = decision?.by.kind === 'principal' && decision.feedback.trim() !== '';
-  if (isExplained && last.some(isDeniedCall)) return 'denial';
-  if (!last.some((message) => ended(message, 'failed'))) return undefined;
-  const ofRun = messages.slice(messages.findLastIndex(isAsked) + 1);
-  return ofRun.filter((message) => ended(message, 'failed')).length >= FAILURES ? 'tool_error' : undefined;
+/** Of the calls of the last run. */
+function reasonInResults(earlier: readonly Message[]): NudgeKind | undefined {
+  const last = earlier.slice(earlier.findLastIndex(isAsked) + 1);
+  if (last.some(isDeniedCall)) return 'denial';
+  return last.filter((message) => ended(message, 'failed')).length >= FAILURES ? 'tool_error' : undefined;
 }
 
 /** A question of the agent that nobody answered is none. */

@@ -62,7 +62,7 @@ test('the model is reminded of its memory at each of six moments, and people see
     'The model was reminded of its memory: your message seems to correct it.',
     'The model was reminded of its memory: the task seems to be done.',
     'The model was reminded of its memory: several calls have failed.',
-    'The model was reminded of its memory: a call was denied with a reason.',
+    'The model was reminded of its memory: a call was denied.',
   ]);
 });
 
