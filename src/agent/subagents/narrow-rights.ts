@@ -71,8 +71,8 @@ export function narrowedToolbox(
       if (prepared.kind === 'refused') return prepared; // an unknown tool, for example
       if (!has(call.name)) return refused(call, call.name);
       const { calls } = prepared;
-      const mayCall = calls === undefined || isIncluded(USE_TOOL) || isIncluded(calls);
-      return mayCall ? prepared : refused(call, calls);
+      if (calls === undefined || isIncluded(USE_TOOL) || isIncluded(calls)) return prepared;
+      return refused(call, calls);
     },
   };
 }
