@@ -117,6 +117,9 @@ export const ESCAPES: readonly EscapeRow[] = [
     'instructions for agents': 'echo evil > CLAUDE.md; cp CLAUDE.md AGENTS.md',
     'changed instructions for agents': 'echo evil >> AGENTS.md; sed -i s/^/evil/ AGENTS.md',
     'tool servers for agents': 'echo evil > .mcp.json; mkdir -p .claude; echo evil > .claude/settings.json',
+    'skills for the agent':
+      'for p in .headgate/skills/x .agents/skills/x .claude/skills/x; do mkdir -p $p; echo evil > $p/SKILL.md; done',
+    'commands for the agent': 'mkdir -p .headgate/commands; echo evil > .headgate/commands/x.md',
     'start files of shells': 'echo evil > .bashrc; echo evil > .zshenv; echo evil > .profile',
     'settings of the package manager': 'echo script-shell=evil > .npmrc',
     'a program among those of packages': 'mkdir -p node_modules/.bin; echo evil > node_modules/.bin/tsc',

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { IGNORE_FILE } from '../project/project-places.ts';
 
 /** The patterns of one .gitignore file, for paths below its folder. */
 interface Rules {
@@ -52,7 +53,7 @@ export function rulesAbove(root: string): IgnoreRules {
   const top = above[0] ?? root;
   const texts = [
     { folder: top, text: readRules(join(top, '.git/info/exclude')) },
-    ...above.slice(0, -1).map((folder) => ({ folder, text: readRules(join(folder, '.gitignore')) })),
+    ...above.slice(0, -1).map((folder) => ({ folder, text: readRules(join(folder, IGNORE_FILE)) })),
   ];
   return new IgnoreRules(
     texts.flatMap(({ folder, text }) => {

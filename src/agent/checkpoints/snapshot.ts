@@ -10,6 +10,7 @@ import {
   readSync,
   type Stats,
 } from 'node:fs';
+import { IGNORE_FILE } from '../project/project-places.ts';
 import { type Entry, type LeftOutReason, MODE_BITS, toBinary, toPath, toShownPath } from './entry.ts';
 import { type IgnoreRules, readRules, rulesAbove } from './ignore-rules.ts';
 import { type Adder, hashOf, type ObjectStore } from './object-store.ts';
@@ -94,7 +95,6 @@ interface Folder {
   isIgnored: boolean;
 }
 
-const RULES = '.gitignore';
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 // Without NONBLOCK, opening a named pipe would block.
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -143,7 +143,7 @@ class Walk {
   #folder(folder: Folder): TreeItem[] {
     if (this.#tools.now() > this.#endMs) throw new TooMuch('time');
     const names: Dirent<string>[] = readdirSync(toPath(folder.way), { withFileTypes: true, encoding: 'latin1' });
-    const hasRules = names.some(({ name }) => name === RULES) || folder.base.has(RULES);
+    const hasRules = names.some(({ name }) => name === IGNORE_FILE) || folder.base.has(IGNORE_FILE);
     const inside = hasRules ? this.#withRules(folder) : folder;
     names.sort((a, b) => (a.name < b.name ? -1 : 1));
     return names.flatMap((each) => this.#item(each, inside) ?? []);
@@ -152,8 +152,8 @@ class Walk {
   /** With the .gitignore of the folder itself, as it is and as it was. */
   #withRules(folder: Folder): Folder {
     const { path, way, now, old, base } = folder;
-    const known = base.get(RULES);
-    const text = readRules(toPath(`${way}/${RULES}`));
+    const known = base.get(IGNORE_FILE);
+    const text = readRules(toPath(`${way}/${IGNORE_FILE}`));
     if (this.#request.base === undefined) {
       const rules = now.with(text, toShownPath(path));
       return { ...folder, now: rules, old: rules };

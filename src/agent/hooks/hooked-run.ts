@@ -23,6 +23,8 @@ export interface HookedRun {
 export interface HookedCall {
   callId: string;
   tool: string;
+  /** All that it is known by, of which a hook may name one. */
+  names: readonly string[];
   /** As JSON. */
   canonicalArguments: string;
 }
@@ -43,8 +45,8 @@ export interface RunEnd extends Pick<RunOutcome, 'status' | 'error'> {
 export interface RunHooks {
   /** Why the call must not run; undefined: nothing that a hook says keeps it. Rejects with the signal's reason. */
   beforeTool(call: HookedCall): Promise<string | undefined>;
-  /** Whether hooks run after calls of this tool. */
-  hasAfterTool(tool: string): boolean;
+  /** Whether hooks run after calls that are known by these names. */
+  hasAfterTool(names: readonly string[]): boolean;
   /** The result with what hooks add. Never rejects, because the call is done. */
   afterTool(call: HookedCall, result: ToolOutcome): Promise<ToolOutcome>;
   /** Returns at once; nothing waits for these hooks. */

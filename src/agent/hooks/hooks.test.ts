@@ -76,9 +76,18 @@ async function start({ hooks, answers = [], allowedHosts = [], sandbox = true, o
   };
 }
 
-const CALL = { callId: 'c1', tool: 'write_file', canonicalArguments: '{"path":"a"}' };
+const CALL = { callId: 'c1', tool: 'write_file', names: ['write_file'], canonicalArguments: '{"path":"a"}' };
 const DONE = { output: 'Written.', outcome: 'done' as const };
 const says = (answer: object): Answer => ({ printed: `${JSON.stringify(answer, null, 2)}\n` });
+
+test('a hook for a tool runs also for calls of it through another tool', async () => {
+  await using it = await start({
+    hooks: [{ tools: ['mcp__many__*'] }],
+    answers: [says({ decision: 'block', reason: 'not now' })],
+  });
+  const through = { ...CALL, tool: 'use_tool', names: ['use_tool', 'mcp__many__tool3'] };
+  assert.deepEqual([await it.ofRun.beforeTool(CALL), await it.ofRun.beforeTool(through)], [undefined, 'not now']);
+});
 
 test('hooks run in order, for their tools, in the sandbox without a network; the first that blocks is the last', async () => {
   await using it = await start({

@@ -35,7 +35,7 @@ export function createHooks(deps: HooksDeps): Hooks {
       };
       return {
         beforeTool: (call) => hooks.beforeTool(call),
-        hasAfterTool: (tool) => hooks.hasAfterTool(tool),
+        hasAfterTool: (names) => hooks.hasAfterTool(names),
         afterTool: (call, result) => hooks.afterTool(call, result),
         onAttention: (question) => begin(hooks.inform('attention', toQuestionFields(question))),
         onEnd: (end) => begin(hooks.inform('run_end', toEndFields(end))),
@@ -68,7 +68,7 @@ class OpenHooks {
 
   async beforeTool(call: HookedCall): Promise<string | undefined> {
     const { signal } = this.#run;
-    for (const hook of this.#hooksAt('before_tool', call.tool)) {
+    for (const hook of this.#hooksAt('before_tool', call.names)) {
       const end = await this.#ask(hook, { fields: () => toCallFields(call), callId: call.callId, signal });
       signal.throwIfAborted();
       if (end.kind === 'failed') {
@@ -80,15 +80,15 @@ class OpenHooks {
     return undefined;
   }
 
-  hasAfterTool(tool: string): boolean {
-    return this.#hooksAt('after_tool', tool).length > 0;
+  hasAfterTool(names: readonly string[]): boolean {
+    return this.#hooksAt('after_tool', names).length > 0;
   }
 
   async afterTool(call: HookedCall, before: ToolOutcome): Promise<ToolOutcome> {
     let result = before;
     const { signal } = this.#run;
     const fields = () => ({ ...toCallFields(call), ...toResultFields(result) });
-    for (const hook of this.#hooksAt('after_tool', call.tool)) {
+    for (const hook of this.#hooksAt('after_tool', call.names)) {
       if (signal.aborted) return result;
       const end = await this.#ask(hook, { fields, callId: call.callId, signal });
       if (end.kind === 'failed' || (end.answer.context ?? '') === '') continue;
@@ -109,11 +109,13 @@ class OpenHooks {
     }
   }
 
-  #hooksAt(at: HookMoment, tool?: string): HookCommand[] {
+  #hooksAt(at: HookMoment, names?: readonly string[]): HookCommand[] {
     return this.#deps.live.hooks.filter(
       (hook) =>
         hook.at === at &&
-        (tool === undefined || hook.tools === undefined || hook.tools.some((pattern) => toMatcher(pattern)(tool))),
+        (names === undefined ||
+          hook.tools === undefined ||
+          hook.tools.some((pattern) => names.some(toMatcher(pattern)))),
     );
   }
 

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import type { Tool } from '../tools/tool.ts';
 
+/** The names of the two tools below. */
+export const FIND_TOOL = 'find_tool';
+export const USE_TOOL = 'use_tool';
+
 const MOST_FOUND = 5;
 
 const FindArguments = z.strictObject({
@@ -24,7 +28,7 @@ export function createFindTools(tools: () => readonly Tool[]): Tool[] {
 }
 
 const createFindTool = (tools: () => readonly Tool[]): Tool<z.infer<typeof FindArguments>> => ({
-  name: 'find_tool',
+  name: FIND_TOOL,
   description:
     'Finds tools of the connected tool servers by what they do, and shows how they are called. Use use_tool to call one.',
   parameters: FindArguments,
@@ -34,21 +38,24 @@ const createFindTool = (tools: () => readonly Tool[]): Tool<z.infer<typeof FindA
     kind: 'ready',
     subject: query,
     preview: '',
-    approvalLabel: 'find_tool',
+    approvalLabel: FIND_TOOL,
     needsApproval: false,
     execute: async () => ({ output: toFound(query, tools()), outcome: 'done' }),
   }),
 });
 
 const createUseTool = (tools: () => readonly Tool[]): Tool<z.infer<typeof UseArguments>> => ({
-  name: 'use_tool',
+  name: USE_TOOL,
   description: 'Calls a tool of a tool server that find_tool has shown.',
   parameters: UseArguments,
   readOnly: false,
   safeToRepeat: false,
   prepare: async ({ name, arguments: args }, context) => {
     const tool = tools().find((one) => one.name === name);
-    if (tool) return tool.prepare(args, context);
+    if (tool) {
+      const prepared = await tool.prepare(args, context);
+      return prepared.kind === 'ready' ? { ...prepared, calls: tool.name } : prepared;
+    }
     return {
       kind: 'refused',
       subject: name,

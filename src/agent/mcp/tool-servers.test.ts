@@ -185,6 +185,7 @@ test('with more than twenty tools, models get a search and a tool that calls; ru
     await it.prepare('use_tool', { name: 'bash' }).then((one) => one.kind === 'refused' && one.reason),
     'Unknown tool: bash. Use find_tool to see which tools there are.',
   );
+  assert.equal(prepared.kind === 'ready' && prepared.calls, 'mcp__many__tool17');
   // Conversations that began with fewer tools call them by their names.
   assert.equal(inner((await it.call('mcp__many__tool3', { who: 'Cy' })).output), 'Hello, Cy');
 });

@@ -1,18 +1,11 @@
+import { READ_PLACES } from '../project/project-places.ts';
 import { isSecretPath } from '../tools/files/secret-path.ts';
 
 /** Files and folders of a project that make other programs run something later, or that hold their settings. */
 const OBEYED: readonly string[] = [
+  ...READ_PLACES,
   ...['.git', '.gitmodules', '.husky', '.vscode', '.idea', '.devcontainer', '.envrc', '.direnv', '.mcp.json'],
-  ...[
-    'AGENTS.md',
-    'CLAUDE.md',
-    '.claude',
-    '.cursor',
-    '.codex',
-    '.gemini',
-    '.headgate',
-    '.github/copilot-instructions.md',
-  ],
+  ...['.cursor', '.codex', '.gemini', '.github/copilot-instructions.md'],
   ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
   ...['.zprofile', '.zlogin', '.inputrc', '.gitconfig', '.ssh', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pypirc'],
   ...[

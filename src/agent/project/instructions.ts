@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { isInside } from '../tools/files/confinement.ts';
 import { type FileLooks, patientLooks, promptLooks } from '../tools/files/file-looks.ts';
+import { INSTRUCTION_FILES } from './project-places.ts';
 
 /** Of all instruction files together, in bytes. */
 const MAX_BYTES = 32 * 1024;
-/** The first of these in a folder is its instruction file. */
-const NAMES = ['AGENTS.md', 'CLAUDE.md'] as const;
 
 /** A file with instructions of the person or the project. */
 export interface InstructionFile {
@@ -47,9 +46,9 @@ export async function findInstructions(
   { project: nearestFirst, looks, agreed }: InstructionPlaces,
 ): Promise<FoundInstructions> {
   const [project, ours] = await Promise.all([
-    Promise.all(nearestFirst.map((folder) => readInstructions(folder, NAMES, looks))),
+    Promise.all(nearestFirst.map((folder) => readInstructions(folder, INSTRUCTION_FILES, looks))),
     // Our home is on a disk that the daemon waits for in any case: it contains the database.
-    readInstructions(await promptLooks.realOf(folders.home), ['AGENTS.md'], promptLooks),
+    readInstructions(await promptLooks.realOf(folders.home), INSTRUCTION_FILES.slice(0, 1), promptLooks),
   ]);
   const isTrusted = project.some((file) => file) ? await trustOf(folders, agreed) : () => false;
   const found: InstructionFile[] = [];

@@ -3,6 +3,7 @@ import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { createLooks, type FileLooks } from '../tools/files/file-looks.ts';
 import { type InstructionFolders, trustOf } from './instructions.ts';
 import { findProjectFolders } from './project-folders.ts';
+import { COMMAND_FOLDER } from './project-places.ts';
 
 /** A message that the project's people keep in a file; `/name` sends it. */
 export interface ProjectCommand {
@@ -37,7 +38,6 @@ export interface OddFile {
   why: 'name' | 'empty' | 'too_long' | 'too_many' | 'unreadable';
 }
 
-const FOLDER = path.join('.headgate', 'commands');
 export const COMMAND_LIMITS = {
   bytes: 64 * 1024,
   /** Per folder. */
@@ -87,7 +87,7 @@ interface CommandFiles {
 }
 
 const listFiles = async (folder: string, looks: FileLooks): Promise<CommandFiles> => {
-  const names = await looks.namesIn(path.join(folder, FOLDER), MOST_NAMES);
+  const names = await looks.namesIn(path.join(folder, COMMAND_FOLDER), MOST_NAMES);
   return { folder, files: names.filter((name) => name.endsWith('.md')).sort(inOrder) };
 };
 
@@ -106,7 +106,7 @@ interface ReadFolder {
 const inOrder = (a: string, b: string): number => (a < b ? -1 : 1);
 
 async function readCommands({ folder, files }: CommandFiles, looks: FileLooks): Promise<ReadFolder> {
-  const named = files.map((file) => ({ file: path.join(folder, FOLDER, file), name: toName(file) }));
+  const named = files.map((file) => ({ file: path.join(folder, COMMAND_FOLDER, file), name: toName(file) }));
   const possible = named.flatMap(({ file, name }) => (name === undefined ? [] : { file, name }));
   const firstOnes = possible.slice(0, COMMAND_LIMITS.commands);
   const read = await Promise.all(firstOnes.map((each) => readCommand(each, looks)));

@@ -1,7 +1,9 @@
+import type { HookedCall } from '../hooks/hooked-run.ts';
 import type { ToolCall } from '../message.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
 import { findProtectedWrites } from '../sandbox/protected-paths.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
+import { allNamesOf, namesOf } from '../tools/called-names.ts';
 import type { CallGrants, HostRules } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { policyInForce } from './approval/unattended-policy.ts';
@@ -79,16 +81,17 @@ const hostRulesFor = (run: RuledRun, { name }: ToolCall): HostRules => ({
   },
 });
 
-function toRuled({ name }: ToolCall, prepared: PreparedCall, { folder, readable }: CallPlaces): RuledCall {
-  if (prepared.kind === 'refused') return { names: [name] };
-  const { approvalLabel, reading, matched } = prepared;
+function toRuled(call: ToolCall, prepared: PreparedCall, { folder, readable }: CallPlaces): RuledCall {
+  if (prepared.kind === 'refused') return { names: namesOf(call, prepared) };
+  const { reading, matched, runsLater } = prepared;
   // The paths of another machine are not those of the folders here.
   const writes = reading && matched?.node === undefined ? findProtectedWrites(reading, [folder, ...readable]) : [];
   return {
-    names: approvalLabel === name ? [name] : [name, approvalLabel],
+    names: namesOf(call, prepared),
     ...matched,
     ...(reading && { reading }),
     ...(matched?.command !== undefined && matched.node === undefined && { folder }),
+    ...(runsLater && { later: { names: [runsLater.tool], command: runsLater.command, folder } }),
     ...(writes.length > 0 && { protectedWrites: writes }),
   };
 }
@@ -131,3 +134,14 @@ export function whyNotSandboxed(
   if (notSandboxed !== undefined || prepared.kind !== 'ready') return notSandboxed;
   return prepared.sandboxOff && askedFor(prepared.sandboxOff);
 }
+
+/** The call as hooks see it. Hooks before a tool that is called later are asked about this call, which says what will run. */
+export const toHooked = (
+  { call, prepared }: Pick<BatchCall, 'call' | 'prepared'>,
+  at: 'before' | 'after',
+): HookedCall => ({
+  callId: call.id,
+  tool: call.name,
+  names: at === 'before' ? allNamesOf(call, prepared) : namesOf(call, prepared),
+  canonicalArguments: prepared.canonicalArguments,
+});

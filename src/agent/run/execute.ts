@@ -1,5 +1,4 @@
 import { until } from '../../timing/until.ts';
-import type { HookedCall } from '../hooks/hooked-run.ts';
 import { mayChangeFiles } from '../permissions/changes-files.ts';
 import { StopReason } from '../stop-reason.ts';
 import { CallInterrupted } from '../subagents/call-interrupted.ts';
@@ -10,7 +9,7 @@ import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-nee
 import { unaskedVerdict } from './approval/rate-call.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
-import type { BatchCall } from './batch-call.ts';
+import { type BatchCall, toHooked } from './batch-call.ts';
 import { inputDesk } from './inputs/ask-input.ts';
 import { resumedBy } from './inputs/resumed-by.ts';
 import { reviewPlan } from './plan/review-plan.ts';
@@ -68,7 +67,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   try {
     await recordReturned(run, item, { result: ran, durationMs });
-    const result = await run.hooks.afterTool(toHooked(item), ran);
+    const result = await run.hooks.afterTool(toHooked(item, 'after'), ran);
     await recordResult(run, item, { result, durationMs, verdict, decision, kept });
   } catch (error) {
     await kept?.abandon();
@@ -90,15 +89,9 @@ function rateRunning(run: RunContext, item: BatchCall): NewVerdict | undefined {
 /** A call whose start was recorded before a restart has passed them. */
 async function askHooks(run: RunContext, item: BatchCall): Promise<void> {
   if (run.progress.tools.has(item.call.id)) return;
-  const said = await run.hooks.beforeTool(toHooked(item));
+  const said = await run.hooks.beforeTool(toHooked(item, 'before'));
   if (said !== undefined) item.blockedByHook = said;
 }
-
-const toHooked = ({ call, prepared: { canonicalArguments } }: BatchCall): HookedCall => ({
-  callId: call.id,
-  tool: call.name,
-  canonicalArguments,
-});
 
 /** Stores the images of a result. Without them it has failed. */
 async function withImages(

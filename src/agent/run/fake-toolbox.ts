@@ -36,7 +36,7 @@ export interface FakeTool {
   refuses?: string;
   bindTo?: string;
   /** What is known about a call before it runs. */
-  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched' | 'sandboxOff' | 'question'>;
+  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched' | 'sandboxOff' | 'question' | 'calls' | 'runsLater'>;
   execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
 }
 

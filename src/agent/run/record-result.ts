@@ -1,4 +1,5 @@
 import type { CallDecision } from '../message.ts';
+import { namesOf } from '../tools/called-names.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { decisionOf } from './approval/call-need.ts';
 import { taintOf } from './approval/taint.ts';
@@ -59,7 +60,7 @@ export async function recordReturned(
   { result, durationMs }: Finished,
 ): Promise<void> {
   const { call, prepared } = item;
-  if (prepared.tool?.safeToRepeat === true || !run.hooks.hasAfterTool(call.name)) return;
+  if (prepared.tool?.safeToRepeat === true || !run.hooks.hasAfterTool(namesOf(call, prepared))) return;
   const { images = [], guarded: _, ...outcome } = result;
   const lost = images.length > 0 ? `\n${IMAGES_LOST}` : '';
   const returned: ReturnedCall = {

@@ -1,13 +1,15 @@
 import { isAbsolute, join, relative } from 'node:path';
 import type { CommandReading, Effect, ProtectedWrite, ReadCommand } from '../permissions/command-reading.ts';
+import { READ_PLACES } from '../project/project-places.ts';
 
 /** What runs git commands later, or names programs for them. */
 const GIT_PATHS = ['.git/hooks', '.git/config'];
 /** What package managers and others run without being asked. */
 const PACKAGE_PATHS = ['node_modules/.bin'];
-/** Settings, instructions and start files that programs outside the sandbox obey. */
+/** What the daemon itself obeys, and settings and start files that other programs outside the sandbox obey. */
 const SETTINGS_PATHS = [
-  ...['.vscode', '.idea', '.envrc', '.mcp.json', 'AGENTS.md', 'CLAUDE.md', '.claude'],
+  ...READ_PLACES,
+  ...['.vscode', '.idea', '.envrc', '.mcp.json'],
   ...['.bashrc', '.bash_profile', '.profile', '.zshrc', '.zshenv', '.npmrc'],
 ];
 

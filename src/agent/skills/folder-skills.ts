@@ -2,11 +2,10 @@ import path from 'node:path';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { digestOf, type InstructionFile, type InstructionFolders, trustOf } from '../project/instructions.ts';
 import { findProjectFolders } from '../project/project-folders.ts';
+import { SKILL_FOLDERS } from '../project/project-places.ts';
 import { createLooks, type FileLooks, promptLooks } from '../tools/files/file-looks.ts';
 import { MAX_SKILL_BYTES, type ParsedSkill, parseSkill } from './parse-skill.ts';
 
-/** Below a folder of a project. The first is ours; the others are those of other programs. */
-const PLACES = [path.join('.headgate', 'skills'), path.join('.agents', 'skills'), path.join('.claude', 'skills')];
 const FILE = 'SKILL.md';
 /** A folder may belong to anyone; more names than this are not read. */
 const MOST_NAMES = 1_000;
@@ -112,7 +111,7 @@ interface ReadPlace {
 }
 
 const readProject = async (root: string, looks: FileLooks, known: Known) => {
-  const read = await Promise.all(PLACES.map((place) => readPlace(path.join(root, place), looks, known)));
+  const read = await Promise.all(SKILL_FOLDERS.map((place) => readPlace(path.join(root, place), looks, known)));
   return { root, files: read.flatMap(({ files }) => files), odd: read.flatMap(({ odd }) => odd) };
 };
 

@@ -1,7 +1,9 @@
 import type { Mode } from '../../../protocol/events/modes.ts';
 import { COORDINATOR_TOOLS } from '../coordinator/tool-names.ts';
+import { FIND_TOOL, USE_TOOL } from '../mcp/find-tool.ts';
+import type { ToolCall } from '../message.ts';
 import type { RunSettings } from '../run/run-context.ts';
-import type { Toolbox } from '../tools/toolbox.ts';
+import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
 import { TASK } from './sub-agents.ts';
 
 type Narrow = Exclude<Mode, 'full'>;
@@ -37,24 +39,47 @@ export const toolsForSubAgents = (toolbox: Pick<Toolbox, 'definitions'>): string
     .map(({ name }) => name)
     .filter((name) => !NEVER.has(name));
 
-/** The tools of a sub-agent: those of its parent, or some of them. `isDeepest`: it starts no further ones. */
+/** Whether a sub-agent can have this tool, offered to its parent or found there with a search. */
+export const mayHave = (toolbox: Toolbox, name: string): boolean =>
+  toolsForSubAgents(toolbox).includes(name) || toolbox.isFound?.(name) === true;
+
+/**
+ * The tools of a sub-agent: those of its parent, or some of them. Where it gets some that models find only with a search, it
+ * also gets the search, and can call no others with it. `isDeepest`: it starts no further ones.
+ */
 export function narrowedToolbox(
   parent: Toolbox,
   { only, isDeepest }: { only: readonly string[] | undefined; isDeepest: boolean },
 ): Toolbox {
+  const isIncluded = (name: string) => only === undefined || only.includes(name);
+  const searches = only?.some((name) => parent.isFound?.(name)) === true;
   const has = (name: string) =>
-    !NEVER.has(name) && !(isDeepest && name === TASK) && (only === undefined || only.includes(name));
+    !NEVER.has(name) &&
+    !(isDeepest && name === TASK) &&
+    (isIncluded(name) || (searches && (name === FIND_TOOL || name === USE_TOOL)));
   let definitions: ReturnType<Toolbox['definitions']> | undefined;
   return {
     definitions() {
       definitions ??= parent.definitions().filter(({ name }) => has(name));
       return definitions;
     },
+    isFound: (name) => (has(name) || isIncluded(USE_TOOL)) && parent.isFound?.(name) === true,
     async prepare(call, context) {
-      if (has(call.name) || !parent.definitions().some(({ name }) => name === call.name))
-        return parent.prepare(call, context);
-      const reason = `This sub-agent does not have the tool ${call.name}.`;
-      return { kind: 'refused', subject: '', reason, canonicalArguments: call.arguments };
+      const isOffered = parent.definitions().some(({ name }) => name === call.name);
+      if (isOffered && !has(call.name)) return refused(call, call.name);
+      const prepared = await parent.prepare(call, context);
+      if (prepared.kind === 'refused') return prepared; // an unknown tool, for example
+      if (!has(call.name)) return refused(call, call.name);
+      const { calls } = prepared;
+      if (calls === undefined || isIncluded(USE_TOOL) || isIncluded(calls)) return prepared;
+      return refused(call, calls);
     },
   };
 }
+
+const refused = (call: ToolCall, tool: string): PreparedCall => ({
+  kind: 'refused',
+  subject: '',
+  reason: `This sub-agent does not have the tool ${tool}.`,
+  canonicalArguments: call.arguments,
+});

@@ -51,6 +51,8 @@ export interface SubAgents {
   whyNotModel(alias: string): Promise<string | undefined>;
   /** The longest time limit that one can have. */
   readonly maxTimeoutMs: number;
+  /** Whether they can have a tool, which may be one that models find only by a search. */
+  canHave(tool: string): boolean;
   /** The names of the tools that they can have. */
   readonly tools: readonly string[];
   /**

@@ -100,6 +100,10 @@ export type Prepared =
       reading?: CommandReading;
       /** What rules match besides the names and the reading: the exact command, or the node and its command. */
       matched?: Pick<RuledCall, 'command' | 'node' | 'nodeCommand'>;
+      /** The tool that is really called, if this one only passes calls on. */
+      calls?: string;
+      /** The call of another tool that is made later because of this one: what forbids it forbids this call, too. */
+      runsLater?: { tool: string; command: string };
       /** Set to run it outside the sandbox: the model's reason. */
       sandboxOff?: string;
       /** Set if it starts a command in the background: how many seconds it may run. */

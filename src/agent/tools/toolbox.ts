@@ -16,6 +16,8 @@ export interface Toolbox {
   ready?(signal: AbortSignal): Promise<void>;
   /** Never throws: a problem with a call becomes a refusal that the model reads. */
   prepare(call: ToolCall, context: ToolContext): Promise<PreparedCall>;
+  /** Whether there is a tool of this name that models are not told of, because they find it with a search. */
+  isFound?(name: string): boolean;
   /** The tools of coordinators, if they have others. */
   forCoordinators?: Toolbox;
 }
@@ -62,6 +64,7 @@ function createOne(tools: readonly Tool[], guard: OutputGuard, others: ChangingT
       changing = now;
       return definitions;
     },
+    isFound: (name) => others.find(name) !== undefined && !others.offered().some((one) => one.name === name),
     async prepare(call, context) {
       const tool = byName.get(call.name) ?? others.find(call.name);
       const prepared = tool

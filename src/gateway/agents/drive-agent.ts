@@ -11,7 +11,7 @@ import type { RunContext, RunLimits, RunSettings } from '../../agent/run/run-con
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import { CallInterrupted } from '../../agent/subagents/call-interrupted.ts';
-import { narrowedRights, narrowedToolbox, toolsForSubAgents } from '../../agent/subagents/narrow-rights.ts';
+import { mayHave, narrowedRights, narrowedToolbox, toolsForSubAgents } from '../../agent/subagents/narrow-rights.ts';
 import { Seat } from '../../agent/subagents/seats.ts';
 import { SUB_AGENT_PROMPT } from '../../agent/subagents/sub-agent-prompt.ts';
 import {
@@ -61,6 +61,7 @@ export const subAgentsOf = (parent: Parent, family: Family): SubAgents => ({
   get maxTimeoutMs() {
     return family.deps.live.subAgents.maxTimeoutMs;
   },
+  canHave: (tool) => mayHave(parent.context.toolbox, tool),
   get tools() {
     return toolsForSubAgents(parent.context.toolbox);
   },

@@ -16,6 +16,7 @@ export const backgroundNouns = (deps: BackgroundNounDeps, { records, talks, turn
     rules: records.rules,
     always: records.always,
     judge: records.judge,
+    coordinators: records.coordinators,
     workstreams: talks.workstreams,
     runs: turns.runs,
   }),

@@ -34,7 +34,7 @@ export const createRunCoordinators = (coordinators: Coordinators): RunCoordinato
   toolboxOf({ wsId, kind, parentWsId }, all) {
     const toolbox = toolboxFor(kind, all);
     if (kind !== 'coordinator' && parentWsId === null) return toolbox;
-    return withoutRevoked(toolbox, async (tool) => (await coordinators.revokedIn(wsId)).includes(tool));
+    return withoutRevoked(toolbox, () => coordinators.revokedIn(wsId));
   },
   coordinationOf: (live, data) =>
     data.kind === 'coordinator' ? createCoordination({ live, data, coordinators }) : undefined,

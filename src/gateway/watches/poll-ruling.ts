@@ -1,9 +1,11 @@
+import { findRevoked } from '../../agent/coordinator/revoked-tools.ts';
 import type { CallRuling } from '../../agent/run/approval/call-ruling.ts';
 import { rulingOf } from '../../agent/run/approval/ruling.ts';
 import { type BatchCall, prepareCall } from '../../agent/run/batch-call.ts';
 import type { RuledRun } from '../../agent/run/run-context.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import type { Coordinators } from '../coordinators/coordinators.ts';
 import type { Messages } from '../history/messages.ts';
 import type { Judge } from '../judge/judge.ts';
 import type { Rules } from '../rules/rules.ts';
@@ -21,6 +23,7 @@ export interface PollRulingDeps {
   rules: Pick<Rules, 'of'>;
   always: Pick<AlwaysRules, 'covers'>;
   judge: Pick<Judge, 'ratingFor'>;
+  coordinators: Pick<Coordinators, 'revokedIn'>;
   authenticator: Pick<Authenticator, 'endOf' | 'viewerOf'>;
   notSandboxed: string | undefined;
 }
@@ -29,6 +32,7 @@ export interface PollRulingDeps {
 export type RuledPoll =
   | { kind: 'runs'; item: BatchCall; isByPerson: boolean }
   | { kind: 'refused'; ruling: CallRuling & { verdict: 'ask' | 'block' } }
+  | { kind: 'revoked'; tool: string }
   | { kind: 'invalid'; reason: string };
 
 /** Whether whoever created the watch still has a say in the workstream. */
@@ -41,6 +45,9 @@ export function mayStillWatch(
   return authenticator.endOf(by)?.aborted !== true && mayPerceive(authenticator.viewerOf(by), data);
 }
 
+/** The tools without which nothing is polled. */
+const POLLING = ['watch', 'bash'];
+
 /** Decides about the next poll exactly as about the same call of `bash` in a run, under the rules and modes of now. */
 export async function rulePoll(
   watch: StoredWatch,
@@ -48,6 +55,8 @@ export async function rulePoll(
   { deps, signal }: { deps: PollRulingDeps; signal: AbortSignal },
 ): Promise<RuledPoll> {
   const { row } = watch;
+  const revoked = findRevoked(POLLING, await deps.coordinators.revokedIn(row.ws_id));
+  if (revoked !== undefined) return { kind: 'revoked', tool: revoked };
   const run = await ruledRun(watch, workstream, { deps, signal });
   const call = {
     id: `${row.watch_id}:${row.poll_count + 1}`,

@@ -13,7 +13,7 @@ export type WatchNounDeps = Pick<
   'store' | 'background' | 'workdirs' | 'auth' | 'killLeftover' | 'server' | 'clock' | 'log'
 >;
 
-export interface WatchParts extends Pick<PollRulingDeps, 'messages' | 'rules' | 'always' | 'judge'> {
+export interface WatchParts extends Pick<PollRulingDeps, 'messages' | 'rules' | 'always' | 'judge' | 'coordinators'> {
   workstreams: Pick<Workstreams, 'get' | 'isStored'>;
   runs: Pick<Runs, 'accept'>;
 }
@@ -21,7 +21,7 @@ export interface WatchParts extends Pick<PollRulingDeps, 'messages' | 'rules' | 
 /** Commands that are polled until something happens. */
 export function createWatchNoun(
   deps: WatchNounDeps,
-  { messages, rules, always, judge, workstreams, runs }: WatchParts,
+  { messages, rules, always, judge, coordinators, workstreams, runs }: WatchParts,
 ) {
   const { store, background, workdirs, auth, server, clock, log } = deps;
   const { authenticator } = auth;
@@ -37,6 +37,7 @@ export function createWatchNoun(
     rules,
     always,
     judge,
+    coordinators,
     authenticator,
     notSandboxed,
     clock,

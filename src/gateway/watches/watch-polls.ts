@@ -23,7 +23,7 @@ import {
   setProcess,
   type WatchEnding,
 } from './watch-rows.ts';
-import { notAllowedText } from './watch-text.ts';
+import { notAllowedText, revokedText } from './watch-text.ts';
 
 export interface WatchPollsDeps extends PollRulingDeps {
   store: Store;
@@ -141,6 +141,7 @@ export class WatchPolls {
       return this.#end(watch, { end: 'rights', reason: 'whoever created it may no longer do so' });
     const ruled = await rulePoll(watch, workstream, { deps: this.#deps, signal }).catch(orInvalid);
     if (ruled.kind === 'runs') return this.#run(watch, ruled, signal);
+    if (ruled.kind === 'revoked') return this.#end(watch, { end: 'not_allowed', reason: revokedText(ruled.tool) });
     return ruled.kind === 'invalid'
       ? this.#end(watch, { end: 'failed', reason: ruled.reason })
       : this.#end(watch, { end: 'not_allowed', reason: notAllowedText(ruled.ruling.verdict, ruled.ruling.reason) });

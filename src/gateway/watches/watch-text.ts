@@ -52,3 +52,7 @@ export function notAllowedText(verdict: 'ask' | 'block', reason: Ruling['reason'
     ? `the poll was blocked${why === undefined ? '' : ` (${why})`}`
     : `the poll would have to be approved by a person${why === undefined ? '' : ` (${why})`}; create the watch again to ask`;
 }
+
+/** Why nothing is polled any more where a person has taken away a tool. */
+export const revokedText = (tool: string): string =>
+  `the tool ${tool} was revoked for this workstream or a coordinator above it`;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../timing/until.ts';
+import { LOCAL } from '../coordinators/coordinators-fixture.ts';
 import { callerOf, turnsUntil } from '../testing/whole-gateway.ts';
 import { watchGateway } from './watch-fixture.ts';
 
@@ -103,6 +104,26 @@ test('A poll that would ask, or is blocked, must end its watch before it starts'
   const blocked = await it.over(id);
   assert.deepEqual([blocked.end, blocked.poll_count, it.started.length], ['not_allowed', 1, 1]);
   assert.match(blocked.end_reason ?? '', /blocked \(the workstream is read-only\)/);
+  it.end();
+});
+
+test('a watch is polled no more once its tool was revoked, in its workstream or above', async () => {
+  await using it = await watchGateway();
+  it.prints.push('same');
+  it.begin();
+  for (const tool of ['bash', 'watch']) {
+    const { wsId } = await it.call('workstream.create', { kind: 'coordinator' }, LOCAL);
+    const { watch_id: id } = await it.watch({ wsId });
+    await it.polled(id, 1);
+    await it.call('coordinator.restrict', { wsId, revoke: [tool] }, LOCAL);
+    await it.clock.advance(MINUTE);
+    const { end, end_reason, poll_count } = await it.over(id);
+    assert.deepEqual(
+      [end, end_reason, poll_count],
+      ['not_allowed', `the tool ${tool} was revoked for this workstream or a coordinator above it`, 1],
+    );
+  }
+  assert.equal(it.started.length, 2);
   it.end();
 });
 

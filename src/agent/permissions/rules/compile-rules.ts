@@ -44,11 +44,23 @@ export function compileCallRules(
 ): CompiledRules {
   const compiled = inRuleOrder(rules).map(toCompiled);
   return {
-    judge: (call) => judge(call, withPolicy(compiled, policyFor(call.names))),
+    judge(call) {
+      const on = (one: RuledCall) => judge(one, withPolicy(compiled, policyFor(one.names)));
+      const verdict = on(call);
+      return call.later === undefined ? verdict : { ...against(on({ ...call, ...call.later })), ...verdict };
+    },
     onHost: (call, host) => findHostRule(call, host, compiled),
     with: (rule) => compileCallRules([...rules, rule], policyFor),
   };
 }
+
+/** Only what speaks against a call: being allowed later allows nothing now. */
+const against = ({ deny, unclear, ask, special }: RulesVerdict): RulesVerdict => ({
+  special,
+  ...(deny && { deny }),
+  ...(unclear && { unclear }),
+  ...(ask && { ask }),
+});
 
 const toCompiled = (rule: RuleSource): Compiled => ({ rule, matcher: compileMatch(rule.match) });
 

@@ -17,6 +17,8 @@ export interface RuledCall {
   reading?: CommandReading;
   /** The working directory, if it is a command. */
   folder?: string;
+  /** The call that is made later because of it: what denies that one or asks about it counts for this one, too. */
+  later?: Pick<RuledCall, 'names' | 'command' | 'folder'>;
   /** What it changes that programs outside the sandbox run or obey. */
   protectedWrites?: readonly ProtectedWrite[];
 }

@@ -63,8 +63,8 @@ export function clearAtOnce(run: RunContext, batch: BatchCall[]): Clearing | und
 }
 
 function unattended(run: RunContext, item: BatchCall, policy: UnattendedPolicy): Refusal {
-  const { reason } = rulingOf(run, item);
-  return reason === 'tool' ? blockedBy(policy) : blockedByAsking(item, reason);
+  const ruling = rulingOf(run, item);
+  return ruling.reason === 'tool' ? blockedBy(policy) : blockedByAsking(item, ruling);
 }
 
 /** Whether somebody can be asked about more than approvals of calls. With auto-approve nobody expects questions. */

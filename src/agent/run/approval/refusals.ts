@@ -17,7 +17,7 @@ import {
 } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
 import { hasExpired } from './approval-expiry.ts';
-import { blockedText } from './blocked-text.ts';
+import { blockedText, toolMeant } from './blocked-text.ts';
 import { decisionOf, isForbidden } from './call-need.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { rulingOf } from './ruling.ts';
@@ -35,9 +35,10 @@ export interface Refusal {
 export const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'failed' });
 export const blockedBy = (policy: UnattendedPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
 /** A call that is asked about for a reason that the policy of the run cannot answer. */
-export function blockedByAsking({ call }: BatchCall, reason: CallRuling['reason']): Refusal {
-  const why = reason === 'policy' ? policyAsks(call.name) : WHY_ASKED[reason];
-  return { output: nobodyToApprove(why ?? policyAsks(call.name)), outcome: 'blocked' };
+export function blockedByAsking(item: BatchCall, { reason, rule }: CallRuling): Refusal {
+  const byPolicy = policyAsks(toolMeant(item, rule));
+  const why = reason === 'policy' ? byPolicy : WHY_ASKED[reason];
+  return { output: nobodyToApprove(why ?? byPolicy), outcome: 'blocked' };
 }
 export const CHANGED = cannotRun(NOT_AS_APPROVED);
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '../../message.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
+import { COMMAND_FOLDER, INSTRUCTION_FILES, SKILL_FOLDERS } from '../../project/project-places.ts';
 import { runBatch } from '../batch.ts';
 import type { FakeTool } from '../fake-toolbox.ts';
 import { callOf, type FixtureOptions, has, runFixture, until } from '../run-fixture.ts';
@@ -13,6 +14,13 @@ const TOOLS: Record<string, FakeTool> = {
   bash: SHELL,
   node: { needsApproval: true, known: () => ({ matched: { node: 'lab', nodeCommand: 'system.run' } }) },
   look: {},
+  write_file: {
+    needsApproval: true,
+    known: ({ arguments: text }) => {
+      const { path }: { path: string } = JSON.parse(text);
+      return { reading: { commands: [], effects: [{ kind: 'write', target: path, path, certain: true }], gaps: [] } };
+    },
+  },
 };
 const PERSON: Message = { role: 'user', content: 'go', trusted: true };
 
@@ -135,6 +143,7 @@ for (const command of [
   'touch /srv/mine',
   'rm ../other/readme.md',
   'touch .husky/pre-commit',
+  'touch src/.gitignore',
 ])
   test(`${command} reaches further: after untrusted content it asks, before it does not`, async () => {
     const call = shell('1', command);
@@ -146,6 +155,24 @@ for (const command of ['touch a.txt', 'rm a.txt', 'cat src/a.ts', 'cat /srv/list
   test(`${command} does not reach further: what allows it counts after untrusted content, too`, async () => {
     const options: FixtureOptions = { ...EVERYTHING, mode: 'edits' };
     assert.equal(await askedAbout(shell('1', command), { ...options, messages: [...TAINTED] }), undefined);
+  });
+
+const OBEYED = [...INSTRUCTION_FILES, `${COMMAND_FOLDER}/a.md`, ...SKILL_FOLDERS.map((place) => `${place}/a/SKILL.md`)];
+for (const file of OBEYED)
+  test(`after untrusted content, writing ${file} asks whatever allows it, because a later conversation obeys it`, async () => {
+    const path = `/work/${file}`;
+    const call = callOf('1', 'write_file', JSON.stringify({ path }));
+    const named: FixtureOptions = { callRules: [ruleOf({ path, access: 'write' })] };
+    const allowing: FixtureOptions[] = [
+      ...[{ mode: 'edits' as const }, { mode: 'auto' as const }, { approvedTools: ['write_file'] }],
+      ...[{ rules: [toolPolicy('write_file', 'allow')] }, named],
+    ];
+    const rulings = allowing.map((options) => askedAbout(call, { ...options, messages: [...TAINTED] }));
+    assert.deepEqual(
+      (await Promise.all(rulings)).map((ruling) => ruling?.verdict),
+      allowing.map(() => 'ask'),
+    );
+    assert.equal(await askedAbout(call, { ...named, messages: [PERSON] }), undefined);
   });
 
 test('a call of a node reaches further', async () => {

@@ -2,6 +2,7 @@ import type { Taint } from '../../../../protocol/events/rules.ts';
 import type { Message } from '../../message.ts';
 import type { Effect } from '../../permissions/command-reading.ts';
 import { isEdit } from '../../permissions/harmless.ts';
+import { isIgnoreFile } from '../../project/project-places.ts';
 import { isSecretPath } from '../../tools/files/secret-path.ts';
 import type { BatchCall, CallPlaces } from '../batch-call.ts';
 import type { RuledRun } from '../run-context.ts';
@@ -80,7 +81,10 @@ function readsOutside(effect: Effect, { folder, readable }: CallPlaces): boolean
 
 const isIn = (root: string, place: string): boolean => place === root || place.startsWith(`${root}/`);
 
-/** Whether the call uses the network or credentials, or changes something outside the working directory. */
+/**
+ * Whether the call uses the network or credentials, or changes something outside the working directory, something that others
+ * obey, or what searches and snapshots leave out.
+ */
 function reachesFurther({ ruled, places }: BatchCall): boolean {
   if (ruled.node !== undefined) return true;
   return ruled.reading?.effects.some((effect) => reaches(effect, places)) ?? false;
@@ -98,7 +102,8 @@ function reaches(effect: Effect, { folder }: CallPlaces): boolean {
       return isSecretPath(path ?? glob ?? target ?? ''); // `~/.ssh/id_rsa` has no certain path
     case 'write':
     case 'delete':
-      return isIncidental !== true && !isEdit({ effects: [effect], gaps: [] }, { roots: [folder] });
+      if (isIncidental === true) return false;
+      return isIgnoreFile(path ?? '') || !isEdit({ effects: [effect], gaps: [] }, { roots: [folder] });
     default:
       return false;
   }

@@ -191,3 +191,34 @@ test('a call that was shown as blocked does not run when its policy goes before 
   await done;
   assert.deepEqual(results(), [`1 blocked: ${blocked('bash')}`, '2 done: 2 ran']);
 });
+
+test('a policy about a tool blocks its calls through another tool, at once or later, and says which tool it means', async () => {
+  const tools = {
+    use_tool: { needsApproval: true, label: 'mcp__many__tool3', known: () => ({ calls: 'mcp__many__tool3' }) },
+    watch: { needsApproval: true, known: () => ({ runsLater: { tool: 'bash', command: 'make status' } }) },
+  };
+  const calls = [callOf('1', 'use_tool'), callOf('2', 'watch')];
+  const rules = [rule('mcp__many__*', 'deny'), rule('bash', 'deny')];
+  for (const options of [{}, { autoApprove: true }, { approvedTools: ['use_tool', 'watch'] }]) {
+    const { run, results, asked } = batch(calls, { tools, rules, ...options });
+    await runBatch(run);
+    const expected = [`1 blocked: ${blocked('mcp__many__tool3')}`, `2 blocked: ${blocked('bash')}`];
+    assert.deepEqual([results(), asked()], [expected, false]);
+  }
+  const whole = batch(calls, { tools, rules: [rule('*', 'deny')] });
+  await runBatch(whole.run);
+  assert.deepEqual(whole.results(), [`1 blocked: ${blocked('mcp__many__tool3')}`, `2 blocked: ${blocked('watch')}`]);
+});
+
+test('what is called later asks if a policy wants that, and nothing is allowed because that would be', async () => {
+  const tools = {
+    watch: { needsApproval: true, known: () => ({ runsLater: { tool: 'bash', command: 'make status' } }) },
+  };
+  for (const rules of [[rule('bash', 'ask', 1), rule('watch', 'allow')], [rule('bash', 'allow')]]) {
+    const { run, results, answer, asked } = batch([callOf('1', 'watch')], { tools, rules });
+    const done = runBatch(run);
+    await answer({ approved: false });
+    await done;
+    assert.deepEqual([asked(), results()], [true, ['1 denied: Denied by user']]);
+  }
+});

@@ -5,7 +5,7 @@ import type { ToolOutcome } from '../../tools/tool.ts';
 import { blockedText } from '../approval/blocked-text.ts';
 import { rulingOf } from '../approval/ruling.ts';
 import { type ReadTaint, taintOf } from '../approval/taint.ts';
-import { type BatchCall, prepareCall } from '../batch-call.ts';
+import { type BatchCall, prepareCall, toHooked } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
 import { outputBytesIn } from '../window/model-windows.ts';
 
@@ -38,16 +38,15 @@ export const readingTools = ({ toolbox }: Pick<RunContext, 'toolbox'>): ToolDefi
 export async function runReading(reader: Reader, call: ToolCall): Promise<{ message: ToolMessage; taint?: ReadTaint }> {
   const run = readOnlyRun(reader);
   const item = await prepareCall(run, call);
-  const hooked = { callId: call.id, tool: call.name, canonicalArguments: item.prepared.canonicalArguments };
   let refusal = refusalOf(run, item);
   if (refusal === undefined) {
-    const said = await run.hooks.beforeTool(hooked);
+    const said = await run.hooks.beforeTool(toHooked(item, 'before'));
     if (said !== undefined) item.blockedByHook = said;
     refusal = refusalOf(run, item);
   }
   if (refusal !== undefined) return { message: toMessage(call, { output: refusal, outcome: 'blocked' }) };
   run.recorder.emit({ type: 'tool_output_chunk', call_id: reader.callId, chunk: `${wordsOf(item)}\n` });
-  const result = await run.hooks.afterTool(hooked, await execute(reader, item));
+  const result = await run.hooks.afterTool(toHooked(item, 'after'), await execute(reader, item));
   const taint = taintOf(item) ?? result.taint;
   return { message: toMessage(call, result), ...(taint && { taint }) };
 }

@@ -74,7 +74,7 @@ async function problemOf(
   { tools = [], model, timeout_seconds: seconds = 0 }: TaskArguments,
   subAgents: SubAgents,
 ): Promise<string | undefined> {
-  const unknown = tools.filter((name) => !subAgents.tools.includes(name));
+  const unknown = tools.filter((name) => !subAgents.canHave(name));
   if (unknown.length > 0) return `Sub-agents cannot have ${unknown.join(', ')}. Tools: ${subAgents.tools.join(', ')}.`;
   const mostSeconds = subAgents.maxTimeoutMs / 1_000;
   if (seconds > mostSeconds) return `timeout_seconds is ${seconds}, but can be at most ${mostSeconds}.`;

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { IGNORE_FILE } from '../../project/project-places.ts';
 import { isSecretPath } from '../files/secret-path.ts';
 
 export interface SearchHit {
@@ -108,7 +109,7 @@ function readRulesAbove(target: string, root: string): Rules[] {
 }
 
 function readRules(folder: string): Rules[] {
-  const text = readSmallFile(join(folder, '.gitignore'))?.toString('utf8');
+  const text = readSmallFile(join(folder, IGNORE_FILE))?.toString('utf8');
   return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
 }
 

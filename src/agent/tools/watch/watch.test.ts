@@ -64,6 +64,7 @@ test('the card shows the command, the interval, how often and until when, and cr
     preview: 'make status\n\nEvery 1 min 30 s, at most 7 times\nUntil: exit_code == 0',
     approvalLabel: 'watch',
     needsApproval: true,
+    runsLater: { tool: 'bash', command: 'make status' },
     effects: { list: [] },
     bindTo: 'sandbox:bwrap',
   });

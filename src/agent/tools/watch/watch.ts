@@ -91,6 +91,7 @@ async function prepareCreation(
     ].join('\n'),
     approvalLabel: 'watch',
     needsApproval: true,
+    runsLater: { tool: 'bash', command },
     ...(reading && { reading }),
     ...(bindTo !== undefined && { bindTo }),
     async execute({ grants }: ToolRun) {
