@@ -108,13 +108,13 @@ test('a stored skill is found by its activation, and a folder cannot take its na
 
 test('/skill with an unknown name says that there is no such skill, and names those there are', async () => {
   await using gateway = await gatewayWithSkills();
-  assert.equal(
-    await gateway.command('/skill nope'),
-    'Command error: There is no skill nope. None is listed here.',
-  );
+  assert.equal(await gateway.command('/skill nope'), 'Command error: There is no skill nope. None is listed here.');
   await gateway.call('skill.create', { name: 'tidy', ...own, activation: 'search' });
   await gateway.call('skill.create', { name: 'review', ...own, activation: 'default' });
-  assert.equal(await gateway.command('/skill nope'), 'Command error: There is no skill nope. Listed here: review, tidy.');
+  assert.equal(
+    await gateway.command('/skill nope'),
+    'Command error: There is no skill nope. Listed here: review, tidy.',
+  );
   gateway.removeFolders();
 });
 

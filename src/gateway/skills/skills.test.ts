@@ -144,7 +144,8 @@ test('a name is one by the specification of skills; a stored one stays possible'
   assert.match(await refused('bad--name'), /consecutive hyphens/);
   assert.match(await refused('a\u001b[31mb'), /^Skill name 'a\\u001b\[31mb' contains invalid characters/);
   const { skillId } = await gateway.call('skill.create', { name: ' tidy ', content: 'x', description: 'x' });
-  await gateway.store.db.updateTable('skills').set({ name: 'Old_Name' }).where('skill_id', '=', skillId).execute();
+  const sql = 'UPDATE skills SET name = ? WHERE skill_id = ?'; // as earlier versions stored it
+  await gateway.store.commit({ statements: [{ sql, parameters: ['Old_Name', skillId] }] });
   const { name } = await gateway.call('skill.update', { skillId, name: 'Old_Name', description: 'y' });
   assert.equal(name, 'Old_Name');
   const { message } = await gateway.refusal('skill.update', { skillId, name: 'Other_Name' });
