@@ -149,5 +149,5 @@ test('a name is one by the specification of skills; a stored one stays possible'
   const { name } = await gateway.call('skill.update', { skillId, name: 'Old_Name', description: 'y' });
   assert.equal(name, 'Old_Name');
   const { message } = await gateway.refusal('skill.update', { skillId, name: 'Other_Name' });
-  assert.match(message, /invalid characters/);
+  assert.match(message, /must be lowercase/);
 });
