@@ -25,7 +25,7 @@ interface AgentMethodDeps {
   channels: Channels;
   outputChecks: Pick<OutputChecks, 'problemOf'>;
   store: Pick<Store, 'db'>;
-  messages: Pick<Messages, 'page'>;
+  messages: Pick<Messages, 'backwards'>;
   clock: Clock;
 }
 
