@@ -71,6 +71,10 @@ const rows = {
     argument: '[SERVER NAME [ARGUMENT=VALUE …]]',
     summary: 'List the prompts of tool servers, or send one.',
   },
+  mcp: {
+    argument: '[refresh [SERVER]]',
+    summary: 'List the tool servers with their state, or ask them, or one of them, for their tools again.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

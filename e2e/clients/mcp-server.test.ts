@@ -54,10 +54,20 @@ for (const mode of ['legacy', 'auto'] as const)
     const approval_id = approvals[0].approval_id;
     assert.deepEqual(await mcp.use('decide_approval', { approval_id, approved: true }), { decided: true });
     assert.deepEqual(await mcp.use('wait_for_run', { ws_id, run_id }), { status: 'ok', answer: 'It is done.' });
+    model.when(`again over ${mode}`, say('Another answer.'));
+    const { run_id: second } = await mcp.use('send_message', { ws_id, message: `again over ${mode}` });
+    const both = [
+      await mcp.use('wait_for_run', { ws_id, run_id: second }),
+      await mcp.use('wait_for_run', { ws_id, run_id }),
+    ];
+    assert.deepEqual(
+      both.map(({ answer }) => answer),
+      ['Another answer.', 'It is done.'],
+    );
     const { messages } = await mcp.use('read_workstream', { ws_id });
     assert.deepEqual(
       messages.map(({ role }: { role: string }) => role),
-      ['user', 'assistant', 'tool', 'assistant'],
+      ['user', 'assistant', 'tool', 'assistant', 'user', 'assistant'],
     );
     assert.match((await mcp.use('decide_approval', { approval_id, approved: true })).error, /^(CONFLICT|NOT_FOUND): /);
     assert.deepEqual((await mcp.use('stop_run', { ws_id })).was_running, false);

@@ -151,6 +151,10 @@ test('tool servers are added, shown, imported, installed and removed in the term
     await mcp('add', 'both', '--address', 'https://x.example', '--', 'x'),
     /either a command behind --, or an address/,
   );
+  await mcp('add', 'tracker', 'https://x.example/mcp?token=hush-shell', '--disabled');
+  assert.match(await mcp('show', 'tracker'), /\nurl: https:\/\/x\.example\/mcp\?token=\*\*\*\n/);
+  await mcp('remove', 'tracker');
+  assert.match(await mcp('add', 'both', 'https://x.example', '--', 'x'), /An address takes no arguments/);
 });
 
 test('A daemon that is killed during an install must have no part of the server, and install it then', async () => {

@@ -14,6 +14,7 @@ interface Named {
   call_id: string;
   msg_id: string;
   memory_id: string;
+  watch_id: string;
 }
 
 type Fields = Record<string, unknown>;
@@ -63,6 +64,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`POST ${own}/close_all_children`]: it,
   'GET /v1/api/watches': it,
   'GET /v1/api/admin/watches': it,
+  'POST /v1/api/watches/{watch_id}/cancel': ({ watch_id }) => [{ watch_id }],
   [`POST ${own}/background/{command_id}/kill`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
   [`POST ${own}/send`]: ({ ws_id, attachment_id }) => [
     { ws_id, message },
@@ -126,6 +128,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
 const NAMING_FIELDS = [
   ...['ws_id', 'resume_ws', 'scope_id', 'parent_ws_id', 'attachment_id', 'attachment_ids'],
   ...['msg_id', 'run_id', 'approval_id', 'cycle_id', 'call_id', 'memory_id', 'session_key', 'after', 'last_event_id'],
+  ...['watch_id', 'agent_id', 'command_id'],
 ];
 
 const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
@@ -164,6 +167,7 @@ function requestFor(route: string, asked: Fields, as = route): [string, RequestI
 export const UNKNOWN: Named = {
   ...{ ws_id: 'f'.repeat(32), name: 'nowhere', attachment_id: `att_${'f'.repeat(32)}`, memory_id: 'f'.repeat(32) },
   ...{ cycle_id: `apr_${'f'.repeat(32)}`, call_id: 'nowhere-call', msg_id: 'nowhere-msg' },
+  ...{ watch_id: `wat_${'f'.repeat(32)}` },
 };
 
 interface Asking {

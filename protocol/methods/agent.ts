@@ -75,6 +75,8 @@ export const agentContracts = {
           runId: NonEmpty,
           sessionKey: optionalText(),
           timeoutMs: Count.max(3_600_000).optional(),
+          /** After its end, also returns what the model said last in it. */
+          withAnswer: z.boolean().optional(),
         })
         .meta({ id: 'AgentWaitParams' }),
     result: () =>
@@ -85,6 +87,8 @@ export const agentContracts = {
           startedAt: Count.optional(),
           endedAt: Count.optional(),
           error: z.string().optional(),
+          /** With `withAnswer`; absent if the model said nothing, or if that was taken back. */
+          answer: z.string().optional(),
           /** The answer as data, if the run had an `outputSchema`. */
           output: z.unknown().optional(),
           /** No answer fitted `outputSchema`: what was wrong with the last one. */

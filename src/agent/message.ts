@@ -28,7 +28,7 @@ export type Message =
       unseen?: 'all' | 'images';
       /** Written by the daemon or by a caller with the approve scope. */
       trusted?: true;
-      /** Its run ended without an answer. People see it, the model does not. */
+      /** Its run ended without an answer. People see it, the model does not; nor what it was told for this message alone. */
       failed?: MessageFailure;
       /** What a watch printed, which counts like the result of a call: no person begins a turn here. */
       watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };

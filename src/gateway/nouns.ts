@@ -135,7 +135,7 @@ export function joinNouns(
     ...skillNouns(deps.skills, { templates, workstreams }),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),
-    agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, clock }) },
+    agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, messages, clock }) },
     approval: { methods: approvalMethods(approvals) },
     plan: { methods: planMethods({ workstreams, approvals }) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },

@@ -2,6 +2,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { until } from '../../timing/until.ts';
+import { hideInAddress } from '../guard/values/hidden-values.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { StopReason } from '../stop-reason.ts';
 import { ConsentProblem } from './accounts/consent-problem.ts';
@@ -20,6 +21,9 @@ export class ServerProblem extends Error {
     this.mayHaveActed = mayHaveActed;
   }
 }
+
+/** Its words, which may quote the address or the program, without the secrets of addresses. */
+const toPlain = (error: unknown): string => hideInAddress(wordsOf(error)).shown;
 
 /** `idle`: it is started when it is needed. `failed`: it is started again after a while, when it is needed. */
 type ServerState = 'idle' | 'connecting' | 'connected' | 'failed';
@@ -199,7 +203,7 @@ export class ToolServer {
     } catch (error) {
       await session?.close();
       if (error instanceof ConsentProblem) throw error; // that is no failure of the server
-      const why = signal.aborted && !this.#closing.signal.aborted ? 'did not answer within 30 s' : wordsOf(error);
+      const why = signal.aborted && !this.#closing.signal.aborted ? 'did not answer within 30 s' : toPlain(error);
       this.#fail(why);
       log.warn({ server: name, why }, 'a tool server could not be used');
       throw new ServerProblem(why);
@@ -209,7 +213,7 @@ export class ToolServer {
     this.problem = undefined;
     this.about = session.about;
     const opened = session;
-    void session.ended.then((reason) => this.#onEnded(opened, reason));
+    void session.ended.then((reason) => this.#onEnded(opened, hideInAddress(reason).shown));
     return session;
   }
 

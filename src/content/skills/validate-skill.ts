@@ -54,7 +54,18 @@ const missing = (field: string): string => `Missing required field in frontmatte
 
 function nameProblems(given: string, folder: string): string[] {
   if (given.trim() === '') return ["Field 'name' must be a non-empty string"];
-  const name = given.trim().normalize('NFKC');
+  const name = toSkillName(given);
+  return [
+    ...skillNameProblems(name),
+    ...(folder.normalize('NFKC') === name ? [] : [`Directory name '${folder}' must match skill name '${name}'`]),
+  ];
+}
+
+/** The name as it is compared. */
+export const toSkillName = (given: string): string => given.trim().normalize('NFKC');
+
+/** What is wrong with the name of a skill, wherever it is kept. */
+export function skillNameProblems(name: string): string[] {
   return [
     ...(name.length > NAME_CHARS
       ? [`Skill name '${name}' exceeds ${NAME_CHARS} character limit (${name.length} chars)`]
@@ -65,7 +76,6 @@ function nameProblems(given: string, folder: string): string[] {
     ...(NAME.test(name)
       ? []
       : [`Skill name '${name}' contains invalid characters. Only letters, digits, and hyphens are allowed.`]),
-    ...(folder.normalize('NFKC') === name ? [] : [`Directory name '${folder}' must match skill name '${name}'`]),
   ];
 }
 

@@ -28,6 +28,8 @@ test('every command needs the permission that the method needs which does the sa
     '/fork ': "Forbidden: missing 'workstreams.create' permission",
     '/fork 7': "Forbidden: missing 'workstreams.create' permission",
     '/budget 7': "Forbidden: missing 'approve' permission",
+    '/mcp ': "Forbidden: missing 'admin.mcp' permission",
+    '/mcp 7': "Forbidden: missing 'admin.mcp' permission",
   });
   assert.deepEqual((await gateway.call('budget.list', { wsId: await gateway.main() })).budgets, []);
 });

@@ -1,5 +1,6 @@
 import type { CommandName } from '../../../protocol/commands.ts';
 import type { ServedMethod } from '../call.ts';
+import { refreshedBy } from '../mcp/mcp-command.ts';
 import { endedBy } from './background-command.ts';
 import { cancelledBy } from './watches-command.ts';
 
@@ -34,6 +35,7 @@ export const methodOf: Readonly<Record<CommandName, (argument: string) => Served
   template: () => 'workstream.command',
   skill: () => 'workstream.command',
   prompt: (argument) => (argument === '' ? 'workstream.command' : 'workstream.send'),
+  mcp: (argument) => (refreshedBy(argument) === undefined ? 'mcp.list' : 'mcp.refresh'),
   compact: () => 'sessions.compact',
   workstreams: () => 'workstream.list',
   history: () => 'workstream.history',

@@ -23,6 +23,7 @@ import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
 import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { createMcpCommand } from '../mcp/mcp-command.ts';
 import { createPromptCommand } from '../mcp/prompt-command.ts';
 import { requireRights } from '../required-rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
@@ -115,6 +116,7 @@ export class Commands {
       watches: { when: 'always', run: createWatchesCommand(deps, say) },
       tools: { when: 'always', run: createToolsCommand(deps, say) },
       prompt: { when: 'always', run: createPromptCommand(deps, say) },
+      mcp: { when: 'always', run: createMcpCommand(say) },
       template: { when: 'always', run: template },
       skill: { when: 'always', run: createSkillCommand(deps, say, template) },
       reason: { when: 'always', run: (word, workstream) => effort(word === 'med' ? 'medium' : word, workstream) },

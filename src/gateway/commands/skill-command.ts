@@ -38,7 +38,11 @@ export function createSkillCommand(deps: SkillCommandDeps, say: Say, template: T
     if (argument === 'clear') return clear(workstream);
     const place = placeOf(workstream);
     const chosen = await skills.choose(await skills.find(argument, place));
-    if (!chosen) return notFound(argument, await skills.look(place), () => template(argument, workstream));
+    if (!chosen) {
+      const prompts = await templates.prompts.list();
+      if (prompts.some(({ name }) => name === argument)) return template(argument, workstream);
+      throw notFound(argument, await skills.look(place));
+    }
     await store.commit({ statements: storeChosen(place.wsId, chosen) });
     await say(workstream, chosenText(chosen));
   };
@@ -55,23 +59,33 @@ function chosenText({ skill }: ChosenSkill): string {
   ].join('\n');
 }
 
-async function notFound(name: string, { found }: Usable, otherwise: () => Promise<void>): Promise<void> {
-  const waiting = found.waiting.find((skill) => skill.name === name);
-  if (!waiting) return otherwise();
+function notFound(name: string, usable: Usable): GatewayError {
+  const waiting = usable.found.waiting.find((skill) => skill.name === name);
+  if (!waiting) {
+    const names = [...namesOf(usable).keys()].toSorted();
+    const there = names.length === 0 ? 'None is listed here.' : `Listed here: ${names.join(', ')}.`;
+    return new GatewayError('NOT_FOUND', `There is no skill ${toVisibleLine(name.slice(0, 100))}. ${there}`);
+  }
   const folder = toVisibleLine(waiting.folder);
-  throw new GatewayError(
+  return new GatewayError(
     'FORBIDDEN',
     `The skill ${name} waits for trust: it comes from ${folder}, which is not trusted. The first message of a conversation asks about it; otherwise add the folder to agents.trusted in config.json.`,
   );
 }
 
-/** Marks what holds. Empty: there is nothing to list. */
-function listOf({ offered, defaults, chosen, found }: Usable): string {
+/** The skills that can be chosen, with their descriptions. */
+function namesOf({ offered, defaults, chosen, found }: Usable): Map<string, string> {
   const names = new Map<string, string>();
   for (const { name, description } of [...defaults, ...found.skills, ...offered]) names.set(name, description);
   if (chosen) names.set(chosen.skill.name, chosen.skill.description);
+  return names;
+}
+
+/** Marks what holds. Empty: there is nothing to list. */
+function listOf(usable: Usable): string {
+  const { defaults, chosen, found } = usable;
   const holds = (name: string) => (chosen ? chosen.skill.name === name : defaults.some((skill) => skill.name === name));
-  const lines = [...names]
+  const lines = [...namesOf(usable)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, description]) => `${holds(name) ? '*' : ' '} ${name}  ${shortOf(description)}`);
   const waiting = found.waiting.map(({ name, folder }) => `  ${name}  (waits for trust in ${toVisibleLine(folder)})`);

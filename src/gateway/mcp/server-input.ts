@@ -54,6 +54,10 @@ export async function checkServer(
   before: ServerConfig | undefined,
   { check, workdirs, notSandboxed }: InputDeps,
 ): Promise<ServerConfig> {
+  if (given.command !== undefined && isAddress(given.command))
+    throw wrongField('command', 'is an address; give it as url, with the transport streamable-http', {
+      separator: ' ',
+    });
   const fields = toConfig(given, before);
   refuseVariables('env', fields.env);
   refuseVariables('headers', fields.headers);
@@ -67,6 +71,9 @@ export async function checkServer(
   for (const [index, folder] of config.folders.entries()) folders.push(await resolveFolder(folder, index, workdirs));
   return { ...config, folders };
 }
+
+/** Nobody calls a program so. */
+const isAddress = (command: string): boolean => /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(command);
 
 /** Of a program or an address, only what belongs to it. */
 function toConfig({ authType, oauth, ...given }: GivenFields, before: ServerConfig | undefined): ServerConfig {

@@ -10,10 +10,11 @@ import type { OAuthSettings } from '../../agent/mcp/accounts/accounts.ts';
 import type { ServerConfig } from '../../agent/mcp/server-config.ts';
 
 type Values = Readonly<Record<string, string>>;
-type Shown = Pick<ServerConfig, 'args' | 'env' | 'headers' | 'url' | 'oauth'>;
+type Shown = Pick<ServerConfig, 'command' | 'args' | 'env' | 'headers' | 'url' | 'oauth'>;
 
-/** What people see of a server: no value of a variable or header, and no secret in its arguments, address and client. */
-export const maskServer = ({ args, env, headers, url, oauth }: Shown): Shown => ({
+/** What people see of a server: no value of a variable or header, and no secret in its command, arguments, address and client. */
+export const maskServer = ({ command, args, env, headers, url, oauth }: Shown): Shown => ({
+  command: command === undefined ? undefined : hideInAddress(command).shown,
   args: args.map((argument, index) => hideInArgument(argument, args[index - 1]).shown),
   env: maskValues(env),
   headers: maskValues(headers),
@@ -24,23 +25,24 @@ export const maskServer = ({ args, env, headers, url, oauth }: Shown): Shown => 
 const maskValues = (values: Values): Values => Object.fromEntries(Object.keys(values).map((name) => [name, MASK]));
 
 /** The values that no output may show. Harmless settings among the variables are left out: they occur in ordinary text. */
-export function secretsOfServer({ args, env, headers, url, oauth }: Shown): string[] {
+export function secretsOfServer({ command = '', args, env, headers, url = '', oauth }: Shown): string[] {
   const named = [...Object.entries(env), ...Object.entries(headers)].filter(([name, value]) =>
     looksSecret(name, value),
   );
   return [
     ...args.flatMap((argument, index) => hideInArgument(argument, args[index - 1]).secrets),
     ...named.flatMap(([, value]) => [...formsOfSecret(value), ...hideInAddress(value).secrets]),
-    ...(url === undefined ? [] : hideInAddress(url).secrets),
+    ...[command, url].flatMap((address) => hideInAddress(address).secrets),
     ...(oauth?.clientSecret === undefined ? [] : formsOfSecret(oauth.clientSecret)),
   ];
 }
 
 /** Puts the stored values back where a client sent their masks. Throws INVALID_REQUEST for a mask that stands for none. */
 export function unmaskServer(given: Shown, stored: Shown | undefined): Shown {
-  const url = unmaskUrl(given.url, stored?.url);
+  const url = unmaskAddress('url', given.url, stored?.url);
   const isElsewhere = hasMoved(url, stored?.url);
   return {
+    command: unmaskAddress('command', given.command, stored?.command),
     args: given.args.map((argument, index) => unmaskArgument(argument, index, stored?.args ?? [])),
     env: unmaskValues('env', given.env, stored?.env ?? {}),
     // Otherwise whoever may change the address could send the header to another host without ever seeing it.
@@ -76,10 +78,14 @@ function unmaskArgument(given: string, index: number, stored: readonly string[])
   return kept;
 }
 
-function unmaskUrl(given: string | undefined, stored: string | undefined): string | undefined {
+function unmaskAddress(
+  field: 'command' | 'url',
+  given: string | undefined,
+  stored: string | undefined,
+): string | undefined {
   if (given === undefined || !given.includes(MASK)) return given;
   if (stored !== undefined && hideInAddress(stored).shown === given) return stored;
-  throw noSuchValue('url');
+  throw noSuchValue(field);
 }
 
 /** Whether requests to this address would reach another host than before. */

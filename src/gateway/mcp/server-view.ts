@@ -43,7 +43,7 @@ interface Viewed {
 
 function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed): McpServer {
   const { name, config, state, problem, notes, about, tools, catalog, callsUnderWay } = status;
-  const { args, env, headers, url, oauth } = reveal ? config : maskServer(config);
+  const { command, args, env, headers, url, oauth } = reveal ? config : maskServer(config);
   const { origin } = row ?? {};
   return {
     serverId: row?.serverId ?? `${CONFIGURED}${name}`,
@@ -53,7 +53,7 @@ function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed):
     ...(row && { createdAtMs: row.createdAtMs, updatedAtMs: row.updatedAtMs }),
     ...(origin && { origin }),
     transport: config.url === undefined ? 'stdio' : 'streamable-http',
-    command: config.command ?? '',
+    command: command ?? '',
     url: url ?? '',
     authType: authTypeOf(config),
     ...(oauth && { oauth: toOAuth(oauth) }),

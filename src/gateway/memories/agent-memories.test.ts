@@ -244,3 +244,15 @@ test('a full quarantine refuses further memories', async () => {
 });
 
 const GLOBAL = { scope: 'global', scopeId: '' } as const;
+
+test('memories for a message that failed are left out with it, and shown again where they fit', async () => {
+  await using gateway = await gatewayWithMemories();
+  await gateway.call('memory.save', { name: 'harbour', content: 'The harbour is closed.' });
+  await gateway.say('hello');
+  gateway.puppet.turn(new Error('the server answered 400'));
+  const failing = await gateway.accept('is the harbour open?');
+  assert.equal((await failing?.ended)?.status, 'error');
+  assert.equal(shownMemories(gateway.puppet.requests.at(-1) ?? assert.fail('no request')).length, 1);
+  assert.deepEqual(shownMemories(await gateway.say('tell me a joke')), []);
+  assert.equal(shownMemories(await gateway.say('is the harbour open?')).length, 1);
+});

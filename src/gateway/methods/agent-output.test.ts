@@ -83,6 +83,25 @@ test('after a restart in the middle, the answer still has to fit, and refusals c
   assert.equal(told.filter((message) => message.role === 'user' && message.content.includes('<schema>')).length, 1);
 });
 
+test('the schema of a request that failed is left out with it; what was said before stays as it was', async () => {
+  await using gateway = await wholeGateway();
+  await gateway.call('agent', { message: 'hello', idempotencyKey: 'k0' });
+  gateway.puppet.turn(new Error('the server answered 400'));
+  await refusalOf(gateway, ASK);
+  await gateway.call('agent', { message: 'tell me a joke', idempotencyKey: 'k2' });
+  const [first, failed, next] = gateway.puppet.requests;
+  assert.deepEqual(
+    failed?.messages.map(({ role }) => role),
+    ['user', 'assistant', 'user', 'user'],
+  );
+  assert.deepEqual(next?.messages.slice(0, 1), first?.messages);
+  assert.deepEqual(
+    next?.messages.map((message) => 'content' in message && message.content),
+    ['hello', 'ok', 'tell me a joke'],
+  );
+  assert.deepEqual([next?.system, next?.tools], [first?.system, first?.tools]);
+});
+
 test('two runs at once have to fit their own schemas', async () => {
   await using gateway = await wholeGateway();
   const hold = Promise.withResolvers<void>();

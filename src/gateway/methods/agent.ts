@@ -9,6 +9,8 @@ import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { Channels } from '../channels/channels.ts';
 import { resolveDelivery } from '../channels/run-delivery.ts';
+import type { Messages } from '../history/messages.ts';
+import { answerOfRun } from '../history/run-answer.ts';
 import { isOver, type RunHandle, type RunResult } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import { type Viewer, viewerOf } from '../sharing/perception.ts';
@@ -23,6 +25,7 @@ interface AgentMethodDeps {
   channels: Channels;
   outputChecks: Pick<OutputChecks, 'problemOf'>;
   store: Pick<Store, 'db'>;
+  messages: Pick<Messages, 'backwards'>;
   clock: Clock;
 }
 
@@ -36,16 +39,23 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
     call.interim({ runId: handle.run.runId, status: 'accepted' });
     return toAgentResult(await until(handle.ended, call.signal));
   },
-  'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS }, call) => {
+  'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS, withAnswer }, call) => {
     const key = sessionKey?.trim();
     const session = key ? await deps.workstreams.lookUp(key, viewerOf(call)) : undefined;
     const by = { ...seekerOf(call), ...(session && { wsId: session.wsId }) };
     const handle = key && !session ? undefined : await deps.runs.find(runId, by);
     if (!handle) throw new GatewayError('NOT_FOUND', 'unknown runId');
     const result = await inTime(handle, { timeoutMs, clock: deps.clock, signal: call.signal });
-    return toWaitResult(runId, handle, result);
+    const isTold = result !== undefined && withAnswer === true;
+    return { ...toWaitResult(runId, handle, result), ...(isTold && (await answered(handle, deps))) };
   },
 });
+
+async function answered({ run }: RunHandle, deps: AgentMethodDeps): Promise<{ answer?: string }> {
+  const { wsId, runId, request } = run;
+  const answer = await answerOfRun({ wsId, runId: request.steeredInto ?? runId }, deps);
+  return answer === undefined ? {} : { answer };
+}
 
 /** The caller, as one who looks for a run. */
 const seekerOf = (call: Call) => ({ principal: call.principal?.id ?? 'unknown', viewer: viewerOf(call) });

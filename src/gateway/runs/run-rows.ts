@@ -1,4 +1,4 @@
-import type { MessageFailure, RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import {
@@ -14,6 +14,7 @@ import { insertAssessments } from '../assessments/assessment-rows.ts';
 import { consume, insertConsumed, release } from '../attachments/attachment-rows.ts';
 import { markTold } from '../background/background-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
+import { markFailed } from '../history/failed-rows.ts';
 import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
 import type { Owned } from '../sharing/perception.ts';
 import type { RunTable } from '../store/schema/schema.ts';
@@ -100,7 +101,7 @@ const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs:
   endRun(run.runId, ended, nowMs),
   ...chargeBrokenOff(run.runId),
   setWorkstream(run.wsId, { last_run_status: ended.status }),
-  ...(ended.failed ? [markFailed(run, ended.failed)] : []),
+  ...(ended.failed ? markFailed(run, ended.failed) : []),
   ...delivery(run, ended, nowMs),
 ];
 
@@ -136,18 +137,6 @@ export const insertMessage = (
   },
   { sql: 'UPDATE workstreams SET message_count = message_count + 1 WHERE ws_id = ?', parameters: [at.wsId] },
 ];
-
-/** Skips a damaged message, because a new checksum would make it look intact. */
-const markFailed = ({ wsId, runId }: RunRecord, failed: MessageFailure): Statement => ({
-  sql: `UPDATE messages SET body_json = json_set(body_json, '$.failed', json(?1)),
-          checksum = message_checksum(ws_id, seq, run_id, json_set(body_json, '$.failed', json(?1)), created_ms)
-        WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
-          SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND CASE WHEN json_valid(body_json) THEN
-            json_extract(body_json, '$.role') = 'user' AND json_type(body_json, '$.environment') IS NULL END
-          ORDER BY seq DESC LIMIT 1
-        )`,
-  parameters: [JSON.stringify(failed), wsId, runId],
-});
 
 export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement => ({
   sql: `INSERT INTO runs (run_id, ws_id, principal, run_key, source, status, request_json, epoch, accepted_ms, started_ms)

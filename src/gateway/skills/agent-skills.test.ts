@@ -106,6 +106,18 @@ test('a stored skill is found by its activation, and a folder cannot take its na
   gateway.removeFolders();
 });
 
+test('/skill with an unknown name says that there is no such skill, and names those there are', async () => {
+  await using gateway = await gatewayWithSkills();
+  assert.equal(await gateway.command('/skill nope'), 'Command error: There is no skill nope. None is listed here.');
+  await gateway.call('skill.create', { name: 'tidy', ...own, activation: 'search' });
+  await gateway.call('skill.create', { name: 'review', ...own, activation: 'default' });
+  assert.equal(
+    await gateway.command('/skill nope'),
+    'Command error: There is no skill nope. Listed here: review, tidy.',
+  );
+  gateway.removeFolders();
+});
+
 test('/skill chooses a skill with its text at that time; it survives a restart, a fork and /clear', async () => {
   await using gateway = await gatewayWithSkills();
   const { skillId } = await gateway.call('skill.create', { name: 'tidy', ...own });

@@ -3,6 +3,8 @@ import type { Params } from '../../../protocol/index.ts';
 import { SKILL_ACTIVATIONS, SKILL_KINDS, type Skill } from '../../../protocol/methods/skills/skill.ts';
 import { TEMPLATE_NUMBERS } from '../../../protocol/methods/templates/wstemplate.ts';
 import { wrongField } from '../../../protocol/parse.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
+import { skillNameProblems, toSkillName } from '../../content/skills/validate-skill.ts';
 import { checkContent, checkName, checkNotification, checkVariables, required } from '../templates/template-input.ts';
 import type { SkillFields } from './skill-rows.ts';
 
@@ -14,14 +16,15 @@ const RUNTIME = [
   ...['maxTokens', 'tokenBudget', 'agentMaxTurns', 'notifyOnComplete'],
 ];
 
-/** The fields that were given, checked. Null empties a number. Throws with the words that clients of the specification expect. */
-export function toSkillChange(asked: Asked): Partial<SkillFields> {
+/** The fields that were given, checked. `before`: the name so far, which stays possible whatever it is. Null empties a number. Throws with the words that clients of the specification expect. */
+export function toSkillChange(asked: Asked, before?: string): Partial<SkillFields> {
   const { name, content, description, variables, notifyOnComplete, isDefault, activation, kind, ...others } = asked;
   const { temperature, maxTokens, tokenBudget, agentMaxTurns, ...rest } = others;
   const plain = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return {
     ...plain,
-    ...textsOf({ name, content, description, variables, notifyOnComplete }),
+    ...(name !== undefined && { name: name === before ? name : checkSkillName(name) }),
+    ...textsOf({ content, description, variables, notifyOnComplete }),
     ...usesOf({ activation: activation ?? activationOf(isDefault), kind }),
     ...numbersOf({ temperature, maxTokens, tokenBudget, agentMaxTurns }),
   };
@@ -29,14 +32,20 @@ export function toSkillChange(asked: Asked): Partial<SkillFields> {
 
 type Given<K extends keyof Asked> = { readonly [F in K]: Asked[F] | undefined };
 
+/** As the specification of skills has it, so that a skill can be moved to a folder. */
+export function checkSkillName(given: string): string {
+  const name = toSkillName(checkName(given));
+  const [problem] = skillNameProblems(name);
+  if (problem === undefined) return name;
+  throw new GatewayError('INVALID_REQUEST', toVisibleLine(problem));
+}
+
 const textsOf = ({
-  name,
   content,
   description,
   variables,
   notifyOnComplete,
-}: Given<'name' | 'content' | 'description' | 'variables' | 'notifyOnComplete'>): Partial<SkillFields> => ({
-  ...(name !== undefined && { name: checkName(name) }),
+}: Given<'content' | 'description' | 'variables' | 'notifyOnComplete'>): Partial<SkillFields> => ({
   ...(content !== undefined && { content: checkContent(content) }),
   ...(description !== undefined && { description: checkDescription(description) }),
   ...(variables !== undefined && { variables: checkVariables(variables) }),

@@ -135,3 +135,19 @@ test('skills are administered with a permission, and no stranger sees what a wor
   const other = { userId: 'usr_bob', id: 'bob', scope: 'read' as const };
   assert.equal((await gateway.refusal('skill.available', { wsId }, other)).code, 'NOT_FOUND');
 });
+
+test('a name is one by the specification of skills; a stored one stays possible', async () => {
+  await using gateway = await wholeGateway();
+  const refused = async (name: string) =>
+    (await gateway.refusal('skill.create', { name, content: 'x', description: 'x' })).message;
+  assert.match(await refused('Bad--Name'), /^Skill name 'Bad--Name' must be lowercase$/);
+  assert.match(await refused('bad--name'), /consecutive hyphens/);
+  assert.match(await refused('a\u001b[31mb'), /^Skill name 'a\\u001b\[31mb' contains invalid characters/);
+  const { skillId } = await gateway.call('skill.create', { name: ' tidy ', content: 'x', description: 'x' });
+  const sql = 'UPDATE skills SET name = ? WHERE skill_id = ?'; // as earlier versions stored it
+  await gateway.store.commit({ statements: [{ sql, parameters: ['Old_Name', skillId] }] });
+  const { name } = await gateway.call('skill.update', { skillId, name: 'Old_Name', description: 'y' });
+  assert.equal(name, 'Old_Name');
+  const { message } = await gateway.refusal('skill.update', { skillId, name: 'Other_Name' });
+  assert.match(message, /must be lowercase/);
+});

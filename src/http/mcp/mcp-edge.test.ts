@@ -62,6 +62,18 @@ test('errors of the gateway name their code, and wrong arguments the field', asy
   assert.match(wrong.result.content[0].text, /ws_id/);
 });
 
+test('a mode that runs more without asking cannot be given, whatever the token', async () => {
+  await using edge = await httpEdge({ answer: () => ({ wsId: 'w', name: 'n' }) });
+  for (const mode of ['edits', 'auto', 'full']) {
+    const { result } = await call(edge, ['create_workstream', { mode }]);
+    assert.equal(result.isError, true);
+    assert.match(result.content[0].text, /mode.*must be ask or read_only: a wider mode cannot be given.*\/mode/s);
+  }
+  assert.deepEqual(edge.asked, []);
+  for (const mode of ['ask', 'read_only'])
+    assert.equal((await call(edge, ['create_workstream', { mode }])).result.isError, undefined);
+});
+
 test('long conversations are cut, and the newest messages kept', async () => {
   const messages = Array.from({ length: 40 }, (_, index) => ({
     ...{ seq: index + 1, role: 'assistant', content: 'x'.repeat(20_000), tool_calls: null },

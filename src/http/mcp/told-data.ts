@@ -51,11 +51,8 @@ const toMessage = ({ seq, role, content, tool_calls, name, outcome, partial, fai
   ...(failed && { failed: failed.text }),
 });
 
-/** What the model said last, after the last message of a person. */
-export function lastAnswer(messages: readonly HistoryMessage[]): string {
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
-  return cut(since.findLast(({ role, content }) => role === 'assistant' && Boolean(content))?.content ?? '', MOST_PAGE);
-}
+/** The answer of a run, as long as a page. */
+export const cutAnswer = (answer: string): string => cut(answer, MOST_PAGE);
 
 export const toApproval = ({ approvalId, wsId, kind, items, budget, expiresAtMs }: Approval) => ({
   approval_id: approvalId,

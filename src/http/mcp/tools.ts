@@ -1,11 +1,10 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { GatewayError } from '../../../protocol/errors.ts';
-import { MODES } from '../../../protocol/events/modes.ts';
 import type { ParamsInput, Result } from '../../../protocol/index.ts';
 import { CallDecisions } from '../../../protocol/methods/approval.ts';
 import type { ServedMethod } from '../../gateway/call.ts';
-import { lastAnswer, toApproval, toMessages, toRow } from './told-data.ts';
+import { cutAnswer, toApproval, toMessages, toRow } from './told-data.ts';
 
 /** Calls a method of the gateway for the caller of the tool. */
 export type CallMethod = <M extends ServedMethod>(method: M, params: ParamsInput<M>) => Promise<Result<M>>;
@@ -78,6 +77,11 @@ const key = z
   .optional()
   .describe('Any text that is new for this call. A repeat with the same text has no second effect.');
 
+/** The others would be a lasting right, which is never given here. */
+const NARROW_MODES = ['ask', 'read_only'] as const;
+const NO_WIDE_MODE =
+  'a wider mode cannot be given through /mcp. A person gives one to the workstream with /mode, and decide_approval decides single calls';
+
 const MOST_ROWS = 100;
 /** Most clients give up on a call after 60 seconds. */
 const LONGEST_WAIT_SECS = 50;
@@ -133,7 +137,10 @@ export const TOOLS: readonly ToolRow[] = [
       name: z.string().max(128).optional(),
       workdir: z.string().max(4096).optional().describe('Absolute path of the folder that the agent works in'),
       model: z.string().max(256).optional(),
-      mode: z.enum(MODES).optional().describe('What runs without asking; default: ask'),
+      mode: z
+        .enum(NARROW_MODES, { error: `must be ${NARROW_MODES.join(' or ')}: ${NO_WIDE_MODE}` })
+        .optional()
+        .describe('What runs without asking: what is harmless, or that and everything else is blocked; default: ask'),
       message: z.string().optional().describe('The first message'),
       idempotency_key: key,
     }),
@@ -180,7 +187,7 @@ export const TOOLS: readonly ToolRow[] = [
     name: 'wait_for_run',
     title: 'Wait for a run',
     description:
-      'Waits for the end of a run and returns its answer. The status running means: call it again. If approvals are waiting, the run goes on only after somebody decides them.',
+      'Waits for the end of a run and returns its answer, also if it ended long ago; the answer is empty if the model said nothing in it or that was taken back. The status running means: call it again. If approvals are waiting, the run goes on only after somebody decides them.',
     method: 'agent.wait',
     readOnly: true,
     input: z.strictObject({
@@ -189,12 +196,12 @@ export const TOOLS: readonly ToolRow[] = [
       seconds: z.number().min(0).max(LONGEST_WAIT_SECS).default(25),
     }),
     async work({ ws_id, run_id, seconds }, ask) {
-      const waited = { runId: run_id, sessionKey: ws_id, timeoutMs: Math.round(seconds * 1_000) };
-      const { status, error } = await ask('agent.wait', waited);
+      const waited = { runId: run_id, sessionKey: ws_id, timeoutMs: Math.round(seconds * 1_000), withAnswer: true };
+      const { status, error, answer } = await ask('agent.wait', waited);
+      if (status !== 'timeout')
+        return { status, ...(error !== undefined && { error }), answer: cutAnswer(answer ?? '') };
       const { snapshot } = await ask('workstream.get', { wsId: ws_id });
-      const waiting = snapshot.pendingApprovals.length;
-      if (status === 'timeout') return { status: 'running', approvals_waiting: waiting };
-      return { status, ...(error !== undefined && { error }), answer: lastAnswer(snapshot.messages) };
+      return { status: 'running', approvals_waiting: snapshot.pendingApprovals.length };
     },
   }),
   tool({

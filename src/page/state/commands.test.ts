@@ -45,6 +45,7 @@ test('the beginning of a command offers the full command, ready for its argument
       '/tools ',
       '/template ',
       '/prompt ',
+      '/mcp ',
       '/compact ',
       '/workstreams ',
       '/history ',

@@ -39,7 +39,10 @@ export function hideInArgument(argument: string, before: string | undefined): Hi
   return { shown, secrets: shown === address.shown ? address.secrets : [...address.secrets, argument] };
 }
 
-/** The passwords and secret parameters of the addresses in a text. */
+/** A shorter name before `@` is nobody's secret, and occurs in ordinary text. */
+const LEAST_LONE_USER = 8;
+
+/** The passwords, lone names of users (such as tokens) and secret parameters of the addresses in a text. */
 export function hideInAddress(text: string): HiddenText {
   const secrets: string[] = [];
   const hide = (start: string, value: string) => {
@@ -48,6 +51,9 @@ export function hideInAddress(text: string): HiddenText {
   };
   const shown = text
     .replace(/(:\/\/[^\s/:@?#]*:)([^\s/@?#]+)(?=@)/g, (_, start: string, value: string) => hide(start, value))
+    .replace(/(https?:\/\/)([^\s/:@?#]+)(?=@)/gi, (all, start: string, value: string) =>
+      value.length < LEAST_LONE_USER ? all : hide(start, value),
+    )
     .replace(/([?&][^=&#\s]+=)([^&#\s]+)/g, (all, start: string, value: string) =>
       isSecretParameter(start.slice(1, -1)) ? hide(start, value) : all,
     );

@@ -38,16 +38,14 @@ export async function addServer(
   command: McpCommand<AddFlags>,
 ): Promise<void> {
   const { flags, around } = command;
-  const [run, ...args] = program;
-  if ((run === undefined) === (flags.address === undefined))
-    throw new UsageError('Give either a command behind --, or an address with --address.');
+  const { run, args, address } = programOrAddress(program, flags);
   const timeoutSecs = flags.timeout === undefined ? undefined : Number(flags.timeout);
   if (timeoutSecs !== undefined && !Number.isInteger(timeoutSecs)) throw new UsageError('--timeout takes seconds.');
   const params = {
     name,
     command: run,
-    args: run === undefined ? undefined : args,
-    url: flags.address,
+    args,
+    url: address,
     headers: readPairs('--header', flags.header, around),
     oauth: readOAuth(flags, around),
     env: readPairs('--env', flags.env, around),
@@ -67,6 +65,21 @@ export async function addServer(
         ? 'It has no network; --network HOST would give it some.'
         : `It may connect to ${network.join(' and ')}.`,
     );
+}
+
+interface Reached {
+  run?: string | undefined;
+  args?: readonly string[];
+  address?: string | undefined;
+}
+
+/** An address in the place of the command is meant as one. */
+function programOrAddress([run, ...args]: readonly string[], { address }: AddFlags): Reached {
+  if ((run === undefined) === (address === undefined))
+    throw new UsageError('Give either a command behind --, or an address.');
+  if (run === undefined || !/^https?:\/\//i.test(run)) return { run, ...(run !== undefined && { args }), address };
+  if (args.length > 0) throw new UsageError('An address takes no arguments. A command begins with its program.');
+  return { address: run };
 }
 
 function readOAuth({ oauth, scope, clientId, clientSecret }: AddFlags, { environment }: Surroundings) {

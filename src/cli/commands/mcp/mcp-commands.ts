@@ -48,7 +48,7 @@ export function addMcpCommands(program: Command, { root, around, withTarget }: M
 const ADD_HELP = `
 Examples:
   headgate mcp add notes --env NOTES_TOKEN --network api.notes.example -- npx -y my-notes-server
-  headgate mcp add tracker --address https://tracker.example/mcp --header 'Authorization: Bearer ...'
+  headgate mcp add tracker https://tracker.example/mcp --header 'Authorization: Bearer ...'
 `;
 
 /** Servers that are kept in the database. */
@@ -58,7 +58,7 @@ function addChanges(mcp: Command, { root, around, withTarget }: McpCommandsDeps)
   withTarget(mcp.command('add'))
     .description('add a server: a command behind --, or an address')
     .argument('<name>', 'name of the server, the beginning of the names of its tools')
-    .argument('[command...]', 'the program and its arguments')
+    .argument('[command...]', 'the program and its arguments, or the address')
     .option('--address <url>', 'address of a server elsewhere (streamable HTTP)')
     .option('--header <pair>', 'a header of requests, NAME=VALUE or NAME: VALUE; can be repeated', toList)
     .option('--oauth', 'each person uses it with an account of their own')

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
+import { NEW_SERVER } from '../../mcp/server-input.ts';
+import { maskServer, secretsOfServer, unmaskServer } from '../../mcp/server-masks.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
 
@@ -235,4 +237,27 @@ test('only who administers tool servers sees or changes them', async () => {
     ['mcp.registry.install', { registryName: 'x', source: 'package' }],
   ] as const)
     assert.equal((await gateway.refusal(method, params, plain)).code, 'FORBIDDEN', method);
+});
+
+test('an address is refused as a command with the right field; a stored one shows no credentials', async () => {
+  await using gateway = await wholeGateway();
+  const { call, refusal } = gateway;
+  const command = 'https://ada:hush-pass@x.example/mcp?token=hush-token';
+  const { message } = await refusal('mcp.create', { name: 'far', command });
+  assert.equal(message, 'command is an address; give it as url, with the transport streamable-http');
+  const { errors } = await call('mcp.import', { config: { mcpServers: { far: { command } } } });
+  assert.deepEqual(errors, [`far: ${message}`]);
+  const masked = maskServer({ ...NEW_SERVER, command, args: ['https://ghp-hush-lone@x.example/'] });
+  assert.deepEqual(
+    [masked.command, masked.args],
+    ['https://ada:***@x.example/mcp?token=***', ['https://***@x.example/']],
+  );
+  assert.deepEqual(
+    unmaskServer({ ...NEW_SERVER, command: masked.command }, { ...NEW_SERVER, command }).command,
+    command,
+  );
+  assert.deepEqual(
+    secretsOfServer({ ...NEW_SERVER, command }).filter((secret) => secret.includes('hush')).length > 1,
+    true,
+  );
 });

@@ -128,8 +128,8 @@ function changeable(serverId: string, stored: StoredServers): StoredServer {
 
 /** What an audit record says of a server: what it runs or reaches, and no secret. */
 export function toDetail(name: string, config: ServerConfig): Record<string, unknown> {
-  const { command, sandbox, autoApprove, enabled, network, folders, writesFolders } = config;
-  const { args, env, headers, url } = maskServer(config);
+  const { sandbox, autoApprove, enabled, network, folders, writesFolders } = config;
+  const { command, args, env, headers, url } = maskServer(config);
   const common = { name, enabled, autoApprove };
   if (url !== undefined) return { ...common, url, authType: authTypeOf(config), headers: Object.keys(headers) };
   const line = [command, ...args].join(' ').slice(0, MOST_LINE);

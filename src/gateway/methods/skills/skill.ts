@@ -11,10 +11,10 @@ import { requireFreshProof } from '../../auth/fresh-proof.ts';
 import type { Handlers } from '../../call.ts';
 import { viewerOf } from '../../sharing/perception.ts';
 import type { Usable, UsableSkills } from '../../skills/agent-skills.ts';
-import { checkDescription, possibleChange, toSkillChange } from '../../skills/skill-input.ts';
+import { checkDescription, checkSkillName, possibleChange, toSkillChange } from '../../skills/skill-input.ts';
 import { NEW_SKILL } from '../../skills/skill-rows.ts';
 import type { Skills } from '../../skills/skills.ts';
-import { checkContent, checkName } from '../../templates/template-input.ts';
+import { checkContent } from '../../templates/template-input.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 import { editorOf } from '../templates/template.ts';
@@ -61,7 +61,7 @@ export const skillMethods = ({
     const fields = {
       ...NEW_SKILL,
       ...toSkillChange(asked),
-      name: checkName(name),
+      name: checkSkillName(name),
       content: checkContent(content),
       description: checkDescription(description),
     };
@@ -72,7 +72,7 @@ export const skillMethods = ({
   },
   'skill.update': async ({ skillId, ...asked }, call) => {
     const before = await skills.get(skillId);
-    const change = possibleChange(before, toSkillChange(asked));
+    const change = possibleChange(before, toSkillChange(asked, before.name));
     const after = { ...before, ...change };
     // An enabled skill that allows calls allows them for whatever else it says.
     if (after.enabled && skillAllowsCalls(after)) requireFreshProof(call.principal);

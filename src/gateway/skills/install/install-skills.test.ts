@@ -157,6 +157,7 @@ test('a source without a skill is not found; one that fails is an upstream failu
   assert.equal(await code('ada/large'), 'INVALID_REQUEST');
   assert.equal(await code('ada/long'), 'INVALID_REQUEST');
   assert.equal(await code('ada/skills', { digest: 'a'.repeat(64) }), 'CONFLICT');
+  assert.equal(await code('ada/none', { digest: 'zz' }), 'INVALID_REQUEST'); // before the source is asked
   const list = '/api.github/repos/ada/skills/git/trees/main';
   const wrong: [string, typeof source.instead extends Map<string, infer A> ? A : never][] = [
     [list, (_, response) => response.writeHead(500).end()],

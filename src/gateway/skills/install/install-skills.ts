@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params, Result } from '../../../../protocol/index.ts';
+import { wrongField } from '../../../../protocol/parse.ts';
 import type { Statement } from '../../store/store.ts';
 import type { NewSkill, Skills } from '../skills.ts';
 import { type FetchedSkill, fetchSkills, findSkillFiles } from './fetch-skills.ts';
@@ -31,6 +32,7 @@ export async function installSkills(
   { by, also }: Installer,
   { skills, client, settings }: InstallDeps,
 ): Promise<Installed> {
+  requireDigest(asked.digest);
   const address = sourceAddress(asked);
   const repository = await openRepository(address, { client, settings });
   const files = repository ? findSkillFiles(repository, address) : [];
@@ -41,6 +43,12 @@ export async function installSkills(
   if (news.length === 0) throw nothingNew(fetched, skipped);
   const installed = await skills.add(news, { by, also: () => also(news) });
   return { installed, skipped, total: installed.length };
+}
+
+/** Before anything is fetched. */
+function requireDigest(digest = ''): void {
+  if (digest !== '' && !/^[0-9a-f]{64}$/i.test(digest))
+    throw wrongField('digest', 'must be a SHA-256: 64 characters of 0 to 9 and a to f', { separator: ' ' });
 }
 
 /** What was asked for exactly must be exactly that. */
