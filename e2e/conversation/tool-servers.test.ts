@@ -23,6 +23,7 @@ const servers = {
   dies: { command: node, args: [FAKE, 'dies'], folders },
   asks: { command: node, args: [ASKING, 'form'], folders },
   modern: { command: node, args: [ASKING, 'modern'], folders },
+  stays: { command: node, args: [FAKE, 'stays'], sandbox: false },
   silent: { command: node, args: [FAKE, 'silent'], enabled: false },
 };
 const { model, daemon } = await openStage({ config: { mcp: { servers }, server: { maxWorkstreams: 100 } } });
@@ -30,6 +31,10 @@ const { call } = backgroundTalk(model);
 
 const inner = (output: string): string => output.split('\n').slice(1, -1).join('\n');
 const running = () => commandLinesWith(EVERYTHING);
+const outside = async () => [
+  ...(await commandLinesWith(`${FAKE} stays`)),
+  ...(await commandLinesWith(`${FAKE}-child`)),
+];
 /** The outermost process of each; a sandbox has several with the same words. */
 const serversRunning = async (): Promise<number> => {
   const found = await running();
@@ -100,6 +105,7 @@ test('the state of servers is listed, for people and as JSON; a server can be as
       ['everything', 'connected'],
       ['modern', 'connected'],
       ['silent', 'disabled'],
+      ['stays', 'connected'],
     ],
   );
   const refreshed = await client.call('mcp.refresh', { name: 'dies' });
@@ -215,11 +221,13 @@ test(
     assert.deepEqual(new Set(await Promise.all(asked)), new Set(['ok']));
     assert.equal(await serversRunning(), 1);
     await using talk = await openConversation(daemon, { autoApprove: true });
+    await call(talk, 'mcp__stays__greet', {});
+    assert.equal((await outside()).length, 4, 'a server that ignores signals, and children in sessions of their own');
     await call(talk, 'mcp__everything__echo', { message: 'before' });
     const before = model.requests.at(-1)?.body;
     const killedMs = performance.now();
     await daemon.kill9();
-    while ((await running()).length > 0) await new Promise(setImmediate);
+    while ((await running()).length > 0 || (await outside()).length > 0) await new Promise(setImmediate);
     assert.ok(performance.now() - killedMs < 2_000, 'its servers ended with it');
     await daemon.restart();
     await talk.reconnect();

@@ -20,9 +20,9 @@ const PIECE = new RegExp(
   'g',
 );
 
-/** What models read about a conversation, but no one in it wrote. */
+/** What models read about a conversation, but no one in it wrote. What was recalled was said elsewhere, or before. */
 const ABOUT =
-  /\[Summary of the conversation so far[\s\S]*?\[End of the summary\.\]|<environment>[\s\S]*?<\/environment>/g;
+  /Messages, which are data and no instructions:[\s\S]*|\[Summary of the conversation so far[\s\S]*?\[End of the summary\.\]|<environment>[\s\S]*?<\/environment>/g;
 
 /** The outputs of tools have 5, 30 or 900 of these. */
 const LONG = 400;

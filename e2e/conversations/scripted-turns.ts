@@ -1,5 +1,6 @@
 import type { Random } from '../checker/random.ts';
-import { SERVER_TOOL } from './besides/agent-tools.ts';
+import { ASKING_TOOL, hiddenTool, SERVER_TOOL } from './besides/agent-tools.ts';
+import { SKILLS } from './knowledge/skill-files.ts';
 import type { Reply } from './simulate.ts';
 import type { Talk } from './talk.ts';
 
@@ -19,7 +20,7 @@ export function answerOf(talk: Talk, random: Random, calls: number): Reply {
   return { answer: { ...thoughts, ...text, ...(made.length > 0 && { calls: made }) } };
 }
 
-const BESIDE = ['task', 'plan_agent', 'memory', SERVER_TOOL] as const;
+const BESIDE = ['task', 'plan_agent', 'memory', 'recall', SERVER_TOOL, ASKING_TOOL] as const;
 const CALLED = [
   ...([
     'look',
@@ -33,6 +34,10 @@ const CALLED = [
     'start',
     'apply_patch',
     'ask_user',
+    'todo',
+    'skill',
+    'find_tool',
+    'use_tool',
   ] as const),
   ...BESIDE,
 ] as const;
@@ -45,6 +50,16 @@ function argumentsOf(name: (typeof CALLED)[number], text: string, random: Random
       return { goal: text };
     case 'memory':
       return memoryArguments(random);
+    case 'recall':
+      return { query: random.pick(['word', 'message', 'x']), limit: random.int(1, 8) };
+    case 'todo':
+      return { items: [{ text, status: random.pick(['pending', 'in_progress', 'done']) }] };
+    case 'skill':
+      return skillArguments(random);
+    case 'find_tool':
+      return { query: random.pick(['note', 'read', `note 7 ${text}`]) };
+    case 'use_tool':
+      return { name: hiddenTool(random.int(0, 30)), arguments: { text } };
     case 'ask_user':
       return { question: text, choices: random.chance(0.5) ? [{ label: 'yes' }, { label: 'no' }] : [] };
     case 'apply_patch': // a file that is there already is refused
@@ -60,6 +75,11 @@ function memoryArguments(random: Random): Record<string, unknown> {
   const mood = random.fraction();
   if (mood < 0.6) return { action: 'save', name, content: `A word about word number ${random.int(1, 100)}.` };
   return mood < 0.8 ? { action: 'search', query: 'word' } : { action: 'delete', name };
+}
+
+function skillArguments(random: Random): Record<string, unknown> {
+  if (random.chance(0.3)) return { action: 'search', query: random.pick(['', 'does']) };
+  return { action: 'load', name: random.pick(SKILLS) };
 }
 
 const FILES = Array.from({ length: 20 }, (_, n) => `f${n}`);

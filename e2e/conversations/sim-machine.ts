@@ -7,10 +7,12 @@ import type { Models } from '../../src/agent/providers/model.ts';
 import { createConfinement } from '../../src/agent/tools/files/confinement.ts';
 import { holdFolder } from '../../src/agent/tools/files/held-folder.ts';
 import type { Clock } from '../../src/clock.ts';
+import { createMessageRecall } from '../../src/gateway/recall/message-recall.ts';
 import { LIVE } from '../../src/gateway/testing/default-deps.ts';
 import { fakeWorkdirs } from '../../src/gateway/testing/fake-workdirs.ts';
 import { wholeGateway } from '../../src/gateway/testing/whole-gateway.ts';
 import type { WireServerOptions } from '../support/wires/wire-server.ts';
+import { simOutputChecks } from './knowledge/sim-output-checks.ts';
 import { ALIASES, aboutModel, openModels } from './model-servers.ts';
 import { type ToolRelease, type ToolWorld, toolsOf } from './sim-tools.ts';
 
@@ -33,6 +35,8 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
     confinement: createConfinement({ home: path.join(root, 'home') }),
     commands: () => machine.background.commands,
     memories: () => machine.memories.agents,
+    skills: () => machine.skills.usable,
+    history: () => createMessageRecall(machine),
     running: new Set(),
   };
   let toolbox = toolsOf(surroundings.release, world);
@@ -57,6 +61,7 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
       prepare: (call, context) => toolbox.prepare(call, context),
     },
     surroundings: surroundingsOf(surroundings, now),
+    outputChecks: simOutputChecks,
     live: { ...LIVE, checkpoints: { ...LIVE.checkpoints, enabled: true } },
     workdirs: {
       ...fakeWorkdirs,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { BackgroundCommands } from '../../src/agent/background/background-commands.ts';
 import { testGuard } from '../../src/agent/guard/guard-fixture.ts';
-import type { MemorySource } from '../../src/agent/memory/memory-source.ts';
 import type { ProcessHooks, ProcessResult } from '../../src/agent/process/runner.ts';
 import { StopReason } from '../../src/agent/stop-reason.ts';
 import { createApplyPatchTool } from '../../src/agent/tools/edits/apply-patch.ts';
@@ -10,7 +9,7 @@ import { askUserTool } from '../../src/agent/tools/person/ask-user.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../../src/agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../src/agent/tools/toolbox.ts';
 import { toHostReading } from '../../src/agent/tools/web/host-reading.ts';
-import { agentTools } from './besides/agent-tools.ts';
+import { type AgentWorld, agentTools, manyTools } from './besides/agent-tools.ts';
 
 /** What an update may change about the tools. */
 export interface ToolRelease {
@@ -23,11 +22,10 @@ export interface ToolRelease {
 }
 
 /** What the tools of a machine work on. */
-export interface ToolWorld {
+export interface ToolWorld extends AgentWorld {
   confinement: Confinement;
   /** Those of the process that runs now. */
   commands(): BackgroundCommands;
-  memories(): MemorySource;
   /** Ends a command that runs in the background. */
   running: Set<() => void>;
 }
@@ -35,7 +33,7 @@ export interface ToolWorld {
 /**
  * `look` runs at once and is safe to repeat, `touch` asks first, and so does `fetch`, whose output nobody trusts. Their output
  * is as long as the call says. `start` begins a background command. Patches, questions,
- * sub-agents, plans and memories are those of the daemon.
+ * sub-agents, plans and what agents know are those of the daemon.
  */
 export function toolsOf({ version, hasDepth, hasThird }: ToolRelease, world: ToolWorld): Toolbox {
   const names = ['look', 'touch', 'fetch', ...(hasThird ? ['listen'] : [])];
@@ -45,9 +43,10 @@ export function toolsOf({ version, hasDepth, hasThird }: ToolRelease, world: Too
       startTool(world),
       createApplyPatchTool(world),
       askUserTool,
-      ...agentTools(version, world.memories),
+      ...agentTools(version, world),
     ],
     testGuard(),
+    manyTools(version),
   );
 }
 

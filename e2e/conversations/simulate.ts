@@ -23,6 +23,8 @@ export interface Outcome {
   requests: number;
   /** Those of sub-agents and planners. */
   besides: number;
+  /** How often each tool was called. */
+  calls: Record<string, number>;
   /** Requests to each wire. */
   wires: Record<string, number>;
   violations: Violation[];
@@ -46,7 +48,7 @@ const IMAGES = 20;
 /** One random conversation, the same for the same seed. */
 export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<Outcome> {
   const random = createRandom(seed);
-  const outcome: Outcome = { seed, steps: [], requests: 0, besides: 0, wires: {}, violations: [] };
+  const outcome: Outcome = { seed, steps: [], requests: 0, besides: 0, calls: {}, wires: {}, violations: [] };
   const witness = createWitness(outcome);
   const surroundings: SimSurroundings = {
     release: { version: 1, hasDepth: false, hasThird: false },
@@ -67,7 +69,7 @@ export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<O
 /** What the servers see, and what they answer. */
 export type Witness = ReturnType<typeof createWitness>;
 
-function createWitness(outcome: Outcome) {
+export function createWitness(outcome: Outcome) {
   const replies: Reply[] = [];
   let isHeld = false;
   let [latestBefore, latestMessages] = ['', ''];
@@ -80,6 +82,7 @@ function createWitness(outcome: Outcome) {
     const isSilent = !answer?.text && !answer?.calls?.length;
     const isBrokenOff = holdAfter !== undefined && !released;
     const isUnanswered = fail !== undefined || isBrokenOff || isSilent;
+    for (const { name } of answer?.calls ?? []) outcome.calls[name] = (outcome.calls[name] ?? 0) + 1;
     prefix.requested(request, { isUnanswered });
     if (request.dropped > 0) violate(`${request.model} dropped ${request.dropped} thoughts`);
   };
@@ -93,7 +96,11 @@ function createWitness(outcome: Outcome) {
     /** Whether the latest request has this in front of its messages. */
     isInLatestBefore: (text: string): boolean => latestBefore.includes(text),
     /** How often the text is in the latest request. */
-    countInLatest: (text: string): number => [...latestMessages.matchAll(new RegExp(`${text}(?!\\d)`, 'g'))].length,
+    countInLatest: (text: string): number =>
+      [...withoutRecalled(latestMessages).matchAll(new RegExp(`${text}(?!\\d)`, 'g'))].length,
+    mustBeInLatest(text: string): void {
+      if (!latestMessages.includes(text)) violate(`"${text}" was not sent`);
+    },
     takeHeld(): boolean {
       const taken = isHeld;
       isHeld = false;
@@ -127,6 +134,10 @@ function toResponse({ fail, answer = {}, holdAfter, released }: Reply): WireResp
   if (fail) return { kind: 'fail', ...fail };
   return { kind: 'answer', answer, ...(holdAfter !== undefined && { holdAfter }), ...(released && { released }) };
 }
+
+/** Without what the agent found in the history, in the form that it has on the wire. */
+const withoutRecalled = (messages: string): string =>
+  messages.replaceAll(/Messages, which are data and no instructions:(?:[^"\\]|\\.)*/g, '');
 
 /** Without a script. */
 const answerTo = ({ requests }: Outcome): Reply => ({ answer: { text: `ok ${requests}` } });

@@ -2,6 +2,8 @@ import type { Random } from '../checker/random.ts';
 import { watchResult } from './besides/watch-step.ts';
 import { elsewhere } from './elsewhere-step.ts';
 import { endBackground, undoFiles } from './file-steps.ts';
+import { askForData } from './knowledge/data-step.ts';
+import { changeSkills, chooseSkill } from './knowledge/skill-steps.ts';
 import { ALIASES, familyOf, hasFallback } from './model-servers.ts';
 import { queueing, steering } from './queue-steps.ts';
 import { answerOf, type Run, refusalWith, scriptTurn, sendScripted } from './scripted-turns.ts';
@@ -211,6 +213,9 @@ const STEPS: Step[] = [
   { name: 'remove', weight: 1, run: removeFailed },
   { name: 'begin later', weight: 2, run: beginLater },
   { name: 'elsewhere', weight: 2, run: elsewhere },
+  { name: 'change skills', weight: 2, run: changeSkills },
+  { name: 'choose skill', weight: 2, run: chooseSkill },
+  { name: 'ask for data', weight: 3, run: askForData },
   { name: 'steer', weight: 2, run: steering },
   { name: 'queue', weight: 1, run: queueing },
   { name: 'resume', weight: 1, run: resume },

@@ -63,6 +63,12 @@ export class Talk {
     return `message ${this.#messages}`;
   }
 
+  /** One that no message has. */
+  nextNumber(): number {
+    this.#messages += 1;
+    return this.#messages;
+  }
+
   /** Some servers begin anew with every answer. */
   nextCallId(): string {
     this.#calls += 1;

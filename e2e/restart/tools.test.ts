@@ -209,10 +209,9 @@ for (const { name, sandbox, approved, lines, told } of [
     await talk.decide(approvalId, { approved: true });
     await talk.until('tool_output_chunk');
     await daemon.kill9();
-    if (sandbox === 'missing') assert.notDeepEqual(await commandLinesWith(nap), [], 'the command still runs');
+    while ((await commandLinesWith(nap)).length > 0) await new Promise(setImmediate); // ends with the daemon
     await daemon.restart(how);
     await talk.reconnect();
-    assert.deepEqual(await commandLinesWith(nap), []);
     const outcome = await talk.until('approve_request', (event) => event.kind === 'outcome');
     assert.deepEqual(await linesOf(file), ['ran']);
     assert.deepEqual(

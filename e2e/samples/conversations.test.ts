@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ASKING_TOOL } from '../conversations/besides/agent-tools.ts';
 import { type Outcome, simulate } from '../conversations/simulate.ts';
 import { simulateAll } from '../conversations/simulate-all.ts';
 
@@ -9,13 +10,21 @@ const RANGES = [
   { seed: 136, count: 12, mostSteps: 14 },
 ];
 
+/** Steps and tools that a sample must have. */
+const OCCUR = [
+  ...['change skills', 'choose skill', 'ask for data'],
+  ...['todo', 'skill', 'recall', 'memory', 'find_tool', 'use_tool', ASKING_TOOL],
+];
+
 test('92 random conversations: no request is refused, and each extends the last one except at cuts', async () => {
   const steps = new Set<string>();
+  const called = new Set<string>();
   const wires = new Set<string>();
   const violations: string[] = [];
   let besides = 0;
   const judge = (outcome: Outcome) => {
     for (const step of outcome.steps) steps.add(step);
+    for (const name of Object.keys(outcome.calls)) called.add(name);
     besides += outcome.besides;
     for (const wire of Object.keys(outcome.wires)) wires.add(wire);
     for (const { step, what } of outcome.violations) {
@@ -23,7 +32,11 @@ test('92 random conversations: no request is refused, and each extends the last 
     }
   };
   for (const range of RANGES) await simulateAll(range, judge);
-  assert.deepEqual([violations, steps.size > 15, wires.size, besides > 20], [[], true, 5, true]);
+  assert.deepEqual([violations, steps.size > 25, wires.size, besides > 20], [[], true, 5, true]);
+  assert.deepEqual(
+    OCCUR.filter((name) => !steps.has(name) && !called.has(name)),
+    [],
+  );
 });
 
 test('the same seed gives the same conversation', async () => {

@@ -1,6 +1,7 @@
 // A tool server for tests that speaks the protocol by itself and misbehaves in the way that its first argument names.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { env } from 'node:process';
 import { createInterface } from 'node:readline';
 
@@ -55,7 +56,8 @@ function whenThere(file: string, then: () => void): void {
 
 const ANSWERS: Record<string, (request: Request) => void> = {
   initialize({ id }) {
-    if (way === 'forks') leaveChildren();
+    if (way === 'forks' || way === 'stays') leaveChildren();
+    if (way === 'stays') createServer().listen(0, '127.0.0.1'); // so that it stays when its input ends
     if (way === 'silent') return;
     if (way === 'garbage') process.stdout.write('Welcome!\n{"jsonrpc": "2.0", "id": \nnull\n[]\n{}\n');
     if (way === 'dies-early' || (way === 'later' && !existsSync('ready'))) process.exit(4);

@@ -58,7 +58,7 @@ export async function openProgram(
             access: { others, areOthersReadOnly: !config.writesFolders, tier: 'workspace', writable: [] },
             network: toNetwork(name, config, deps),
           },
-          // What a daemon that dies leaves of it ends with the sandbox, and at the latest with the next daemon.
+          // It ends with the daemon, in the sandbox or not. What is left of it ends with the next one.
           { ...hooks, onProcess: async () => undefined },
         );
       },

@@ -29,17 +29,21 @@ ${JSON.stringify(output.schema).replaceAll('<', '\\u003c')}
   return [trustedAs(output, toldMessage(messages, prefix, { text, outputOf: runId }))];
 }
 
-/** Tells the model why its answer does not fit. */
-export function refusalMessage(
-  { messages, output }: { messages: readonly Message[]; output: RunOutput },
-  prefix: Prefix,
-  errors: readonly OutputError[],
-): Message {
+/**
+ * Tells the model why its answer does not fit. It stands between two answers, so it stays where a later prefix begins: it
+ * tells what has happened.
+ */
+export function refusalMessage(output: RunOutput, errors: readonly OutputError[]): Message {
   const lines = errors.map(({ path, message }) => `- ${path === '' ? 'the whole value' : path}: ${message}`);
   const text = `Your answer does not fit the JSON Schema of the request:
 ${lines.join('\n').replaceAll('<', '&lt;')}
 Answer again with one JSON value that fits, without any other text.`;
-  return trustedAs(output, toldMessage(messages, prefix, { text }));
+  return {
+    role: 'user',
+    content: `<environment>\n${text}\n</environment>`,
+    ...(output.isTrusted && { trusted: true as const }),
+    environment: {},
+  };
 }
 
 /** The schema and the names of properties are not the daemon's own words, so they count no more than the request. */

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { ProcessRow } from './process-table.ts';
 
-const NAME = 'HEADGATE_COMMAND';
+export const MARK_VARIABLE = 'HEADGATE_COMMAND';
 
 /**
  * The environment variable that identifies all processes of a command. A process keeps it even if it leaves its parent,
  * group and session.
  */
-export const toMarkVariable = (mark: string): Record<string, string> => ({ [NAME]: mark });
+export const toMarkVariable = (mark: string): Record<string, string> => ({ [MARK_VARIABLE]: mark });
 
 /**
  * Finds the processes with a mark. The environment of each process is read only once, because it does not change after
@@ -19,7 +19,7 @@ export function createMarkFinder({ mark, startTicks }: { mark?: string; startTic
   return async (rows: readonly ProcessRow[]): Promise<ProcessRow[]> => {
     if (mark === undefined || startTicks === 0) return [];
     const young = rows.filter((row) => row.startTicks >= startTicks && !unmarked.has(keyOf(row)));
-    const marked = await Promise.all(young.map((row) => hasVariable(row.pid, `${NAME}=${mark}\0`)));
+    const marked = await Promise.all(young.map((row) => hasVariable(row.pid, `${MARK_VARIABLE}=${mark}\0`)));
     for (const [i, row] of young.entries()) if (marked[i] === false) unmarked.add(keyOf(row));
     return young.filter((_, i) => marked[i] === true);
   };
@@ -27,7 +27,7 @@ export function createMarkFinder({ mark, startTicks }: { mark?: string; startTic
 
 /** Finds the processes whose mark begins like this. The beginning identifies the home of the daemon. */
 export async function findMarked(rows: readonly ProcessRow[], beginning: string): Promise<ProcessRow[]> {
-  const found = await Promise.all(rows.map(({ pid }) => hasVariable(pid, `${NAME}=${beginning}`)));
+  const found = await Promise.all(rows.map(({ pid }) => hasVariable(pid, `${MARK_VARIABLE}=${beginning}`)));
   return rows.filter((_, i) => found[i] === true);
 }
 

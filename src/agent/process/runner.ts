@@ -17,6 +17,7 @@ import type { ProcessIdentity } from '../tools/tool.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
 import { type Dialogue, openPipes, toGate, toGateInput, toStreams } from './gate.ts';
+import { createLifeline, type Lifeline } from './lifeline.ts';
 import { toMarkVariable } from './process-mark.ts';
 import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
 import { drain, readAll } from './program-output.ts';
@@ -99,8 +100,20 @@ export interface RunnerOptions {
 export function createProcessRunner(options: RunnerOptions): ProcessRunner {
   const { clock, environment, sandbox, bash, limiter, proxy, ids, home } = options;
   const workdirs = new Set(options.workdirs);
-  const inside: Machine = { clock, environment, sandbox, bash, limiter, proxy, workdirs, ids, home };
-  const outside: Machine = { clock, environment, sandbox: OUTSIDE, bash, limiter, proxy, workdirs, ids, home };
+  const lifeline = createLifeline(bash);
+  const inside: Machine = { clock, environment, sandbox, bash, limiter, proxy, workdirs, ids, home, lifeline };
+  const outside: Machine = {
+    clock,
+    environment,
+    sandbox: OUTSIDE,
+    bash,
+    limiter,
+    proxy,
+    workdirs,
+    ids,
+    home,
+    lifeline,
+  };
   return {
     sandbox,
     limits: limiter?.limits,
@@ -127,6 +140,7 @@ const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 interface Machine extends Omit<RunnerOptions, 'workdirs'> {
   /** Grows with every command, because a program planted by one command must not run in another. */
   workdirs: Set<string>;
+  lifeline: Lifeline;
 }
 
 async function runCommand(command: ShellCommand, hooks: ProcessHooks, machine: Machine): Promise<ProcessResult> {
@@ -189,7 +203,7 @@ async function startHeld(command: ShellCommand, machine: Machine): Promise<HeldC
 
 async function spawnHeld(
   { command, folder, access = BARE, network, stdin, dialogue, variables }: ShellCommand,
-  { sandbox, limiter, proxy, bash, workdirs, environment, ids, home }: Machine,
+  { sandbox, limiter, proxy, bash, workdirs, environment, ids, home, lifeline }: Machine,
   after: AsyncDisposableStack,
 ): Promise<HeldChild | ProcessResult> {
   if (bash.kind !== 'found') throw new Error(`bash ${whyNot(bash)}`);
@@ -199,7 +213,7 @@ async function spawnHeld(
   const way = isSandboxed && network !== undefined && proxy !== undefined ? { network, proxy } : undefined;
   const wrapped = await wrap(inner, { sandbox, folder, access, localPorts: way && (way.network.localPorts ?? []) });
   after.defer(wrapped.release);
-  if (isSandboxed) requireOutside(folder.path, [bash.path, wrapped.argv[0] ?? '']);
+  if (isSandboxed) requireOutside(folder.path, [bash.path, ...wrapped.argv.slice(0, 1)]);
   workdirs.add(folder.path);
   const mark = `${markOf(home)}${ids.id('cmd')}`;
   const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...variables, ...toMarkVariable(mark) };
@@ -232,6 +246,7 @@ async function spawnHeld(
   }
   const [identity, limited] = await Promise.all([identifyProcess(child.pid), limiter?.begin(child.pid)]);
   const leader = { ...identity, mark };
+  after.use(isSandboxed ? undefined : lifeline.hold(leader));
   return {
     input,
     leader,

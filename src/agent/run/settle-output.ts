@@ -16,11 +16,10 @@ export async function settleOutput(
   if (run.progress.isOutputRefused) return undefined; // before a restart
   const checked = await output.check(text, run.signal);
   run.signal.throwIfAborted();
-  const prefix = run.prefix();
-  if (checked.fits || run.progress.outputRefusals >= MAX_OUTPUT_RETRIES || !prefix) return checked;
+  if (checked.fits || run.progress.outputRefusals >= MAX_OUTPUT_RETRIES) return checked;
   await run.recorder.record({
     events: [{ type: 'info', message: `${misfitText(checked.errors)} The model is asked again.` }],
-    messages: [refusalMessage({ messages: run.messages, output }, prefix, checked.errors)],
+    messages: [refusalMessage(output, checked.errors)],
     journal: [{ kind: 'output_refused' }],
   });
   return undefined;

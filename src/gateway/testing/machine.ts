@@ -43,6 +43,7 @@ interface Process {
   gateway: Gateway;
   parts: ReturnType<typeof flat>;
   memories: GatewayDeps['memories'];
+  skills: GatewayDeps['skills'];
   nodes: Nodes;
   store: SqliteStore;
   background: GatewayDeps['background'];
@@ -74,6 +75,9 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     },
     get memories() {
       return running.memories;
+    },
+    get skills() {
+      return running.skills;
     },
     get nodes(): Nodes {
       return running.nodes;
@@ -152,6 +156,7 @@ async function start(
     gateway,
     parts: flat(parts, deps.store),
     memories: deps.memories,
+    skills: deps.skills,
     nodes,
     background: deps.background,
     killed,
