@@ -11,7 +11,7 @@ const status = (name: string, changed: Partial<ServerStatus> = {}): ServerStatus
   ...{ config: { ...NEW_SERVER, command: name }, tools: [], catalog: { resources: [], prompts: [] } },
   ...changed,
 });
-const tool = (name: string) => ({ name, known: { name, description: '', inputSchema: {}, isGone: false } });
+const tool = (name: string) => ({ name, known: { name, description: '', inputSchema: {}, digest: '' } });
 
 async function open(list: ServerStatus[]) {
   const asked: string[] = [];

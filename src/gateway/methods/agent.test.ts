@@ -266,31 +266,6 @@ test('agent.wait returns why a run failed, and does not find runs of other calle
   assert.equal((await gateway.call('agent.wait', { runId: 'k1', sessionKey: ' main ' })).status, 'error');
 });
 
-test('agent.wait with `withAnswer` returns the answer of that run: of an earlier, a failed or a cancelled one, and of none taken back', async () => {
-  await using gateway = await wholeGateway();
-  const run = async (key: string, ...moves: Parameters<WholeGateway['puppet']['turn']>) => {
-    gateway.puppet.turn(...moves);
-    const asked = asking(gateway, { idempotencyKey: key });
-    await asked.accepted();
-    return asked.answer;
-  };
-  const answerOf = async (runId: string) =>
-    (await gateway.call('agent.wait', { runId, timeoutMs: 0, withAnswer: true })).answer;
-  await run('one', 'first');
-  await run('two', new ProviderError('refused', 'no'));
-  await run('three', 'half', new ProviderError('refused', 'no'));
-  gateway.puppet.turn('look', calling('look'));
-  await run('four', 'fourth');
-  for (let round = 0; round < 2; round += 1) {
-    const answers = await Promise.all(['one', 'two', 'three', 'four'].map(answerOf));
-    assert.deepEqual(answers, ['first', undefined, 'half', 'fourth']);
-    await gateway.restart();
-  }
-  assert.equal((await gateway.call('agent.wait', { runId: 'one' })).answer, undefined);
-  await gateway.call('workstream.rewind', { wsId: await gateway.main(), turns: 1 });
-  assert.deepEqual([await answerOf('four'), await answerOf('one')], [undefined, 'first']);
-});
-
 test('one key of two callers means two runs, each found by its key', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();

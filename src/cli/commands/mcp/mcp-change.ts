@@ -69,7 +69,7 @@ export async function addServer(
 
 interface Reached {
   run?: string | undefined;
-  args?: readonly string[];
+  args?: string[];
   address?: string | undefined;
 }
 
