@@ -58,7 +58,7 @@ export function toBubblewrapArguments(places: SandboxPlaces): string[] {
     ...places.unreadable.filter((path) => !isInRoot(path)).map(toUnreadable),
     ...(places.opener === undefined ? [] : [{ at: OPENER_PATH, how: ['--ro-bind', places.opener, OPENER_PATH] }]),
     empty(places.home),
-    ...roots.flatMap(toRootMounts),
+    ...roots.flatMap((root) => toRootMounts(root, places.home)),
   ].sort((a, b) => depth(a.at) - depth(b.at));
   return [
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
@@ -82,7 +82,8 @@ const CACHES = [
 /** A device in a mount without devices: opening it fails. */
 const toUnreadable = (at: string): Mount => ({ at, how: ['--ro-bind', '/dev/null', at] });
 
-function toRootMounts(root: MountedRoot): Mount[] {
+/** The home stays hidden where it is a protected path itself, such as `~/.headgate` below the root `~`. */
+function toRootMounts(root: MountedRoot, home: string): Mount[] {
   const { path, bindFd, sourceFd, isWritable, readOnly, pinned } = root;
   const verb = isWritable ? '--bind' : '--ro-bind';
   const how = bindFd === undefined ? [verb, path, path] : [`${verb}-fd`, String(bindFd), path];
@@ -91,11 +92,12 @@ function toRootMounts(root: MountedRoot): Mount[] {
     const at = join(path, name);
     return { at, how: [verb, `/proc/self/fd/${sourceFd}/${name}`, at] };
   };
-  return [
-    { at: path, how },
+  const isHidden = ({ at }: Mount) => isInside(home, at) && !isInside(home, path);
+  const mounts = [
     ...pinned.map((name) => within(name, '--bind')),
     ...readOnly.map((name) => within(name, '--ro-bind')),
   ];
+  return [{ at: path, how }, ...mounts.filter((mount) => !isHidden(mount))];
 }
 
 const depth = (path: string) => (path === '/' ? 0 : path.split('/').length);
