@@ -109,10 +109,7 @@ export function checkResourcePath(path: string | undefined): string {
   if (path === undefined || path.trim() === '') throw required('path');
   const parts = path.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..') && PLAIN.test(path);
-  if (!isPlain || path.length > MOST_PATH)
-    throw new GatewayError('INVALID_REQUEST', 'Invalid path', {
-      details: { issues: [{ path: 'path', message: 'is not a plain path' }] },
-    });
+  if (!isPlain || path.length > MOST_PATH) throw new GatewayError('INVALID_REQUEST', 'Invalid path'); // the words of the specification do not begin with the field
   if (parts.length > 1 && ['scripts', 'references', 'assets'].includes(parts[0] ?? '')) return path;
   throw wrongField('path', 'must start with scripts/, references/, or assets/', { separator: ' ' });
 }

@@ -8,7 +8,7 @@ export type FieldNames = Readonly<Record<string, string>>;
 export function inFields(error: unknown, names: FieldNames | undefined): unknown {
   if (!(error instanceof GatewayError) || error.code !== 'INVALID_REQUEST') return error;
   const issues = issuesOf(error.details);
-  if (issues.every(({ path }) => toField(path, names) === path)) return error; // some sentences do not begin with their field
+  if (issues.length === 0) return error;
   const told = issues.slice(0, 8).map(({ path, message }) => {
     const field = toField(path, names);
     // Some texts are specified without a colon.

@@ -161,3 +161,26 @@ test('after a restart, a question whose call has to begin again is withdrawn, an
   await batch;
   assert.match(outputs(it)[0] ?? '', /unknown/i);
 });
+
+test('after a restart, a question that waits is withdrawn if a person must first decide about another call of the batch', async () => {
+  const other = callOf('call-2', 'remote');
+  const question = asked('A?', { resume: '{"state":1}' });
+  const before = runFixture({ turns, tools: { remote: { execute: asking(question) } } });
+  void runToEnd(before.run);
+  while (before.steps.every(({ approval }) => !approval)) await new Promise(setImmediate);
+  before.stop(new StopReason('shutdown', 'the daemon stops'));
+  const otherStarted: JournalEntry = { kind: 'tool_started', callId: 'call-2', safeToRepeat: false };
+  const journal = [...approvedBatch([CALL, other]), started, otherStarted, questionEntry(before)];
+  const it = runFixture({ journal, tools: { remote: { execute: asking(question) } }, turns: [] });
+  const batch = runBatch(it.run);
+  while (it.steps.every(({ approval }) => approval?.kind !== 'outcome')) await new Promise(setImmediate);
+  assert.deepEqual(
+    it.run.progress.inputs.map(({ decision }) => decision?.by),
+    [{ kind: 'cancel' }],
+  );
+  const outcome = it.steps.flatMap(({ approval }) => approval ?? []).find(({ kind }) => kind === 'outcome');
+  assert.deepEqual(Object.keys(outcome?.digests ?? {}), ['call-1', 'call-2']);
+  await it.answer({ approved: false });
+  await batch;
+  assert.equal(outputs(it).filter((output) => /unknown/i.test(output)).length, 2);
+});

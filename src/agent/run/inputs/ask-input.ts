@@ -54,6 +54,11 @@ export async function withdrawLostInputs(run: RunContext): Promise<void> {
     if (!decision && resumedBy(progress, input.callId)?.approvalId !== approvalId) await withdraw(run, approvalId);
 }
 
+/** Withdraws the question that still waits after a restart, because another one comes first: a run has one at a time. */
+export async function withdrawWaitingInputs(run: RunContext): Promise<void> {
+  for (const { approvalId, decision } of run.progress.inputs) if (!decision) await withdraw(run, approvalId);
+}
+
 async function decided(run: RunContext, approvalId: string, signal: AbortSignal): Promise<Decision> {
   try {
     return await until(run.decision(approvalId), signal);
