@@ -8,18 +8,18 @@ import { killAtSteps } from '../decision-kills/kill-at-steps.ts';
 import { killFeatureAtSteps } from '../decision-kills/kill-feature.ts';
 
 for (const [mode, who, by] of [
-  ['ask', 'a person', 45],
-  ['auto', 'the judge', 30],
+  ['ask', 'a person', 70],
+  ['auto', 'the judge', 50],
 ] as const)
   test(`a question, its decision by ${who} and its calls survive a kill after any statement`, async (t) => {
     const from = randomInt(1, by);
     const { kills, findings } = await killAtSteps({ mode, from, by, say: (line) => t.diagnostic(line) });
     assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode ${mode}`);
-    assert.ok(kills >= 2, `${kills} kills`);
+    assert.ok(kills >= 1, `${kills} kills`);
   });
 
 test('a command in the background is started, read and ended whatever statement the daemon is killed after', async (t) => {
-  const by = 45;
+  const by = 70;
   const from = randomInt(1, by);
   const { kills, findings } = await killBackgroundAtSteps({ from, by, say: (line) => t.diagnostic(line) });
   assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode background`);

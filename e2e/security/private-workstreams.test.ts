@@ -37,7 +37,7 @@ test('Lists, saved rows and the stream of all states must not contain the privat
   await other.socket.call('events.subscribe', { wsId: shared });
   await page.getByRole('tab', { name: /common/ }).click();
   const refused = await enterAll(owner.socket.call, { wsId: shared, jwt: ada.jwt, hidden: wsId });
-  assert.deepEqual(refused, ['resume', 'undo', 'redo', 'diff', 'remove']);
+  assert.deepEqual(refused, ['resume', 'undo', 'redo', 'diff', 'remove', 'mcp']);
   await button(page, 'Saved conversations').click();
   await page.getByRole('dialog').getByText('say more').first().waitFor();
   const asked = ['workstreams', 'workstreams/saved', 'memories', `workstreams/${wsId}`, `workstreams/${wsId}/history`];

@@ -152,7 +152,7 @@ test('every route that can name a workstream is among those that are tried for a
 });
 
 /** A workstream that is no coordinator is answered like an unknown one. */
-const OF_COORDINATORS = /(?:children|tasks|trust|restrict|stop_cascade)$/;
+const OF_COORDINATORS = /(?:children|tasks|metrics|trust|restrict|stop_cascade)$/;
 
 const EXCEPT_ALL = PERMISSIONS.filter((held) => held !== 'workstreams.all');
 
@@ -194,7 +194,7 @@ test('every route answers for a private workstream otherwise than for an unknown
   const callersOf = (route: string) =>
     Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
   const told = Object.keys(NAMING_ROUTES).filter(
-    (route) => !/assessments$|watches$|quarantined/.test(route) && !OF_COORDINATORS.test(route),
+    (route) => !/assessments$|watches$|watches\/|quarantined/.test(route) && !OF_COORDINATORS.test(route),
   ); // none there
   for (const route of told) {
     const known = route.endsWith('/verdicts') ? asked : untouched;

@@ -157,6 +157,7 @@ const SINCE_40: readonly Declared[] = [
     is: (value: unknown) => typeof value === 'object',
     why: 'a new setting',
   },
+  { at: 'workstream.saved * > workstreams > * > workdir', is: isText, why: 'saved rows say where they work' },
 ];
 
 /** The event streams have the fields of later releases. */
