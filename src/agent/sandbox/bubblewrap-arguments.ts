@@ -82,7 +82,7 @@ const CACHES = [
 /** A device in a mount without devices: opening it fails. */
 const toUnreadable = (at: string): Mount => ({ at, how: ['--ro-bind', '/dev/null', at] });
 
-/** The home stays hidden where it is a protected path itself, such as `~/.headgate` below the root `~`. */
+/** The home stays hidden where it is a protected path itself, such as the usual one if the root is the folder of its user. */
 function toRootMounts(root: MountedRoot, home: string): Mount[] {
   const { path, bindFd, sourceFd, isWritable, readOnly, pinned } = root;
   const verb = isWritable ? '--bind' : '--ro-bind';
