@@ -189,9 +189,9 @@ test('with the sandbox no process survives the kill of the daemon', sandboxed, a
   assert.deepEqual(await commandLinesWith(nap), []);
 });
 
-test('without the sandbox the next start ends leftover processes before it accepts requests', async () => {
+test('without the sandbox no process survives it either, at the latest until the next start accepts requests', async () => {
   const nap = await dieBeside('missing');
-  assert.notDeepEqual(await commandLinesWith(nap), []);
+  for (let tries = 0; tries < 50 && (await commandLinesWith(nap)).length > 0; tries += 1) await pause(100);
   await daemon.restart();
   assert.deepEqual(await commandLinesWith(nap), []);
 });
