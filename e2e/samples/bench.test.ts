@@ -3,8 +3,6 @@ import { test } from 'node:test';
 import { measure, type Row } from '../../bench/row.ts';
 import { handshakeRow } from '../../bench/rows/handshakes.ts';
 import { postRow } from '../../bench/rows/posts.ts';
-import { relayRows } from '../../bench/rows/relay.ts';
-import { turnRows } from '../../bench/rows/turns.ts';
 import { createStage, preparePrograms } from '../../bench/stage.ts';
 import { toCells } from '../../bench/table.ts';
 
@@ -66,29 +64,6 @@ test('daemon and reference servers are measured with the same load, over WebSock
       ],
     );
   }
-});
-
-test('turns of stored conversations and the delay of the event loop are measured', { timeout: 120_000 }, async () => {
-  await using programs = await preparePrograms();
-  const measured: string[] = [];
-  for (const row of [...relayRows, ...turnRows]) {
-    if (!['relay-paced', 'turn-long-first'].includes(row.name)) continue;
-    await using stage = createStage(programs, { quick: true });
-    const { rounds } = await measure({ ...row, maxRounds: 1 }, stage, 1);
-    for (const [figure, value] of Object.entries(rounds[0]?.figures ?? {}))
-      if (value > 0 && Number.isFinite(value)) measured.push(`${row.name} ${figure}`);
-  }
-  assert.deepEqual(measured, [
-    'relay-paced product',
-    'relay-paced anchor',
-    'relay-paced productP50Ms',
-    'relay-paced anchorP50Ms',
-    'relay-paced productP99Ms',
-    'relay-paced anchorP99Ms',
-    'relay-paced loopP99Ms',
-    'turn-long-first first',
-    'turn-long-first later',
-  ]);
 });
 
 function unprepared() {

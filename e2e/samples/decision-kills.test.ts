@@ -7,16 +7,19 @@ import { killInstallAtSteps } from '../decision-kills/install-kills.ts';
 import { killAtSteps } from '../decision-kills/kill-at-steps.ts';
 import { killFeatureAtSteps } from '../decision-kills/kill-feature.ts';
 
-for (const [mode, who, by] of [
+/** One of them, another each time. */
+const DECIDED = [
   ['ask', 'a person', 70],
   ['auto', 'the judge', 50],
-] as const)
-  test(`a question, its decision by ${who} and its calls survive a kill after any statement`, async (t) => {
-    const from = randomInt(1, by);
-    const { kills, findings } = await killAtSteps({ mode, from, by, say: (line) => t.diagnostic(line) });
-    assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode ${mode}`);
-    assert.ok(kills >= 1, `${kills} kills`);
-  });
+] as const;
+const [how, who, every] = DECIDED[randomInt(DECIDED.length)] ?? DECIDED[0];
+
+test(`a question, its decision by ${who} and its calls survive a kill after any statement`, async (t) => {
+  const from = randomInt(1, every);
+  const { kills, findings } = await killAtSteps({ mode: how, from, by: every, say: (line) => t.diagnostic(line) });
+  assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${every} --mode ${how}`);
+  assert.ok(kills >= 1, `${kills} kills`);
+});
 
 test('a command in the background is started, read and ended whatever statement the daemon is killed after', async (t) => {
   const by = 70;
