@@ -1,6 +1,7 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { Seats } from '../../timing/seats.ts';
 import { until } from '../../timing/until.ts';
 import { hideInAddress } from '../guard/values/hidden-values.ts';
 import { withDeadline } from '../process/deadline.ts';
@@ -67,8 +68,7 @@ export class ToolServer {
   #ending: Promise<unknown> = Promise.resolve();
   #idle = new AbortController();
   #calls = 0;
-  /** Calls that wait for their turn, the oldest first. */
-  readonly #waiting = new Set<() => void>();
+  readonly #seats = new Seats(() => MOST_CALLS);
   #failures = 0;
   #retryAtMs = 0;
   #openedMs = 0;
@@ -114,13 +114,19 @@ export class ToolServer {
   }
 
   async call(call: ServerCall): Promise<ServerReply> {
-    while (this.#calls >= MOST_CALLS) await this.#turn(call.signal);
-    return await this.#use(call.signal, async (session) => {
-      const reply = await session.call(call);
-      this.#failures = 0;
-      if (this.#deps.clock.monotonic() - this.#listedMs > REFRESH_MS) this.#onListsChanged(session);
-      return reply;
-    });
+    if (this.#seats.waiting >= MOST_WAITING)
+      throw new ServerProblem(`has ${MOST_WAITING} calls that wait for their turn; try again later`);
+    await this.#seats.take(AbortSignal.any([call.signal, this.#closing.signal]));
+    try {
+      return await this.#use(call.signal, async (session) => {
+        const reply = await session.call(call);
+        this.#failures = 0;
+        if (this.#deps.clock.monotonic() - this.#listedMs > REFRESH_MS) this.#onListsChanged(session);
+        return reply;
+      });
+    } finally {
+      this.#seats.leave();
+    }
   }
 
   /** Ends it for good. Resolves when nothing of it is left. */
@@ -130,18 +136,6 @@ export class ToolServer {
     await this.#opening?.catch(() => undefined); // its reason is known: it was aborted
     await this.#endSession();
     await this.#ending;
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= MOST_WAITING)
-      throw new ServerProblem(`has ${MOST_WAITING} calls that wait for their turn; try again later`);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
-    try {
-      await until(promise, AbortSignal.any([signal, this.#closing.signal]));
-    } finally {
-      this.#waiting.delete(resolve);
-    }
   }
 
   /** Ends it for good when the calls under way have ended. New ones are refused: they may mean what it was replaced with. */
@@ -166,7 +160,6 @@ export class ToolServer {
       }
     } finally {
       this.#calls -= 1;
-      for (const wake of this.#waiting) wake(); // the first takes the place, and the others wait again
       if (this.#calls === 0) this.#onUnused();
     }
   }

@@ -12,7 +12,7 @@ import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import { CallInterrupted } from '../../agent/subagents/call-interrupted.ts';
 import { mayHave, narrowedRights, narrowedToolbox, toolsForSubAgents } from '../../agent/subagents/narrow-rights.ts';
-import { Seat } from '../../agent/subagents/seats.ts';
+import { Seat } from '../../agent/subagents/seat.ts';
 import { SUB_AGENT_PROMPT } from '../../agent/subagents/sub-agent-prompt.ts';
 import {
   MAX_DEPTH,
