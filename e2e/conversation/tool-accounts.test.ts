@@ -84,7 +84,7 @@ test('a consent asks with PKCE, a state and the resource; a code counts once; th
   assert.equal(inner(await ada.use('whoami')), 'ada-account');
 });
 
-test('A call to a tool server must be made with the account of whoever asked, and of nobody else', async () => {
+test('A call to a tool server must use the account of the person who asked for it, never that of somebody else', async () => {
   const error = errorOf(await bob.use('whoami'));
   assert.equal(error.code, 'mcp_consent_required');
   assert.equal(errorOf(await use(await daemon.client(), 'whoami')).code, 'mcp_consent_required');

@@ -46,7 +46,7 @@ test('A new skill must be answered with its whole record and its scan', async ()
   assert.deepEqual(again, { scan_status, scan_report, scan_version: '1' });
 });
 
-test('An invalid skill must answer 400 with what is wrong, such as `description is required` or `temperature must be between 0 and 2`', async () => {
+test('An invalid skill must answer 400 and say what is wrong: `description is required`, `temperature must be between 0 and 2`', async () => {
   for (const [rest, error] of [
     [{ description: '' }, 'description is required'],
     [{ temperature: 3 }, 'temperature must be between 0 and 2'],
@@ -123,7 +123,7 @@ test('An installation must answer 404 for a source without a SKILL.md, 502 for o
   assert.deepEqual([again.status, again.body.error], [409, 'All skills already installed']);
 });
 
-test('A search of the directory must mark what is installed, and answer 400 `Search query is required` for an empty query', async () => {
+test('A search of the directory must say which skills are installed. An empty query must answer 400 `Search query is required`', async () => {
   source.repositories['ada/three@main'] = { 'SKILL.md': skillFile('three') };
   await install('ada/three');
   source.found = { skills: [{ id: 'ada/three/three', name: 'three', source: 'ada/three', installs: 3 }] };
