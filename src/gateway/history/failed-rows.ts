@@ -25,11 +25,13 @@ const lastAsked = `seq = (
   )`;
 
 /**
- * The schema of its answer, and memories that may help with it: after another message, they would seem to be about that one.
+ * The schema of its answer, memories that may help with it, and reminders of them: after another message, they would seem to be
+ * about that one.
  * Everything else that the model was told is true without the message, too.
  */
 const toldForIt = `seq > COALESCE((
     SELECT seq FROM messages WHERE ws_id = ?2 AND run_id <> ?3 ORDER BY seq DESC LIMIT 1
   ), 0) AND CASE WHEN json_valid(body_json) THEN COALESCE(
-    json_type(body_json, '$.environment.outputOf'), json_type(body_json, '$.environment.memories')
+    json_type(body_json, '$.environment.outputOf'), json_type(body_json, '$.environment.memories'),
+    json_type(body_json, '$.environment.nudge')
   ) IS NOT NULL END`;

@@ -116,3 +116,14 @@ test('reminders are counted by their reason', async () => {
   metrics.memoryNudge('denial');
   assert.match(await metrics.text(), /^service_memory_nudges_total\{kind="denial"\} 2$/m);
 });
+
+test('a reminder about a message that failed is left out with it, and comes with the next reason', async () => {
+  await using gateway = await gatewayWithMemories();
+  await gateway.say('build it');
+  gateway.puppet.turn(new Error('the server answered 400'));
+  const failing = await gateway.accept('no, use pnpm');
+  assert.equal((await failing?.ended)?.status, 'error');
+  assert.deepEqual(nudgesIn(latest(gateway)), ['correction']);
+  assert.deepEqual(nudgesIn(await gateway.say('go on with it')), []);
+  assert.deepEqual(nudgesIn(await gateway.say('no, use pnpm')), ['correction']);
+});
