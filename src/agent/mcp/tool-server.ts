@@ -114,6 +114,7 @@ export class ToolServer {
   }
 
   async call(call: ServerCall): Promise<ServerReply> {
+    this.#refuseIfRetired();
     if (this.#seats.waiting >= MOST_WAITING)
       throw new ServerProblem(`has ${MOST_WAITING} calls that wait for their turn; try again later`);
     await this.#seats.take(AbortSignal.any([call.signal, this.#closing.signal]));
@@ -145,8 +146,12 @@ export class ToolServer {
     await this.close();
   }
 
-  async #use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+  #refuseIfRetired(): void {
     if (this.#retired) throw new ServerProblem('was changed meanwhile; call the tool again');
+  }
+
+  async #use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    this.#refuseIfRetired();
     this.#calls += 1;
     this.#idle.abort();
     try {
