@@ -230,7 +230,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       home: await realpath(home),
     }),
     clean: agent.clean,
-    webhooks: { destinations: () => live.webhooks, fetch },
+    channels: { webhooks: () => live.channels.webhooks, telegram: () => live.channels.telegram, fetch },
     auth,
     authenticator: auth.authenticator,
     originPolicy,

@@ -12,6 +12,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { ChannelsConfig } from './channels/channels-config.ts';
 import { CheckpointsConfig } from './checkpoints-config.ts';
 import { HooksConfig } from './hooks-config.ts';
 import { JudgeConfig } from './judge-config.ts';
@@ -28,25 +29,6 @@ const WorkstreamsConfig = z.object({
     .enum(VISIBILITIES)
     .default('shared')
     .describe('Who sees a workstream that a user creates without choosing: everyone here, or only that user.'),
-});
-
-const WebhookConfig = z
-  .object({
-    url: z.url({ protocol: /^https?$/ }),
-    /** Signs the messages; `whsec_…`, or any text. */
-    secret: z.string().min(16).optional(),
-    /** The environment variable that holds the secret. */
-    secretEnv: z.string().min(1).optional(),
-  })
-  .refine(({ secret, secretEnv }) => (secret === undefined) !== (secretEnv === undefined), {
-    message: 'needs either secret or secretEnv',
-  });
-
-const ChannelsConfig = z.object({
-  webhook: z
-    .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig)
-    .default({})
-    .describe('Destinations of messages, by name.'),
 });
 
 const AuthConfig = z.object({

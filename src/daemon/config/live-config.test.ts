@@ -17,7 +17,14 @@ test('settings are converted to the daemon’s units, and secrets come from the 
   const { live } = liveOf({ heartbeatMinutes: 5, channels: { webhook } }, { B_SECRET: 'of b' });
   const { approvalMs, heartbeatMs, maxWorkstreams, retentionDays, commandTimeoutSecs } = live;
   assert.deepEqual(
-    [approvalMs, heartbeatMs, maxWorkstreams, retentionDays, commandTimeoutSecs, Object.fromEntries(live.webhooks)],
+    [
+      approvalMs,
+      heartbeatMs,
+      maxWorkstreams,
+      retentionDays,
+      commandTimeoutSecs,
+      Object.fromEntries(live.channels.webhooks),
+    ],
     [3_600_000, 300_000, 50, 30, 120, { a: { url, secret: 'sixteen letters!' }, b: { url, secret: 'of b' } }],
   );
 });

@@ -1,9 +1,11 @@
 import type { CronSwitch } from '../../../protocol/cron.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import type { ConfigIssue } from '../../../protocol/methods/config.ts';
+import type { TelegramSettings } from '../../gateway/channels/telegram/telegram-settings.ts';
 import type { WebhookDestination } from '../../gateway/channels/webhook.ts';
 import type { LiveSettings } from '../../gateway/live-settings.ts';
 import { StartError } from '../../start-error.ts';
+import { telegramSettingsOf } from './channels/telegram-config.ts';
 import type { Config } from './config.ts';
 import { ownJudge } from './judge-config.ts';
 
@@ -48,6 +50,12 @@ interface LiveConfigOptions {
   onChange?(next: Config): void;
 }
 
+interface ChannelSettings {
+  readonly webhooks: ReadonlyMap<string, WebhookDestination>;
+  /** The bot at Telegram; undefined: there is none. */
+  readonly telegram: TelegramSettings | undefined;
+}
+
 /** The configuration in force. Its values are read when they are used, so that a change takes effect at once. */
 export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
@@ -66,7 +74,7 @@ export interface LiveConfig extends LiveSettings {
   readonly privateHosts: readonly string[];
   /** Folders whose instruction files are used, as written in the file. */
   readonly trustedFolders: readonly string[];
-  readonly webhooks: ReadonlyMap<string, WebhookDestination>;
+  readonly channels: ChannelSettings;
   /** The rules for commands to nodes. */
   readonly nodes: Config['nodes'];
   /** Reports variables that the configuration names but the environment lacks. */
@@ -100,7 +108,7 @@ const subAgentsOf = ({ agents: { parallel, maxTimeoutSecs } }: Config): LiveConf
 /** Keys that need a restart are compared with the configuration of the start. */
 export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
   let current = config; // that of the file
-  let webhooks = webhooksOf(config, environment);
+  let channels = channelsOf(config, environment);
   return {
     get approvalMs() {
       return current.approvalTimeoutSecs * 1000;
@@ -171,16 +179,16 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get trustedFolders() {
       return current.agents.trusted;
     },
-    get webhooks() {
-      return webhooks;
+    get channels() {
+      return channels;
     },
     get nodes() {
       return current.nodes;
     },
-    check: (next) => missingSecrets(next, environment),
+    check: (next) => [...missingSecrets(next, environment), ...missingToken(next, environment)],
     apply(next) {
       const changes = changesBetween({ file: current, start: config }, next);
-      [webhooks, current] = [webhooksOf(next, environment), next];
+      [channels, current] = [channelsOf(next, environment), next];
       setLogLevel(next.logLevel);
       onChange?.(next);
       return changes;
@@ -220,6 +228,18 @@ const missingSecrets = ({ channels }: Config, environment: Environment): ConfigI
       path: `channels.webhook.${name}.secretEnv`,
       message: `the environment has no ${secretEnv}`,
     }));
+
+const channelsOf = (config: Config, environment: Environment): ChannelSettings => ({
+  webhooks: webhooksOf(config, environment),
+  telegram: config.channels.telegram && telegramSettingsOf(config.channels.telegram, environment),
+});
+
+/** At a start, the channel reports it instead, because a daemon without its bot is still of use. */
+function missingToken({ channels: { telegram } }: Config, environment: Environment): ConfigIssue[] {
+  const name = telegram?.botTokenEnv;
+  if (name === undefined || environment[name]) return [];
+  return [{ path: 'channels.telegram.botTokenEnv', message: `the environment has no ${name}` }];
+}
 
 type Webhook = Config['channels']['webhook'][string];
 

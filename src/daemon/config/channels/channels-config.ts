@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { TelegramConfig } from './telegram-config.ts';
+
+const WebhookConfig = z
+  .object({
+    url: z.url({ protocol: /^https?$/ }),
+    /** Signs the messages; `whsec_…`, or any text. */
+    secret: z.string().min(16).optional(),
+    /** The environment variable that holds the secret. */
+    secretEnv: z.string().min(1).optional(),
+  })
+  .refine(({ secret, secretEnv }) => (secret === undefined) !== (secretEnv === undefined), {
+    message: 'needs either secret or secretEnv',
+  });
+
+/** Where messages go to, and where they come from. */
+export const ChannelsConfig = z.object({
+  webhook: z
+    .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig)
+    .default({})
+    .describe('Destinations of messages, by name.'),
+  telegram: TelegramConfig.optional().describe('A bot at Telegram.'),
+});

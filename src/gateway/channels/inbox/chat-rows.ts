@@ -1,0 +1,80 @@
+import type { ChatTable } from '../../store/schema/channels/channel-schema.ts';
+import { build, statementOf } from '../../store/statements.ts';
+import type { Statement, Store } from '../../store/store.ts';
+
+interface ChatName {
+  channel: string;
+  chat: string;
+}
+
+export const readChat = ({ db }: Pick<Store, 'db'>, { channel, chat }: ChatName): Promise<ChatTable | undefined> =>
+  db
+    .selectFrom('channel_chats')
+    .selectAll()
+    .where('channel', '=', channel)
+    .where('chat', '=', chat)
+    .executeTakeFirst();
+
+/** A chat with its session; a chat whose workstream was deleted gets another one. */
+export const putChat = (row: ChatTable): Statement => ({
+  sql: `INSERT INTO channel_chats (channel, chat, kind, session_key, ws_id, title, last_in_ms, last_out_ms, last_sender,
+          owes_notice, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET ws_id = excluded.ws_id, session_key = excluded.session_key`,
+  parameters: [
+    ...[row.channel, row.chat, row.kind, row.session_key, row.ws_id, row.title, row.last_in_ms, row.last_out_ms],
+    ...[row.last_sender, row.owes_notice, row.created_ms],
+  ],
+  expect: 1,
+});
+
+/** Somebody wrote in it. */
+export const noteWritten = ({ channel, chat }: ChatName, by: { senderId: string; nowMs: number }): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_chats')
+      .set({ last_in_ms: by.nowMs, last_sender: by.senderId })
+      .where('channel', '=', channel)
+      .where('chat', '=', chat),
+  );
+
+/** Something was sent to it; `owes`: perhaps in vain, or the chat has been told so. */
+export const noteSent = ({ channel, chat }: ChatName, { owes, nowMs }: { owes?: 0 | 1; nowMs: number }): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_chats')
+      .set({ last_out_ms: nowMs, ...(owes !== undefined && { owes_notice: owes }) })
+      .where('channel', '=', channel)
+      .where('chat', '=', chat),
+  );
+
+/** A group has another id from now on, with the same sessions. Topics move with it. */
+export function renameChats(channel: string, { from, to }: { from: string; to: string }): Statement[] {
+  const isOf = `(chat = ?2 OR chat LIKE ?2 || ':%')`;
+  return [
+    {
+      sql: `DELETE FROM channel_chats WHERE channel = ?1 AND (chat = ?3 OR chat LIKE ?3 || ':%')
+              AND EXISTS (SELECT 1 FROM channel_chats WHERE channel = ?1 AND ${isOf})`,
+      parameters: [channel, from, to],
+    },
+    {
+      sql: `UPDATE channel_chats SET chat = ?3 || substr(chat, length(?2) + 1) WHERE channel = ?1 AND ${isOf}`,
+      parameters: [channel, from, to],
+    },
+    {
+      sql: `UPDATE outbox SET destination = ?3 || substr(destination, length(?2) + 1)
+            WHERE provider = ?1 AND status = 'pending' AND (destination = ?2 OR destination LIKE ?2 || ':%')`,
+      parameters: [channel, from, to],
+    },
+  ];
+}
+
+/** The chat in which a session was last spoken to. */
+export const readChatOf = ({ db }: Pick<Store, 'db'>, wsId: string): Promise<ChatTable | undefined> =>
+  db
+    .selectFrom('channel_chats')
+    .selectAll()
+    .where('ws_id', '=', wsId)
+    .where('last_in_ms', 'is not', null)
+    .orderBy('last_in_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();

@@ -1,0 +1,96 @@
+import { sql } from 'kysely';
+import type { InboxState, InboxTable } from '../../store/schema/channels/channel-schema.ts';
+import { build, statementOf } from '../../store/statements.ts';
+import type { Statement, Store } from '../../store/store.ts';
+
+/** An account at a chat service. */
+export interface Account {
+  channel: string;
+  account: string;
+}
+
+/** An update that has just come. */
+export interface ArrivedUpdate {
+  updateId: number;
+  /** Empty: it belongs to no chat. */
+  chat: string;
+  /** Empty: nobody in particular. */
+  senderId: string;
+  body: unknown;
+}
+
+/**
+ * Stores updates, each once, and that they need not come again. One unit, so that the service is told that they arrived
+ * only when they are stored.
+ */
+export function storeUpdates(
+  { channel, account }: Account,
+  updates: readonly ArrivedUpdate[],
+  nowMs: number,
+): Statement[] {
+  const next = Math.max(...updates.map(({ updateId }) => updateId)) + 1;
+  return [
+    ...updates.map(({ updateId, chat, senderId, body }) => ({
+      sql: `INSERT INTO channel_inbox (channel, account, update_id, chat, sender_id, body_json, state, received_ms)
+            VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?) ON CONFLICT DO NOTHING`,
+      parameters: [channel, account, updateId, chat, senderId, JSON.stringify(body), nowMs],
+    })),
+    {
+      sql: `INSERT INTO channel_accounts (channel, account, next_update, updated_ms) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET next_update = excluded.next_update, updated_ms = excluded.updated_ms`,
+      parameters: [channel, account, next, nowMs],
+      expect: 1,
+    },
+  ];
+}
+
+export const readAccount = ({ db }: Pick<Store, 'db'>, { channel, account }: Account) =>
+  db
+    .selectFrom('channel_accounts')
+    .selectAll()
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .executeTakeFirst();
+
+/** The updates that have not ended, in the order in which they came. */
+export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Account): Promise<InboxTable[]> =>
+  db
+    .selectFrom('channel_inbox')
+    .selectAll()
+    .where(sql<boolean>`state = 'waiting'`) // a literal, so that the partial index is used
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .orderBy('update_id')
+    .execute();
+
+/** How an update ends. Refused if it has ended, so that nothing happens twice because of it. */
+export function endUpdate(
+  { channel, account, update_id }: Pick<InboxTable, 'channel' | 'account' | 'update_id'>,
+  end: { state: Exclude<InboxState, 'waiting'>; reason?: string | undefined; runId?: string | undefined; nowMs: number },
+): Statement {
+  const { state, reason = null, runId = null, nowMs } = end;
+  return {
+    sql: `UPDATE channel_inbox SET state = ?, reason = ?, run_id = ?, ended_ms = ?, body_json = NULL
+          WHERE channel = ? AND account = ? AND update_id = ? AND state = 'waiting'`,
+    parameters: [state, reason?.slice(0, 300) ?? null, runId, nowMs, channel, account, update_id],
+    expect: 1,
+    tag: ENDED,
+  };
+}
+
+/** Removes an update that was not for the bot. */
+export const dropUpdate = ({
+  channel,
+  account,
+  update_id,
+}: Pick<InboxTable, 'channel' | 'account' | 'update_id'>): Statement =>
+  statementOf(
+    build
+      .deleteFrom('channel_inbox')
+      .where('channel', '=', channel)
+      .where('account', '=', account)
+      .where('update_id', '=', update_id),
+  );
+
+/** Tags the statement that ends an update. */
+export const ENDED = 'update ended';

@@ -1,0 +1,91 @@
+import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
+import { build, statementOf } from '../../store/statements.ts';
+import type { Statement, Store } from '../../store/store.ts';
+
+interface SenderName {
+  channel: string;
+  senderId: string;
+}
+
+export const readSender = (
+  { db }: Pick<Store, 'db'>,
+  { channel, senderId }: SenderName,
+): Promise<SenderTable | undefined> =>
+  db
+    .selectFrom('channel_senders')
+    .selectAll()
+    .where('channel', '=', channel)
+    .where('sender_id', '=', senderId)
+    .executeTakeFirst();
+
+export const readSenders = ({ db }: Pick<Store, 'db'>): Promise<SenderTable[]> =>
+  db.selectFrom('channel_senders').selectAll().orderBy('updated_ms', 'desc').limit(1_000).execute();
+
+/** Those whose code can still be approved. */
+export const readPending = ({ db }: Pick<Store, 'db'>, channel: string, nowMs: number): Promise<SenderTable[]> =>
+  db
+    .selectFrom('channel_senders')
+    .selectAll()
+    .where('channel', '=', channel)
+    .where('status', '=', 'pending')
+    .where('code_expires_ms', '>', nowMs)
+    .execute();
+
+/** A person asks to be approved; their former code ends. Never changes a person who was decided about. */
+export const askForPairing = (asked: {
+  channel: string;
+  senderId: string;
+  name: string;
+  codeHash: string;
+  expiresMs: number;
+  nowMs: number;
+}): Statement => ({
+  sql: `INSERT INTO channel_senders (channel, sender_id, status, name, user_id, code_hash, code_expires_ms, replied_ms,
+          created_ms, updated_ms) VALUES (?1, ?2, 'pending', ?3, '', ?4, ?5, ?6, ?6, ?6)
+        ON CONFLICT DO UPDATE SET name = ?3, code_hash = ?4, code_expires_ms = ?5, replied_ms = ?6, updated_ms = ?6
+          WHERE status = 'pending'`,
+  parameters: [asked.channel, asked.senderId, asked.name, asked.codeHash, asked.expiresMs, asked.nowMs],
+  expect: 1,
+});
+
+/** Approves a person. Refused when their code was used or replaced meanwhile. */
+export const approveSender = (
+  { channel, senderId }: SenderName,
+  { codeHash, userId, by, nowMs }: { codeHash: string; userId: string; by: string; nowMs: number },
+): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_senders')
+      .set({
+        status: 'approved',
+        user_id: userId,
+        code_hash: null,
+        code_expires_ms: null,
+        decided_by: by,
+        updated_ms: nowMs,
+      })
+      .where('channel', '=', channel)
+      .where('sender_id', '=', senderId)
+      .where('code_hash', '=', codeHash),
+    1,
+  );
+
+/** Ends the approval of a person, or refuses one who asks. */
+export const revokeSender = ({ channel, senderId }: SenderName, { by, nowMs }: { by: string; nowMs: number }): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_senders')
+      .set({ status: 'revoked', code_hash: null, code_expires_ms: null, decided_by: by, updated_ms: nowMs })
+      .where('channel', '=', channel)
+      .where('sender_id', '=', senderId),
+    1,
+  );
+
+/** How many messages of each person were refused since then. */
+export const countBlocked = ({ db }: Pick<Store, 'db'>) =>
+  db
+    .selectFrom('channel_inbox')
+    .select(['channel', 'sender_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('state', '=', 'blocked')
+    .groupBy(['channel', 'sender_id'])
+    .execute();
