@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiError, ApiMethods, ApiSuccess, Opts } from '@grammyjs/types';
+import type { Clock } from '../../../clock.ts';
+import { BotApiError, isCertainlyUnsent, reasonOf } from './wire/bot-api-error.ts';
+import { BodyTooLarge, boundedBody, sizeOf } from './wire/bounded-body.ts';
+import { toRequestBody, type Upload } from './wire/request-body.ts';
+
+/** A method of the Bot API, such as `sendMessage`. */
+export type BotMethod = keyof ApiMethods<Upload>;
+
+/** What a method returns. */
+export type BotResult<M extends BotMethod> = ReturnType<ApiMethods<Upload>[M]>;
+
+interface CallLimits {
+  signal: AbortSignal;
+  /** The whole call; for downloads, the wait for each piece. */
+  timeoutMs: number;
+}
+
+/** A download that has begun. Its bytes throw BotApiError. */
+export interface OpenedFile {
+  /** As announced by the server. */
+  size: number | undefined;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+/** The Bot API of Telegram. Everything throws BotApiError and nothing else. */
+export interface BotApi {
+  call<M extends BotMethod>(method: M, params: Opts<Upload>[M], limits: CallLimits): Promise<BotResult<M>>;
+  /** Downloads a file by the `file_path` of `getFile`. Read the bytes to their end, or stop the iteration. */
+  openFile(filePath: string, limits: CallLimits & { maxBytes: number }): Promise<OpenedFile>;
+}
+
+interface BotApiDeps {
+  token: string;
+  /** Without a trailing slash or with one. */
+  apiRoot: string;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  clock: Pick<Clock, 'sleep'>;
+}
+
+/** An answer of 100 updates stays far below it. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** Follows no redirect, retries nothing, and keeps no connection to itself: the caller decides what to do next. */
+export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotApi {
+  const root = apiRoot.replace(/\/+$/, '');
+  const scrub = (text: string) =>
+    text.replaceAll(token, '[bot token]').replaceAll(encodeURIComponent(token), '[bot token]');
+  const send = async (path: string, init: RequestInit & { what: string; wait: Wait }): Promise<Response> => {
+    const { what, wait, ...request } = init;
+    if (!TOKEN.test(token)) throw new BotApiError('unauthorized', 'The bot token is malformed.');
+    if (wait.signal.aborted) throw new BotApiError('unreachable', `${what} was cancelled before it was sent.`);
+    try {
+      return await fetch(`${root}${path}`, { ...request, signal: wait.signal });
+    } catch (error) {
+      const reason = scrub(wait.overReason() ?? reasonOf(error));
+      if (isCertainlyUnsent(error)) throw new BotApiError('unreachable', `Could not reach Telegram (${reason}).`);
+      throw new BotApiError('ambiguous', noAnswer(what, reason));
+    }
+  };
+  return {
+    async call(method, params, limits) {
+      using wait = new Wait(limits, clock);
+      const init = { method: 'POST', ...toRequestBody(params, `headgate-${randomUUID()}`) };
+      const response = await send(`/bot${token}/${method}`, { ...init, what: method, wait });
+      const text = await readAnswer(response).catch((error: unknown) => {
+        throw new BotApiError('ambiguous', noAnswer(method, scrub(wait.overReason() ?? reasonOf(error))));
+      });
+      const answer = toAnswer(text);
+      if (response.ok && isSuccess<BotResult<typeof method>>(answer)) return answer.result;
+      if (isRefusal(answer) && response.status < 500) throw refusedBy(method, answer, scrub);
+      const answered = response.ok ? 'unreadable answer' : `HTTP ${response.status}`;
+      throw new BotApiError('ambiguous', noAnswer(method, answered), { code: response.status });
+    },
+    async openFile(filePath, { maxBytes, ...limits }) {
+      const path = filePath.split('/').map(encodeURIComponent).join('/');
+      const wait = new Wait(limits, clock);
+      try {
+        const response = await send(`/file/bot${token}/${path}`, { what: 'The download', wait });
+        await requireFile(response, maxBytes);
+        return { size: sizeOf(response), bytes: bytesOf(response, { maxBytes, wait, scrub }) };
+      } catch (error) {
+        wait[Symbol.dispose]();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Anything else would change the address. */
+const TOKEN = /^[\w:-]+$/;
+
+const noAnswer = (what: string, reason: string): string =>
+  `${what} got no usable answer (${reason}). Telegram may have carried it out.`;
+
+/** Ends a call by its time limit or its caller's signal. */
+class Wait implements Disposable {
+  readonly #over = new AbortController();
+  readonly #limits: CallLimits;
+  readonly #clock: BotApiDeps['clock'];
+  #timer = new AbortController();
+  #isLate = false;
+
+  constructor(limits: CallLimits, clock: BotApiDeps['clock']) {
+    this.#limits = limits;
+    this.#clock = clock;
+    if (limits.signal.aborted) this.#cancel();
+    limits.signal.addEventListener('abort', this.#cancel, { once: true });
+    this.restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** The time limit begins again. */
+  readonly restart = (): void => {
+    this.#timer.abort();
+    this.#timer = new AbortController();
+    const late = () => {
+      this.#isLate = true;
+      this.#over.abort(new DOMException('The time limit is over.', 'TimeoutError'));
+    };
+    this.#clock.sleep(this.#limits.timeoutMs, this.#timer.signal).then(late, () => undefined); // it ended before
+  };
+
+  /** Why the call was ended; undefined if it was not. */
+  overReason(): string | undefined {
+    if (this.#isLate) return `none within ${this.#limits.timeoutMs / 1000} s`;
+    return this.#over.signal.aborted ? 'cancelled' : undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer.abort();
+    this.#limits.signal.removeEventListener('abort', this.#cancel);
+  }
+
+  readonly #cancel = (): void => this.#over.abort(new DOMException('The call was cancelled.', 'AbortError'));
+}
+
+async function readAnswer(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of boundedBody(response, { maxBytes: MAX_ANSWER_BYTES, onPiece: () => undefined }))
+    pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+function toAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the caller reports an unreadable answer
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const isSuccess = <T>(answer: unknown): answer is ApiSuccess<T> =>
+  isObject(answer) && Reflect.get(answer, 'ok') === true && Reflect.get(answer, 'result') !== undefined;
+
+const isRefusal = (answer: unknown): answer is ApiError =>
+  isObject(answer) && Reflect.get(answer, 'ok') === false && typeof Reflect.get(answer, 'error_code') === 'number';
+
+function refusedBy(method: string, answer: ApiError, scrub: (text: string) => string): BotApiError {
+  const { error_code: code, parameters } = answer;
+  const description = scrub(String(answer.description));
+  const details = { code, description };
+  const words = `Telegram refused ${method}: ${description} (${code}).`;
+  if (code >= 500) return new BotApiError('ambiguous', noAnswer(method, `${code}: ${description}`), details);
+  if (code === 401 || code === 404)
+    return new BotApiError('unauthorized', `Telegram does not accept the bot token (${code}).`, details);
+  if (code === 409) return new BotApiError('conflict', words, details);
+  if (code === 429) {
+    const retryAfterMs = Math.max(1, parameters?.retry_after ?? 1) * 1000;
+    return new BotApiError('rate-limited', words, { ...details, retryAfterMs });
+  }
+  return new BotApiError('rejected', words, { ...details, migrateToChatId: parameters?.migrate_to_chat_id });
+}
+
+async function requireFile(response: Response, maxBytes: number): Promise<void> {
+  if (response.ok && (sizeOf(response) ?? 0) <= maxBytes) return;
+  await response.body?.cancel();
+  if (response.ok) throw tooLarge(maxBytes);
+  const code = response.status;
+  throw new BotApiError('rejected', `Telegram refused the download (HTTP ${code}).`, { code });
+}
+
+async function* bytesOf(
+  response: Response,
+  { maxBytes, wait, scrub }: { maxBytes: number; wait: Wait; scrub(text: string): string },
+): AsyncGenerator<Uint8Array, void> {
+  using _ = wait;
+  try {
+    yield* boundedBody(response, { maxBytes, onPiece: wait.restart });
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
+    const reason = scrub(wait.overReason() ?? reasonOf(error));
+    throw new BotApiError('ambiguous', `The download broke off (${reason}).`);
+  }
+}
+
+const tooLarge = (maxBytes: number): BotApiError =>
+  new BotApiError('too-large', `The file has more than ${maxBytes} bytes.`);
