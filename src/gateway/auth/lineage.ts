@@ -71,6 +71,7 @@ export function minterOf({ source, scopes }: Pick<Principal, 'source' | 'scopes'
       return { parent: { kind: 'token', id: source.tokenId }, scopes };
     case 'login':
       return { parent: source.parent, scopes };
+    case 'channel':
     case 'node':
     case 'unpaired':
       return undefined;

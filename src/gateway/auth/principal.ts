@@ -32,6 +32,8 @@ export interface Principal {
       }
     /** A paired node with its token, or a machine that may only request pairing. */
     | { kind: 'node' | 'unpaired'; nodeId: string }
+    /** A person who writes in a chat; the chat service knows who it is. */
+    | { kind: 'channel' }
     | { kind: 'local' };
   /** Aborts when the credential ends: revoked, replaced, expired or logged out. Open sockets and streams then end. */
   ended: AbortSignal;

@@ -41,6 +41,8 @@ export interface RunRequest {
   steeredInto?: string;
   /** An additional destination for the answer. */
   deliver?: { provider: string; to: string } | undefined;
+  /** The message came from the chat that the answer goes to: questions and failures go there, too. */
+  fromChat?: true;
   /** Why the answer cannot be delivered although it should be. */
   undeliverable?: string | undefined;
   /** The call that asked for the run, for its spans; absent without tracing. */

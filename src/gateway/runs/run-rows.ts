@@ -14,6 +14,7 @@ import { insertAssessments } from '../assessments/assessment-rows.ts';
 import { consume, insertConsumed, release } from '../attachments/attachment-rows.ts';
 import { markTold } from '../background/background-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
+import { askChat, tellChat } from '../channels/question-text.ts';
 import { markFailed } from '../history/failed-rows.ts';
 import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
 import type { Owned } from '../sharing/perception.ts';
@@ -58,7 +59,7 @@ export function toRunError(error: unknown): unknown {
 export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
   const at = { wsId: run.wsId, runId: run.runId, nowMs };
   return [
-    ...(step.settled ? settleApproval(step.settled, nowMs) : []),
+    ...(step.settled ? settleApproval(run, step.settled, nowMs) : []),
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
     ...(step.steered ?? []).flatMap((steered) => takeOver(run, steered, nowMs)),
     ...countCalls(run.wsId, countStarted(step)),
@@ -107,12 +108,17 @@ const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs:
 
 /** Queues the answer for its destination together with the end of the run, so neither exists without the other. */
 function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']>, nowMs: number): Statement[] {
-  const { deliver } = run.request;
-  if (!deliver || status !== 'ok' || summary.trim() === '') return [];
+  const { deliver, fromChat } = run.request;
+  const text = status === 'ok' || !fromChat ? summary : failureText(status, summary);
+  if (!deliver || (status !== 'ok' && !fromChat) || text.trim() === '') return [];
   const { runId, wsId } = run;
-  const message = { messageId: `answer:${runId}`, message: summary, from: runId, acceptedMs: nowMs };
+  const message = { messageId: `answer:${runId}`, message: text, from: runId, acceptedMs: nowMs };
   return [insertDelivery({ ...deliver, ...message, wsId })];
 }
+
+/** What a chat is told of a run without an answer. Whoever cancels it knows. */
+const failureText = (status: RunOutcome['status'], summary: string): string =>
+  status === 'cancelled' ? '' : `⚠ There is no answer: ${summary}`;
 
 export const insertJournal = ({ runId }: { runId: string }, entry: JournalEntry, nowMs: number): Statement => {
   const { kind, ...body } = entry;
@@ -217,7 +223,7 @@ export function requestOf({ request_json }: Pick<RunTable, 'request_json'>): Run
 export const LOST_REQUEST: RunRequest = { message: '' };
 
 /** A question that several runs share is stored once. */
-const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement[] => {
+const insertApproval = (run: RunRecord, approval: NewApproval, nowMs: number): Statement[] => {
   if (approval.isJoined) return [];
   const insert = statementOf(
     build.insertInto('approvals').values({
@@ -237,11 +243,11 @@ const insertApproval = (run: { runId: string; wsId: string }, approval: NewAppro
     }),
     1,
   );
-  return [insert];
+  return [insert, ...askChat(run, approval, nowMs)];
 };
 
 /** Records a decision; refused when the approval is no longer pending. */
-const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement[] => {
+const settleApproval = (run: RunRecord, settled: NonNullable<Step['settled']>, nowMs: number): Statement[] => {
   if (settled.isElsewhere) return [];
   const settle = statementOf(
     build
@@ -257,7 +263,7 @@ const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): S
       .where('status', '=', 'pending'),
     1,
   );
-  return [settle, decideVerdicts(settled)];
+  return [settle, decideVerdicts(settled), ...tellChat(run, settled, nowMs)];
 };
 
 export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement => {

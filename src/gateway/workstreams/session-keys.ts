@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/text/plain-text.ts';
 
-/** The kind of a session key (decision 13): a fixed session, a ws_id, or an alias. */
-export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';
+/** The kind of a session key (decision 13): a fixed session, that of a chat, a ws_id, or an alias. */
+export type KeyKind = 'fixed' | 'chat' | 'wsId' | 'alias' | 'invalid';
 
 const WS_ID = /^[0-9a-f]{32}$/;
 const ALIAS = /^[a-z0-9][a-z0-9._:-]{0,63}$/;
@@ -11,6 +11,8 @@ const ALIAS_WORDS = 'lower-case letters, digits and . _ : -, at most 64, a lette
 export const MAIN = 'main';
 
 const JOB = 'cron:';
+/** Only a message from the chat makes such a session. */
+const CHAT = /^telegram:(?:dm:-?\d{1,20}|group:-?\d{1,20}(?::topic:\d{1,20})?)$/;
 
 /** The session in which a job's turns run. */
 export const jobKeyOf = (jobId: string): string => JOB + jobId;
@@ -23,6 +25,7 @@ export const jobIdOf = (key: string): string => key.slice(JOB.length);
 export function kindOfKey(key: string): KeyKind {
   if (key === MAIN || isJobKey(key)) return 'fixed';
   if (WS_ID.test(key)) return 'wsId';
+  if (CHAT.test(key)) return 'chat';
   return ALIAS.test(key) ? 'alias' : 'invalid';
 }
 
@@ -56,7 +59,7 @@ const MAX_NAME = 128;
 /** Refuses names that look like another kind of key, and unreadable ones. */
 export function requireReadableName(name: string): void {
   const kind = kindOfKey(name);
-  if (kind === 'fixed' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
+  if (kind === 'fixed' || kind === 'chat' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
   if (name.length > MAX_NAME) throw new GatewayError('INVALID_REQUEST', `A name has at most ${MAX_NAME} characters`);
   if (!isPlainName(name)) throw new GatewayError('INVALID_REQUEST', `name: ${PLAIN_NAME_RULE}`);
 }

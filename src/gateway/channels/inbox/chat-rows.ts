@@ -8,12 +8,7 @@ interface ChatName {
 }
 
 export const readChat = ({ db }: Pick<Store, 'db'>, { channel, chat }: ChatName): Promise<ChatTable | undefined> =>
-  db
-    .selectFrom('channel_chats')
-    .selectAll()
-    .where('channel', '=', channel)
-    .where('chat', '=', chat)
-    .executeTakeFirst();
+  db.selectFrom('channel_chats').selectAll().where('channel', '=', channel).where('chat', '=', chat).executeTakeFirst();
 
 /** A chat with its session; a chat whose workstream was deleted gets another one. */
 export const putChat = (row: ChatTable): Statement => ({

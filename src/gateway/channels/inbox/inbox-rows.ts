@@ -24,7 +24,7 @@ export interface ArrivedUpdate {
  * only when they are stored.
  */
 export function storeUpdates(
-  { channel, account }: Account,
+  { channel, account, username }: Account & { username: string },
   updates: readonly ArrivedUpdate[],
   nowMs: number,
 ): Statement[] {
@@ -36,9 +36,10 @@ export function storeUpdates(
       parameters: [channel, account, updateId, chat, senderId, JSON.stringify(body), nowMs],
     })),
     {
-      sql: `INSERT INTO channel_accounts (channel, account, next_update, updated_ms) VALUES (?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET next_update = excluded.next_update, updated_ms = excluded.updated_ms`,
-      parameters: [channel, account, next, nowMs],
+      sql: `INSERT INTO channel_accounts (channel, account, username, next_update, updated_ms) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET username = excluded.username, next_update = excluded.next_update,
+              updated_ms = excluded.updated_ms`,
+      parameters: [channel, account, username, next, nowMs],
       expect: 1,
     },
   ];
@@ -66,7 +67,12 @@ export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Acc
 /** How an update ends. Refused if it has ended, so that nothing happens twice because of it. */
 export function endUpdate(
   { channel, account, update_id }: Pick<InboxTable, 'channel' | 'account' | 'update_id'>,
-  end: { state: Exclude<InboxState, 'waiting'>; reason?: string | undefined; runId?: string | undefined; nowMs: number },
+  end: {
+    state: Exclude<InboxState, 'waiting'>;
+    reason?: string | undefined;
+    runId?: string | undefined;
+    nowMs: number;
+  },
 ): Statement {
   const { state, reason = null, runId = null, nowMs } = end;
   return {

@@ -71,7 +71,10 @@ export const approveSender = (
   );
 
 /** Ends the approval of a person, or refuses one who asks. */
-export const revokeSender = ({ channel, senderId }: SenderName, { by, nowMs }: { by: string; nowMs: number }): Statement =>
+export const revokeSender = (
+  { channel, senderId }: SenderName,
+  { by, nowMs }: { by: string; nowMs: number },
+): Statement =>
   statementOf(
     build
       .updateTable('channel_senders')

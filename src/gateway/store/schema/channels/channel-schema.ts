@@ -11,6 +11,8 @@ export interface ChannelTables {
 export interface ChannelAccountTable {
   channel: string;
   account: string;
+  /** The name by which others mention it. */
+  username: string;
   /** The first update that is not stored yet. */
   next_update: number;
   /** When the last update came. */
@@ -107,8 +109,8 @@ export interface ChunkTable {
 /** Schema version 48: chat services. */
 export const channels: readonly string[] = [
   `create table channel_accounts (
-    channel text not null, account text not null, next_update bigint not null, updated_ms bigint not null,
-    primary key (channel, account)
+    channel text not null, account text not null, username text not null, next_update bigint not null,
+    updated_ms bigint not null, primary key (channel, account)
   ) without rowid`,
   `create table channel_inbox (
     channel text not null, account text not null, update_id bigint not null, chat text not null, sender_id text not null,

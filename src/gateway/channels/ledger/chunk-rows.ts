@@ -1,0 +1,74 @@
+import type { ChunkState, ChunkTable } from '../../store/schema/channels/channel-schema.ts';
+import { build, statementOf } from '../../store/statements.ts';
+import type { Statement, Store } from '../../store/store.ts';
+
+/** A part of a message, in both forms. */
+export interface RenderedChunk {
+  html: string;
+  plain: string;
+}
+
+export const readChunks = ({ db }: Pick<Store, 'db'>, messageId: string): Promise<ChunkTable[]> =>
+  db.selectFrom('channel_chunks').selectAll().where('message_id', '=', messageId).orderBy('chunk').execute();
+
+/** The parts of a message that was not sent before; they stay the same when it is sent again. */
+export const insertChunks = (
+  message: { messageId: string; channel: string; to: string },
+  chunks: readonly RenderedChunk[],
+  nowMs: number,
+): Statement[] =>
+  chunks.map(({ html, plain }, chunk) =>
+    statementOf(
+      build.insertInto('channel_chunks').values({
+        message_id: message.messageId,
+        chunk,
+        channel: message.channel,
+        destination: message.to,
+        html,
+        plain,
+        state: 'unsent',
+        provider_id: null,
+        reason: null,
+        updated_ms: nowMs,
+      }),
+      1,
+    ),
+  );
+
+/** What is known of a part now. */
+export interface ChunkNews {
+  state: ChunkState;
+  /** Required for `accepted`, and absent otherwise: nothing counts as sent without it. */
+  providerId?: string;
+  reason?: string;
+}
+
+const ENDED: readonly ChunkState[] = ['accepted', 'ambiguous', 'failed'];
+
+export const isEnded = ({ state }: Pick<ChunkTable, 'state'>): boolean => ENDED.includes(state);
+
+/** Refused for a part that has ended. The texts of a part that has ended are not needed any more. */
+export const updateChunk = (
+  { message_id, chunk }: Pick<ChunkTable, 'message_id' | 'chunk'>,
+  { state, providerId, reason }: ChunkNews,
+  nowMs: number,
+): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_chunks')
+      .set({
+        state,
+        provider_id: providerId ?? null,
+        reason: reason?.slice(0, 300) ?? null,
+        updated_ms: nowMs,
+        ...(isEnded({ state }) && { html: null, plain: null }),
+      })
+      .where('message_id', '=', message_id)
+      .where('chunk', '=', chunk)
+      .where('state', 'in', ['unsent', 'sending']),
+    1,
+  );
+
+/** The latest parts, newest first. */
+export const readLatestChunks = ({ db }: Pick<Store, 'db'>, { limit }: { limit: number }): Promise<ChunkTable[]> =>
+  db.selectFrom('channel_chunks').selectAll().orderBy('updated_ms', 'desc').limit(limit).execute();

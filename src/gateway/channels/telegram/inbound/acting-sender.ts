@@ -1,0 +1,57 @@
+import { BUILTIN_ROLES, type Permission } from '../../../../../protocol/methods/accounts/permissions.ts';
+import type { Bounds } from '../../../auth/lineage.ts';
+import type { Principal } from '../../../auth/principal.ts';
+import { expandScopes, lesserOf, mayDecide, type Rights, rightsOf } from '../../../rights.ts';
+import type { SenderTable } from '../../../store/schema/channels/channel-schema.ts';
+import type { TelegramSettings } from '../telegram-settings.ts';
+
+/** A person who may write, as a caller. */
+export interface ActingSender {
+  principal: Principal;
+  /** What the person's own words may do. */
+  rights: Rights;
+  mayApprove: boolean;
+}
+
+interface Users {
+  boundsOf(userId: string): Bounds | undefined;
+}
+
+export const principalIdOf = (senderId: string): string => `telegram:${senderId}`;
+
+const NEVER_ENDS = new AbortController().signal;
+
+/** The sender as a caller; undefined if the user whom the sender is linked to may not log in. */
+export function actAs(
+  senderId: string,
+  {
+    known,
+    settings,
+    users,
+  }: { known: SenderTable | undefined; settings: Pick<TelegramSettings, 'approvers'>; users: Users },
+): ActingSender | undefined {
+  const userId = known?.user_id ?? '';
+  const bounds = userId === '' ? undefined : users.boundsOf(userId);
+  if (userId !== '' && bounds === undefined) return undefined;
+  const isApprover = settings.approvers.has(senderId);
+  const most = bounds ?? ofOperator(isApprover);
+  const rights = lesserOf(rightsOf(most.scopes), isApprover ? 'approve' : 'write');
+  const principal: Principal = {
+    id: principalIdOf(senderId),
+    scopes: expandScopes([rights]),
+    permissions: most.permissions,
+    ...(userId !== '' && { userId }),
+    source: { kind: 'channel' },
+    ended: NEVER_ENDS,
+  };
+  return { principal, rights, mayApprove: isApprover && mayDecide(principal) };
+}
+
+/** What the operator lends to people who are linked to no user. */
+function ofOperator(isApprover: boolean): Pick<Bounds, 'scopes' | 'permissions'> {
+  const usual: readonly Permission[] = BUILTIN_ROLES['builtin-operator'].permissions;
+  return {
+    scopes: expandScopes([isApprover ? 'approve' : 'write']),
+    permissions: new Set<Permission>([...usual, ...(isApprover ? (['approve', 'tools.approve'] as const) : [])]),
+  };
+}

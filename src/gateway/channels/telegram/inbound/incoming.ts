@@ -1,0 +1,165 @@
+import type { Chat, Message, MessageEntity, MessageOrigin, Update, User } from '@grammyjs/types';
+
+/** What a bot knows of itself. */
+export interface BotIdentity {
+  id: number;
+  username: string;
+}
+
+/** Words of somebody else inside a message. */
+export interface ForeignText {
+  kind: 'forwarded' | 'quoted';
+  /** Who wrote them, for people. */
+  from: string;
+  text: string;
+}
+
+/** A message as far as Headgate reads it. */
+export interface IncomingMessage {
+  /** With a topic: `<chat>:<topic>`. */
+  chat: string;
+  chatId: string;
+  chatKind: 'dm' | 'group';
+  chatTitle: string;
+  senderId: string;
+  senderName: string;
+  messageId: number;
+  /** The sender's own words. */
+  text: string;
+  foreign: readonly ForeignText[];
+  /** Whether it mentions the bot, replies to it, or is a command for it. Always true in a direct chat. */
+  isForBot: boolean;
+  command: { name: string; argument: string } | undefined;
+}
+
+/** Where an update belongs; both are empty if it belongs nowhere. */
+export function placeOf(update: Update): { chat: string; senderId: string } {
+  const { callback_query: callback } = update;
+  if (callback) return { chat: '', senderId: String(callback.from.id) };
+  const { message } = update;
+  return message ? { chat: chatOf(message), senderId: senderOf(message).id } : { chat: '', senderId: '' };
+}
+
+/** The new id of a group that became a supergroup. */
+export function migrationIn({ message }: Update): { from: string; to: string } | undefined {
+  if (!message) return undefined;
+  if ('migrate_to_chat_id' in message && message.migrate_to_chat_id !== undefined)
+    return { from: String(message.chat.id), to: String(message.migrate_to_chat_id) };
+  if ('migrate_from_chat_id' in message && message.migrate_from_chat_id !== undefined)
+    return { from: String(message.migrate_from_chat_id), to: String(message.chat.id) };
+  return undefined;
+}
+
+/** The message of an update; undefined if it says nothing that Headgate reads, or another bot wrote it. */
+export function toIncoming({ message }: Update, bot: BotIdentity): IncomingMessage | undefined {
+  if (!message || message.from?.is_bot === true) return undefined;
+  const { chat } = message;
+  const { text, entities } = wordsOf(message);
+  if (text === '') return undefined;
+  const isDirect = chat.type === 'private';
+  const command = commandIn(text, entities, bot);
+  const forward = message.forward_origin;
+  const own = forward ? '' : withoutMention(text, bot);
+  const { id: senderId, name: senderName } = senderOf(message);
+  return {
+    chat: chatOf(message),
+    chatId: String(chat.id),
+    chatKind: isDirect ? 'dm' : 'group',
+    chatTitle: titleOf(chat, senderName),
+    senderId,
+    senderName,
+    messageId: message.message_id,
+    text: own,
+    foreign: [
+      ...(forward ? [{ kind: 'forwarded' as const, from: nameOfOrigin(forward), text }] : []),
+      ...quotedIn(message, bot),
+    ],
+    isForBot: isDirect || isMentioned({ text, entities }, bot) || isReplyTo(message, bot) || command?.isNamed === true,
+    // The command of somebody else is not the sender's.
+    command: forward || command === undefined ? undefined : { name: command.name, argument: command.argument },
+  };
+}
+
+const MAX_NAME = 64;
+
+/** One readable line: names are free texts of strangers. */
+export const plainName = (name: string): string =>
+  name
+    .replaceAll(/[\p{C}\p{Z}<>[\]"]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME) || 'unknown';
+
+const nameOf = ({ first_name, last_name }: Pick<User, 'first_name' | 'last_name'>): string =>
+  plainName([first_name, last_name].filter(Boolean).join(' '));
+
+/** A message in the name of a chat has that chat's id, which no list of people contains. */
+function senderOf({ from, sender_chat: asChat }: Message): { id: string; name: string } {
+  if (asChat) return { id: String(asChat.id), name: plainName(asChat.title ?? '') };
+  return from ? { id: String(from.id), name: nameOf(from) } : { id: '', name: 'unknown' };
+}
+
+const titleOf = (chat: Chat, senderName: string): string =>
+  chat.type === 'private' ? senderName : plainName(chat.title ?? '');
+
+const chatOf = ({ chat, is_topic_message: isInTopic, message_thread_id: topic }: Message): string =>
+  isInTopic === true && topic !== undefined && chat.type !== 'private' ? `${chat.id}:${topic}` : String(chat.id);
+
+interface Words {
+  text: string;
+  entities: readonly MessageEntity[];
+}
+
+function wordsOf(message: Message): Words {
+  if (message.text !== undefined) return { text: message.text, entities: message.entities ?? [] };
+  return { text: message.caption ?? '', entities: message.caption_entities ?? [] };
+}
+
+/** `isNamed`: it names the bot. Undefined also for a command that names another bot. */
+function commandIn(text: string, entities: readonly MessageEntity[], bot: BotIdentity) {
+  const first = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
+  if (!first) return undefined;
+  const [name = '', to] = text.slice(1, first.length).split('@');
+  if (to !== undefined && to.toLowerCase() !== bot.username.toLowerCase()) return undefined;
+  return { name: name.toLowerCase(), argument: text.slice(first.length).trim(), isNamed: to !== undefined };
+}
+
+const isMentioned = ({ text, entities }: Words, { id, username }: BotIdentity): boolean =>
+  entities.some((entity) => {
+    if (entity.type === 'text_mention') return entity.user.id === id;
+    if (entity.type !== 'mention') return false;
+    return text.slice(entity.offset, entity.offset + entity.length).toLowerCase() === `@${username.toLowerCase()}`;
+  });
+
+const isReplyTo = ({ reply_to_message: reply }: Message, { id }: BotIdentity): boolean => reply?.from?.id === id;
+
+function withoutMention(text: string, { username }: BotIdentity): string {
+  const mention = `@${username}`;
+  const isFirst = text.slice(0, mention.length).toLowerCase() === mention.toLowerCase();
+  return (isFirst ? text.slice(mention.length).replace(/^[\s,:]+/, '') : text).trim();
+}
+
+/** What the sender replies to, unless the sender or the bot wrote it. */
+function quotedIn(message: Message, bot: BotIdentity): ForeignText[] {
+  const { reply_to_message: reply, external_reply: external, quote, message_thread_id: topic } = message;
+  if (external) return quote ? [{ kind: 'quoted', from: nameOfOrigin(external.origin), text: quote.text }] : [];
+  if (!reply || reply.message_id === topic) return []; // in a topic, every message replies to its first one
+  const author = senderOf(reply);
+  const isOwn = reply.from?.id === bot.id || (author.id === senderOf(message).id && reply.forward_origin === undefined);
+  const text = quote?.text ?? wordsOf(reply).text;
+  if (text === '' || isOwn) return [];
+  const from = reply.forward_origin ? nameOfOrigin(reply.forward_origin) : author.name;
+  return [{ kind: 'quoted', from, text }];
+}
+
+function nameOfOrigin(origin: MessageOrigin): string {
+  switch (origin.type) {
+    case 'user':
+      return nameOf(origin.sender_user);
+    case 'hidden_user':
+      return plainName(origin.sender_user_name);
+    case 'chat':
+      return plainName(origin.sender_chat.title ?? '');
+    case 'channel':
+      return plainName(origin.chat.title ?? '');
+  }
+}

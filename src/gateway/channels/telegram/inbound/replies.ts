@@ -1,0 +1,44 @@
+import type { Clock } from '../../../../clock.ts';
+import type { InboxState, InboxTable } from '../../../store/schema/channels/channel-schema.ts';
+import type { Statement, Store } from '../../../store/store.ts';
+import { insertDelivery } from '../../delivery-rows.ts';
+import { endUpdate } from '../../inbox/inbox-rows.ts';
+
+interface RepliesDeps {
+  store: Pick<Store, 'commit'>;
+  /** The outbox has a message. */
+  wake(): void;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Ends updates with words to their chats. */
+export function createReplies({ store, wake, clock }: RepliesDeps) {
+  return {
+    /** Ends an update and tells its chat something, in one unit. */
+    async answer(row: InboxTable, text: string, state: Exclude<InboxState, 'waiting'> = 'answered', reason?: string) {
+      const nowMs = clock.now();
+      const end = endUpdate(row, { state, reason, nowMs });
+      await store.commit({ statements: [end, toChat(row, text, nowMs)] });
+      wake();
+    },
+    async end(row: InboxTable, state: Exclude<InboxState, 'waiting'>, reason?: string) {
+      await store.commit({ statements: [endUpdate(row, { state, reason, nowMs: clock.now() })] });
+    },
+    /** Tells the chat of an update that has ended something. */
+    async tell(row: InboxTable, text: string) {
+      await store.commit({ statements: [toChat(row, text, clock.now())] });
+      wake();
+    },
+  };
+}
+export type Replies = ReturnType<typeof createReplies>;
+
+const toChat = ({ channel, account, update_id, chat }: InboxTable, message: string, nowMs: number): Statement =>
+  insertDelivery({
+    messageId: `reply:${channel}:${account}:${update_id}`,
+    provider: channel,
+    to: chat,
+    message,
+    from: 'headgate',
+    acceptedMs: nowMs,
+  });

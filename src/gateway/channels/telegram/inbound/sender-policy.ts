@@ -1,0 +1,49 @@
+import type { SenderTable } from '../../../store/schema/channels/channel-schema.ts';
+import type { TelegramSettings } from '../telegram-settings.ts';
+import type { IncomingMessage } from './incoming.ts';
+
+/** What is decided about the sender of a message. `ignored`: it was not meant for the bot. */
+export type SenderVerdict =
+  | { kind: 'allowed' }
+  | { kind: 'pairing' }
+  | { kind: 'blocked'; reason: string }
+  | { kind: 'ignored' };
+
+type Asked = Pick<IncomingMessage, 'chatKind' | 'chatId' | 'senderId' | 'isForBot'>;
+
+/** Decides by numbers only: names can change hands. `known`: the stored sender. */
+export function decideSender(
+  message: Asked,
+  settings: Pick<TelegramSettings, 'dmPolicy' | 'allowFrom' | 'groups'>,
+  known: Pick<SenderTable, 'status'> | undefined,
+): SenderVerdict {
+  if (known?.status === 'revoked') return message.isForBot ? blocked('the sender was revoked') : { kind: 'ignored' };
+  return message.chatKind === 'dm' ? decideDirect(message, settings, known) : decideInGroup(message, settings);
+}
+
+function decideDirect(
+  { senderId }: Asked,
+  { dmPolicy, allowFrom }: Pick<TelegramSettings, 'dmPolicy' | 'allowFrom'>,
+  known: Pick<SenderTable, 'status'> | undefined,
+): SenderVerdict {
+  if (dmPolicy === 'disabled') return blocked('direct chats are disabled');
+  if (isListed(allowFrom, senderId)) return { kind: 'allowed' };
+  if (dmPolicy !== 'pairing') return blocked('the sender is not in allowFrom');
+  return known?.status === 'approved' ? { kind: 'allowed' } : { kind: 'pairing' };
+}
+
+/** An approval by code counts in direct chats only. */
+function decideInGroup(
+  { chatId, senderId, isForBot }: Asked,
+  { groups }: Pick<TelegramSettings, 'groups'>,
+): SenderVerdict {
+  const group = groups.get(chatId);
+  if (!isForBot && (group === undefined || group.requireMention)) return { kind: 'ignored' };
+  if (group === undefined) return blocked('the group is not in groups');
+  if (isListed(group.allowFrom, senderId)) return { kind: 'allowed' };
+  return isForBot ? blocked('the sender is not in allowFrom of the group') : { kind: 'ignored' };
+}
+
+const isListed = (ids: ReadonlySet<string>, id: string): boolean => ids.has(id) || ids.has('*');
+
+const blocked = (reason: string): SenderVerdict => ({ kind: 'blocked', reason });

@@ -1,0 +1,127 @@
+import type { Update } from '@grammyjs/types';
+import type { Clock } from '../../../clock.ts';
+import type { Ids } from '../../../ids.ts';
+import type { Log } from '../../../log.ts';
+import type { Store } from '../../store/store.ts';
+import { readAccount, storeUpdates } from '../inbox/inbox-rows.ts';
+import type { Bot } from './bots.ts';
+import { placeOf } from './inbound/incoming.ts';
+import type { PollState } from './poll-state.ts';
+import { BotApiError } from './wire/bot-api-error.ts';
+
+interface PollerDeps {
+  bot(): Bot | undefined;
+  /** Whether config.json has a bot. */
+  isConfigured(): boolean;
+  state: PollState;
+  store: Pick<Store, 'db' | 'commit'>;
+  /** Updates of this account were stored. */
+  onStored(account: string): Promise<void>;
+  clock: Clock;
+  ids: Pick<Ids, 'secret'>;
+  log: Log;
+}
+
+const POLL_SECS = 50;
+/** How much longer than that an answer may take, before the connection counts as dead. */
+const SLACK_MS = 15_000;
+const CALL_MS = 30_000;
+const LIMIT = 100;
+const WANTED = ['message', 'callback_query'] as const;
+const FIRST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 60_000;
+/** After a week without updates, Telegram numbers them anew, perhaps below the last number. */
+const NUMBERED_ANEW_MS = 6 * 24 * 3_600_000;
+
+/** Asks Telegram for updates: one request at a time, and the next one only when the last updates are stored. */
+export class Poller {
+  readonly #deps: PollerDeps;
+  #changed = new AbortController();
+  #serving: Bot | undefined;
+
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
+  }
+
+  /** The settings may have changed: with another bot, the request of the former ends first. */
+  look(): void {
+    if (this.#deps.bot()?.api !== this.#serving?.api) this.#changed.abort(new Error('the settings have changed'));
+    else if (this.#serving === undefined) this.#changed.abort(new Error('the settings have changed'));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#changed = new AbortController();
+      this.#serving = this.#deps.bot();
+      const until = AbortSignal.any([signal, this.#changed.signal]);
+      if (this.#serving) await this.#serve(this.#serving, until);
+      else if (this.#deps.isConfigured()) this.#deps.state.failed('The bot token is missing, or it is not one.');
+      else this.#deps.state.off();
+      await ended(until);
+    }
+  }
+
+  /** Polls until the signal aborts, or forever fails. */
+  async #serve(bot: Bot, until: AbortSignal): Promise<void> {
+    const { state, clock, log } = this.#deps;
+    state.connecting();
+    for (let failures = 0; !until.aborted; ) {
+      try {
+        await this.#deps.onStored(bot.account); // those of an earlier process, first
+        await this.#poll(bot, until, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        if (until.aborted) return;
+        failures += 1;
+        log.warn({ err: error, failures }, 'telegram could not be polled');
+        if (error instanceof BotApiError && error.kind === 'unauthorized') return state.failed(error.message);
+        state.troubled(error);
+        await clock.sleep(this.#waitMs(error, failures), until).catch(() => undefined); // stopped, or changed
+      }
+    }
+  }
+
+  async #poll({ api, account }: Bot, until: AbortSignal, onSuccess: () => void): Promise<void> {
+    const { state, store, clock, onStored } = this.#deps;
+    const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
+    state.identified({ account, username });
+    let known = await readAccount(store, { channel: 'telegram', account });
+    while (!until.aborted) {
+      const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
+      const params = { limit: LIMIT, timeout: POLL_SECS, allowed_updates: [...WANTED] };
+      const updates = await api.call(
+        'getUpdates',
+        { ...params, ...(isFresh && known && { offset: known.next_update }) },
+        { signal: until, timeoutMs: POLL_SECS * 1000 + SLACK_MS },
+      );
+      onSuccess();
+      state.polled();
+      if (updates.length === 0) continue;
+      await this.#store({ account, username }, updates);
+      known = await readAccount(store, { channel: 'telegram', account });
+      await onStored(account);
+    }
+  }
+
+  /** Synced to disk: with the next request, Telegram forgets them. */
+  async #store(of: { account: string; username: string }, updates: readonly Update[]): Promise<void> {
+    const { store, clock } = this.#deps;
+    const arrived = updates.map((update) => ({ updateId: update.update_id, ...placeOf(update), body: update }));
+    const statements = storeUpdates({ channel: 'telegram', ...of }, arrived, clock.now());
+    await store.commit({ statements, durable: true });
+  }
+
+  #waitMs(error: unknown, failures: number): number {
+    const asked = error instanceof BotApiError ? (error.retryAfterMs ?? 0) : 0;
+    const usual = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1));
+    const jitter = Number.parseInt(this.#deps.ids.secret(2), 16) / 0xffff;
+    return Math.max(asked, usual * (0.5 + jitter / 2));
+  }
+}
+
+const ended = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });

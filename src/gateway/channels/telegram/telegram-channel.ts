@@ -1,0 +1,86 @@
+import type { Clock } from '../../../clock.ts';
+import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
+import type { Store } from '../../store/store.ts';
+import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
+import { readChat } from '../inbox/chat-rows.ts';
+import type { RenderedChunk } from '../ledger/chunk-rows.ts';
+import type { Bot } from './bots.ts';
+import { readCard } from './cards/approval-card.ts';
+import { render } from './outbound/render.ts';
+import { type SendChunk, sendMessage } from './send-message.ts';
+import { addressOf, editText, sendText } from './send-text.ts';
+
+interface TelegramChannelDeps {
+  bot(): Bot | undefined;
+  /** Whether config.json has a bot. */
+  isConfigured(): boolean;
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Sends messages to chats at Telegram. Their names are the numbers of chats, or their session keys. */
+export interface TelegramChannel extends Channel {
+  /** Resolves when nothing is on its way. */
+  settled(): Promise<void>;
+}
+
+export function createTelegramChannel({ bot, isConfigured, store, clock }: TelegramChannelDeps): TelegramChannel {
+  const sending = new Set<Promise<unknown>>();
+  return {
+    name: 'telegram',
+    get destinations() {
+      return isConfigured() ? undefined : [];
+    },
+    find: (to, viewer) => findChat(to, viewer, store),
+    async deliver(delivery, { signal }) {
+      const current = bot();
+      if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
+      signal.throwIfAborted();
+      const prepared = await prepare(delivery, store);
+      const done = sendMessage({ delivery, bot: current, ...prepared }, { store, clock });
+      sending.add(done);
+      await done.finally(() => sending.delete(done));
+      return 'taken';
+    },
+    async settled() {
+      await Promise.allSettled(sending);
+    },
+  };
+}
+
+const NAME = /^(?:telegram:(?:dm|group):)?(-?\d{1,20})(?::(?:topic:)?(\d{1,20}))?$/;
+
+/** A chat that has written before. Those of private workstreams exist for people who perceive them. */
+async function findChat(to: string, viewer: Viewer, store: Pick<Store, 'db'>): Promise<string | undefined> {
+  const [, id, topic] = NAME.exec(to) ?? [];
+  if (id === undefined) return undefined;
+  const chat = topic === undefined ? id : `${id}:${topic}`;
+  const known = await readChat(store, { channel: 'telegram', chat });
+  if (!known || seesEverything(viewer)) return known?.chat;
+  const owned = await store.db
+    .selectFrom('workstreams')
+    .select(['owner_id', 'visibility'])
+    .where('ws_id', '=', known.ws_id)
+    .executeTakeFirst();
+  return owned && mayPerceive(viewer, { ownerId: owned.owner_id, visibility: owned.visibility }) ? chat : undefined;
+}
+
+/** How a message is sent: as text, as a question with buttons, or as the decision in place of its question. */
+async function prepare(
+  delivery: Delivery,
+  store: Pick<Store, 'db'>,
+): Promise<{ render(): RenderedChunk[]; send: SendChunk }> {
+  const card = await readCard(delivery, store);
+  const to = addressOf(delivery.to);
+  const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
+  if (card === undefined) return { render: () => render(text), send: (chunk, bot) => sendText(chunk, bot, to) };
+  if (card === 'none') return { render: () => [], send: async () => '' };
+  // A question has one message, which the decision replaces.
+  const toChunks = () => render(card.text).slice(0, 1);
+  if (card.kind === 'decision') {
+    const target = { chatId: to.chat_id, messageId: card.messageId };
+    return { render: toChunks, send: (chunk, bot) => editText(chunk, bot, target) };
+  }
+  const keyboard = card.buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [[...card.buttons]] } };
+  return { render: toChunks, send: (chunk, bot) => sendText(chunk, bot, { ...to, ...keyboard }) };
+}
