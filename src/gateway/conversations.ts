@@ -3,6 +3,7 @@ import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
+import { sweepFiles } from './conversations/sweep-files.ts';
 import { createRunCoordinators } from './coordinators/run-coordination.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
@@ -75,6 +76,7 @@ type TalkDeps = Pick<
   | 'skills'
   | 'live'
   | 'webhooks'
+  | 'telegram'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -118,6 +120,7 @@ function createTalks(
     skills,
     live,
     webhooks,
+    telegram,
     authenticator,
     server,
     tracing,
@@ -174,7 +177,7 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const { channels, deliveries } = createOutbox({ store, webhooks, authenticator, clock, log }, workstreams);
+  const { channels, deliveries } = createOutbox({ store, webhooks, telegram, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,
@@ -191,15 +194,6 @@ function createTalks(
   };
 }
 type Talks = ReturnType<typeof createTalks>;
-
-/** Removes the files of workstreams that are gone. */
-async function sweepFiles(
-  { attachments, checkpoints }: Pick<Records, 'attachments' | 'checkpoints'>,
-  onSwept: () => void,
-): Promise<void> {
-  onSwept();
-  await Promise.all([attachments.sweep(), checkpoints.sweep()]);
-}
 
 type TurnDeps = Pick<
   GatewayDeps,

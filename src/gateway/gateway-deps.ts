@@ -21,6 +21,7 @@ import type { ClientAddress } from './auth/client-address.ts';
 import type { LoginCodes } from './auth/logins/login-codes.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
+import type { TelegramDeps } from './channels/telegram/bots.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { McpAdmin } from './mcp/mcp-noun.ts';
@@ -94,6 +95,7 @@ export interface GatewayDeps {
   /** Replaces known secrets in a text. */
   clean(text: string): string;
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
+  telegram: TelegramDeps;
   auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;

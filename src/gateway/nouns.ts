@@ -31,7 +31,6 @@ import { memoryMethods } from './methods/memory.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
 import { outputMethods } from './methods/output.ts';
-import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
@@ -41,6 +40,7 @@ import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
+import { channelNouns } from './nouns/channel-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
 import { createQueueChanges } from './queue/queue-changes.ts';
@@ -69,6 +69,7 @@ type NounDeps = Pick<
   | 'outputChecks'
   | 'nodes'
   | 'toolServers'
+  | 'telegram'
   | 'mcpAdmin'
   | 'notSandboxed'
   | 'clean'
@@ -116,9 +117,11 @@ export function joinNouns(
   const { logRing, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
     records;
-  const { workstreams, sessions, channels, deliveries, snapshots } = talks;
+  const { workstreams, sessions, channels, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
+  const channelParts = channelNouns(deps, conversations);
   return join({
+    ...channelParts,
     ...accountNouns(auth, ids),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
@@ -133,7 +136,7 @@ export function joinNouns(
     checkpoint: checkpointNoun({ checkpoints, workstreams, workdirs: deps.workdirs }),
     ...templateNouns(templates),
     ...skillNouns(deps.skills, { templates, workstreams }),
-    ...configNouns(deps, { cron, workstreams }),
+    ...configNouns(deps, { cron, workstreams, channels: channelParts.telegram }),
     ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, messages, clock }) },
     approval: { methods: approvalMethods(approvals) },
@@ -154,7 +157,6 @@ export function joinNouns(
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments, checkpoints }),
-    ...sendNouns({ channels, deliveries, store, clock, ids }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
@@ -252,13 +254,6 @@ const retentionNoun = (
     ids,
     log,
   });
-/** Messages to the outside. */
-const sendNouns = (
-  deps: Parameters<typeof sendMethods>[0] & { deliveries: { run(signal: AbortSignal): Promise<unknown> } },
-) => ({
-  send: { methods: sendMethods(deps), run: (signal: AbortSignal) => deps.deliveries.run(signal) },
-});
-
 /** The machines. */
 const clusterNouns = (cluster: Cluster, clock: NounDeps['clock']) => ({
   cluster: { methods: clusterMethods({ cluster, clock }) },

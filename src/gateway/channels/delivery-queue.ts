@@ -14,6 +14,7 @@ const MAX_WAIT_MS = 2 * 3_600_000;
 /** Destinations that are served in parallel; each gets one message at a time. */
 const MAX_CONCURRENT = 8;
 const MAX_NAP_MS = 60_000;
+const GRACE_MS = 3_000;
 
 interface OutboxDeps {
   channels: Channels;
@@ -30,6 +31,7 @@ export class DeliveryQueue {
   /** Destinations that are temporarily busy, and when to try again, on the steady clock. */
   readonly #pausedMs = new Map<string, number>();
   #woken = Promise.withResolvers<void>();
+  readonly #underWay = new Set<Promise<void>>();
 
   constructor(deps: OutboxDeps) {
     this.#deps = deps;
@@ -63,12 +65,26 @@ export class DeliveryQueue {
       const waiting = (await readHeads(store)).filter((row) => !this.#busy.has(placeOf(row)));
       const left = new Map(waiting.map((row) => [row, this.#leftMs(row)]));
       const due = waiting.filter((row) => left.get(row) === 0);
-      for (const row of due.slice(0, MAX_CONCURRENT - this.#busy.size)) void this.#deliver(row, signal);
+      for (const row of due.slice(0, MAX_CONCURRENT - this.#busy.size)) this.#begin(row, signal);
       return Math.min(MAX_NAP_MS, ...[...left.values()].filter((ms) => ms > 0));
     } catch (error) {
       log.warn({ err: error }, 'the outbox could not be read; trying again');
       return 1_000;
     }
+  }
+
+  #begin(row: OutboxTable, signal: AbortSignal): void {
+    const delivery = this.#deliver(row, signal);
+    this.#underWay.add(delivery);
+    void delivery.finally(() => this.#underWay.delete(delivery));
+  }
+
+  /** Messages that are on their way when the daemon stops get a moment to arrive, so that their ends are known. */
+  async close(): Promise<void> {
+    const over = new AbortController();
+    const late = this.#deps.clock.sleep(GRACE_MS, over.signal).catch(() => undefined); // all have arrived
+    await Promise.race([Promise.allSettled(this.#underWay), late]);
+    over.abort();
   }
 
   /** Milliseconds until the next attempt. */

@@ -24,7 +24,11 @@ function setUp(changed: string[]) {
       patch: async () => change(changed),
       reload: async () => ({ applied: changed, restart: ['otel.endpoint'] }),
     },
-    affected: { cron: { scheduler: { look: () => undefined } }, workstreams: { trim: async () => undefined } },
+    affected: {
+      cron: { scheduler: { look: () => undefined } },
+      channels: { look: () => undefined },
+      workstreams: { trim: async () => undefined },
+    },
     store: { commit: async () => undefined as never },
   });
   const call = {

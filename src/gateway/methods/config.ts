@@ -49,6 +49,7 @@ export interface ConfigMethodDeps {
 export interface AffectedParts {
   cron: { scheduler: Pick<Scheduler, 'look'> };
   workstreams: Pick<Workstreams, 'trim'>;
+  channels: { look(): void };
 }
 
 export function configMethods({
@@ -95,9 +96,13 @@ function toDetail(changed: readonly string[]): { changed: string[]; more?: numbe
   return { changed: named, ...(changed.length > named.length && { more: changed.length - named.length }) };
 }
 
-/** The scheduler sleeps until its next job, and a change may wake it earlier; a lower limit unloads workstreams. */
-export async function takeEffect(applied: readonly string[], { cron, workstreams }: AffectedParts): Promise<void> {
+/** The scheduler sleeps until its next job, and a change may wake it earlier; a lower limit unloads workstreams; a bot may be another one. */
+export async function takeEffect(
+  applied: readonly string[],
+  { cron, workstreams, channels }: AffectedParts,
+): Promise<void> {
   if (applied.some((key) => key.startsWith('cron.'))) cron.scheduler.look();
+  if (applied.some((key) => key.startsWith('channels.'))) channels.look();
   if (applied.includes('server.maxWorkstreams')) await workstreams.trim();
 }
 

@@ -13,8 +13,8 @@ import { endRun } from '../answers/end-rows.ts';
 import { insertAssessments } from '../assessments/assessment-rows.ts';
 import { consume, insertConsumed, release } from '../attachments/attachment-rows.ts';
 import { markTold } from '../background/background-rows.ts';
-import { insertDelivery } from '../channels/delivery-rows.ts';
 import { askChat, tellChat } from '../channels/question-text.ts';
+import { deliverAnswer } from '../channels/run-answer.ts';
 import { markFailed } from '../history/failed-rows.ts';
 import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
 import type { Owned } from '../sharing/perception.ts';
@@ -103,22 +103,8 @@ const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs:
   ...chargeBrokenOff(run.runId),
   setWorkstream(run.wsId, { last_run_status: ended.status }),
   ...(ended.failed ? markFailed(run, ended.failed) : []),
-  ...delivery(run, ended, nowMs),
+  ...deliverAnswer(run, ended, nowMs),
 ];
-
-/** Queues the answer for its destination together with the end of the run, so neither exists without the other. */
-function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']>, nowMs: number): Statement[] {
-  const { deliver, fromChat } = run.request;
-  const text = status === 'ok' || !fromChat ? summary : failureText(status, summary);
-  if (!deliver || (status !== 'ok' && !fromChat) || text.trim() === '') return [];
-  const { runId, wsId } = run;
-  const message = { messageId: `answer:${runId}`, message: text, from: runId, acceptedMs: nowMs };
-  return [insertDelivery({ ...deliver, ...message, wsId })];
-}
-
-/** What a chat is told of a run without an answer. Whoever cancels it knows. */
-const failureText = (status: RunOutcome['status'], summary: string): string =>
-  status === 'cancelled' ? '' : `⚠ There is no answer: ${summary}`;
 
 export const insertJournal = ({ runId }: { runId: string }, entry: JournalEntry, nowMs: number): Statement => {
   const { kind, ...body } = entry;

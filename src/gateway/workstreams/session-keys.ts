@@ -59,7 +59,8 @@ const MAX_NAME = 128;
 /** Refuses names that look like another kind of key, and unreadable ones. */
 export function requireReadableName(name: string): void {
   const kind = kindOfKey(name);
-  if (kind === 'fixed' || kind === 'chat' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
+  if (kind === 'fixed' || kind === 'chat' || kind === 'wsId')
+    throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
   if (name.length > MAX_NAME) throw new GatewayError('INVALID_REQUEST', `A name has at most ${MAX_NAME} characters`);
   if (!isPlainName(name)) throw new GatewayError('INVALID_REQUEST', `name: ${PLAIN_NAME_RULE}`);
 }

@@ -63,8 +63,7 @@ export class Inbox {
       try {
         return await this.#deps.handle(row);
       } catch (error) {
-        if (error instanceof UnitRefused && error.tag === ENDED) return; // it was handled before
-        if (signal.aborted) return;
+        if (signal.aborted || wasEnded(error)) return;
         if (attempt >= MAX_ATTEMPTS && !isUnavailable(error)) return this.#giveUp(row, error);
         this.#deps.log.warn({ err: error, update: row.update_id }, 'an update could not be handled; trying again');
       }
@@ -80,3 +79,6 @@ export class Inbox {
     await onFailed(row);
   }
 }
+
+/** The update was handled before. */
+const wasEnded = (error: unknown): boolean => error instanceof UnitRefused && error.tag === ENDED;

@@ -75,4 +75,5 @@ export class PollState {
   }
 }
 
-const CONFLICT_ADVICE = 'Only one program can receive the messages of a bot: stop the other one, or remove its webhook.';
+const CONFLICT_ADVICE =
+  'Only one program can receive the messages of a bot: stop the other one, or remove its webhook.';

@@ -9,44 +9,30 @@ import { readCard } from './cards/approval-card.ts';
 import { render } from './outbound/render.ts';
 import { type SendChunk, sendMessage } from './send-message.ts';
 import { addressOf, editText, sendText } from './send-text.ts';
+import type { TelegramSettings } from './telegram-settings.ts';
 
 interface TelegramChannelDeps {
   bot(): Bot | undefined;
-  /** Whether config.json has a bot. */
-  isConfigured(): boolean;
+  settings(): TelegramSettings | undefined;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
 }
 
 /** Sends messages to chats at Telegram. Their names are the numbers of chats, or their session keys. */
-export interface TelegramChannel extends Channel {
-  /** Resolves when nothing is on its way. */
-  settled(): Promise<void>;
-}
-
-export function createTelegramChannel({ bot, isConfigured, store, clock }: TelegramChannelDeps): TelegramChannel {
-  const sending = new Set<Promise<unknown>>();
-  return {
-    name: 'telegram',
-    get destinations() {
-      return isConfigured() ? undefined : [];
-    },
-    find: (to, viewer) => findChat(to, viewer, store),
-    async deliver(delivery, { signal }) {
-      const current = bot();
-      if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
-      signal.throwIfAborted();
-      const prepared = await prepare(delivery, store);
-      const done = sendMessage({ delivery, bot: current, ...prepared }, { store, clock });
-      sending.add(done);
-      await done.finally(() => sending.delete(done));
-      return 'taken';
-    },
-    async settled() {
-      await Promise.allSettled(sending);
-    },
-  };
-}
+export const createTelegramChannel = ({ bot, settings, store, clock }: TelegramChannelDeps): Channel => ({
+  name: 'telegram',
+  get destinations() {
+    return settings() === undefined ? [] : undefined;
+  },
+  find: (to, viewer) => findChat(to, viewer, store),
+  async deliver(delivery, { signal }) {
+    const current = bot();
+    if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
+    signal.throwIfAborted();
+    await sendMessage({ delivery, bot: current, ...(await prepare(delivery, store)) }, { store, clock });
+    return 'taken';
+  },
+});
 
 const NAME = /^(?:telegram:(?:dm|group):)?(-?\d{1,20})(?::(?:topic:)?(\d{1,20}))?$/;
 

@@ -51,9 +51,10 @@ export async function obtainSession(
     return before;
   }
   const owned = { ownerId: userId, visibility: 'private' as const };
-  return workstreams.create({ owned, sessionKey, generatedName: `Telegram: ${message.chatTitle}` }, ({ ws_id: wsId }) => [
-    putChat(rowOf(message, { sessionKey, wsId, nowMs })),
-  ]);
+  return workstreams.create(
+    { owned, sessionKey, generatedName: `Telegram: ${message.chatTitle}` },
+    ({ ws_id: wsId }) => [putChat(rowOf(message, { sessionKey, wsId, nowMs }))],
+  );
 }
 
 const rowOf = (

@@ -88,7 +88,7 @@ export class MessageHandler {
           await this.#serve({ row, message, by, workstream });
         } catch (error) {
           if (!(error instanceof NoRoom)) throw error;
-          await replies.answer(row, `⚠ ${error.message}`, 'busy', error.message);
+          await replies.answer(row, `⚠ ${error.message}`, { state: 'busy', reason: error.message });
         }
       }
     }
@@ -131,7 +131,7 @@ export class MessageHandler {
     const { replies } = this.#deps;
     if (this.#toldBusy.has(chat)) return replies.end(row, 'busy', reason);
     this.#toldBusy.add(chat);
-    await replies.answer(row, `⚠ ${BUSY}`, 'busy', reason);
+    await replies.answer(row, `⚠ ${BUSY}`, { state: 'busy', reason });
   }
 }
 

@@ -11,14 +11,18 @@ interface RepliesDeps {
   clock: Pick<Clock, 'now'>;
 }
 
+interface End {
+  state: Exclude<InboxState, 'waiting'>;
+  reason?: string;
+}
+
 /** Ends updates with words to their chats. */
 export function createReplies({ store, wake, clock }: RepliesDeps) {
   return {
     /** Ends an update and tells its chat something, in one unit. */
-    async answer(row: InboxTable, text: string, state: Exclude<InboxState, 'waiting'> = 'answered', reason?: string) {
+    async answer(row: InboxTable, text: string, end: End = { state: 'answered' }) {
       const nowMs = clock.now();
-      const end = endUpdate(row, { state, reason, nowMs });
-      await store.commit({ statements: [end, toChat(row, text, nowMs)] });
+      await store.commit({ statements: [endUpdate(row, { ...end, nowMs }), toChat(row, text, nowMs)] });
       wake();
     },
     async end(row: InboxTable, state: Exclude<InboxState, 'waiting'>, reason?: string) {

@@ -1,0 +1,52 @@
+import type { Commands } from '../../../commands/commands.ts';
+import type { AllowedMessage } from './message-handler.ts';
+import type { Replies } from './replies.ts';
+
+interface ChatCommandDeps {
+  commands: Pick<Commands, 'startAfresh' | 'clear'>;
+  replies: Replies;
+}
+
+/** The commands of a chat. */
+export interface ChatCommands {
+  /** False for a word that is no command: the text is an ordinary message then. */
+  run(allowed: AllowedMessage, command: { name: string }): Promise<boolean>;
+}
+
+const HELP = [
+  'Write to me, and I answer. I also know these commands:',
+  '/stop: cancel the answer in progress, and the messages that wait',
+  '/new: begin a new conversation; this one is saved',
+  '/clear: forget this conversation',
+  '/help: this text',
+].join('\n');
+
+const BUSY = 'That is not possible while an answer is in progress. Wait for its end, or send /stop.';
+
+/** Commands that do not wait for earlier messages of their chat. */
+export const isUrgentText = (text: string | undefined): boolean => /^\/stop(?:@\w+)?(?:\s|$)/i.test(text ?? '');
+
+/** Only commands that concern this conversation alone: everything else belongs on the page. */
+export const createChatCommands = ({ commands, replies }: ChatCommandDeps): ChatCommands => ({
+  async run({ row, workstream }, { name }) {
+    switch (name) {
+      case 'start':
+      case 'help':
+        await replies.answer(row, HELP);
+        return true;
+      case 'stop': {
+        const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
+        await replies.answer(row, wasRunning || queuedMessages.count > 0 ? '⏹ Stopped.' : 'Nothing is in progress.');
+        return true;
+      }
+      case 'new':
+        await replies.answer(row, (await commands.startAfresh(workstream)) ? '✨ A new conversation begins.' : BUSY);
+        return true;
+      case 'clear':
+        await replies.answer(row, (await commands.clear(workstream)) ? '✨ The conversation is forgotten.' : BUSY);
+        return true;
+      default:
+        return false;
+    }
+  },
+});

@@ -1,0 +1,27 @@
+import { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
+import type { Conversations } from '../conversations.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { sendMethods } from '../methods/send.ts';
+
+type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'telegram' | 'auth' | 'clock' | 'ids' | 'log'>;
+
+/** Messages to the outside, and the chat services from which people write. */
+export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations) {
+  const telegram = createTelegramNoun(deps, {
+    workstreams: talks.workstreams,
+    runs: turns.runs,
+    commands: turns.commands,
+    approvals: turns.approvals,
+    deliveries: talks.deliveries,
+  });
+  const { channels, deliveries } = talks;
+  const { store, clock, ids } = deps;
+  return {
+    telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
+    send: {
+      methods: sendMethods({ channels, deliveries, store, clock, ids }),
+      run: (signal: AbortSignal) => deliveries.run(signal),
+      close: () => deliveries.close(),
+    },
+  };
+}
