@@ -18,6 +18,7 @@ import { settingsContracts } from './methods/admin/settings.ts';
 import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
+import { channelContracts } from './methods/channels/channel.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
 import { mcpConsentContracts } from './methods/consents/mcp-consent.ts';
@@ -73,6 +74,7 @@ export const CONTRACTS = {
   ...outputContracts,
   ...backgroundContracts,
   ...watchContracts,
+  ...channelContracts,
   ...mcpConsentContracts,
   ...subAgentContracts,
   ...coordinatorContracts,

@@ -19,7 +19,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
     ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
-    ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
+    ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain', 'channel.list'],
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'skill.available', 'user.names', 'memory.quarantine.list'],
@@ -49,6 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
+    ...['channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
@@ -175,6 +176,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'workstreams.all': ['logs.tail'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
+    ...['channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
   ],
@@ -249,7 +251,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
 
 /** What creates credentials or gives rights, so that service tokens are refused: the methods with their routes. */
 export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
-  ...{ 'auth.link': [], 'token.create': [] },
+  ...{ 'auth.link': [], 'token.create': [], 'channel.pair': [] },
   'user.create': ['POST /v1/api/admin/users'],
   'user.update': ['PUT /v1/api/admin/users/{user_id}'],
   'user.token.create': ['POST /v1/api/admin/users/{user_id}/tokens'],

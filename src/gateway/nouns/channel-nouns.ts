@@ -1,6 +1,7 @@
 import { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
 import type { Conversations } from '../conversations.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 
 type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'telegram' | 'auth' | 'clock' | 'ids' | 'log'>;
@@ -17,6 +18,7 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
+    channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     send: {
       methods: sendMethods({ channels, deliveries, store, clock, ids }),

@@ -70,19 +70,18 @@ export const approveSender = (
     1,
   );
 
-/** Ends the approval of a person, or refuses one who asks. */
+/** Ends the approval of a person, refuses one who asks, or one whom the configuration allows. */
 export const revokeSender = (
   { channel, senderId }: SenderName,
   { by, nowMs }: { by: string; nowMs: number },
-): Statement =>
-  statementOf(
-    build
-      .updateTable('channel_senders')
-      .set({ status: 'revoked', code_hash: null, code_expires_ms: null, decided_by: by, updated_ms: nowMs })
-      .where('channel', '=', channel)
-      .where('sender_id', '=', senderId),
-    1,
-  );
+): Statement => ({
+  sql: `INSERT INTO channel_senders (channel, sender_id, status, name, user_id, decided_by, created_ms, updated_ms)
+        VALUES (?1, ?2, 'revoked', '', '', ?3, ?4, ?4)
+        ON CONFLICT DO UPDATE SET status = 'revoked', code_hash = NULL, code_expires_ms = NULL, decided_by = ?3,
+          updated_ms = ?4`,
+  parameters: [channel, senderId, by, nowMs],
+  expect: 1,
+});
 
 /** How many messages of each person were refused since then. */
 export const countBlocked = ({ db }: Pick<Store, 'db'>) =>

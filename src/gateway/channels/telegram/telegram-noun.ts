@@ -9,6 +9,7 @@ import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
 import { Inbox } from '../inbox/inbox.ts';
 import { createBots } from './bots.ts';
+import { principalIdOf } from './inbound/acting-sender.ts';
 import { pressButton } from './inbound/approval-buttons.ts';
 import { createChatCommands, isUrgentText } from './inbound/chat-commands.ts';
 import { obtainSession } from './inbound/chat-sessions.ts';
@@ -75,8 +76,9 @@ export function createTelegramNoun(deps: TelegramNounDeps, parts: TelegramParts)
     log,
   });
   return {
-    state,
-    inbox,
+    report: () => state.report,
+    backlog: () => inbox.backlog,
+    drop: (senderId: string) => dropMessagesOf(principalIdOf(senderId), workstreams),
     look: () => poller.look(),
     run(signal: AbortSignal) {
       for (const { current } of workstreams.list(DAEMON)) {
@@ -90,6 +92,14 @@ export function createTelegramNoun(deps: TelegramNounDeps, parts: TelegramParts)
       inbox.close();
     },
   };
+}
+
+/** Cancels the messages of a person that wait; the run in progress goes on. */
+async function dropMessagesOf(principal: string, workstreams: Pick<Workstreams, 'list'>): Promise<void> {
+  for (const workstream of workstreams.list(DAEMON)) {
+    const waiting = workstream.queue.all().filter(({ run }) => run.principal === principal);
+    for (const { run } of waiting) await workstream.cancelRun(run.runId);
+  }
 }
 
 const LOST = '⚠ I could not take this message. Its operator finds the reason in the log.';

@@ -1,0 +1,20 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** What the database of a stopped daemon holds of chats. */
+export function readRows(home: string) {
+  const database = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+  const read = (sql: string) => database.prepare(sql).all();
+  try {
+    return {
+      chunks: read('select * from channel_chunks order by updated_ms, message_id, chunk'),
+      inbox: read('select * from channel_inbox order by update_id'),
+      senders: read('select * from channel_senders order by sender_id'),
+      workstreams: read(`select * from workstreams where session_key like 'telegram:%' order by created_ms`),
+      outbox: read('select * from outbox order by seq'),
+      runs: read('select * from runs').length,
+    };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { always, contract } from '../../contract.ts';
+import { NonEmpty, optionalText } from '../../frames.ts';
+
+const AtMs = z.int().min(0);
+const Count = z.int().min(0);
+const ChannelName = NonEmpty.max(32);
+
+/** A chat service from which people write. */
+export const ChannelRow = z
+  .strictObject({
+    channel: z.string(),
+    /**
+     * `off`: it is not set up; `connecting`: it is not connected, and tries again; `polling`: it receives messages;
+     * `conflict`: another program receives the messages of the bot; `error`: nothing is tried until the settings change.
+     */
+    state: z.enum(['off', 'connecting', 'polling', 'conflict', 'error']),
+    /** Why it does not receive messages. */
+    why: z.string().optional(),
+    sinceMs: AtMs,
+    /** The name of the bot; absent until the service has answered. */
+    bot: z.string().optional(),
+    lastPollAtMs: AtMs.optional(),
+    lastInAtMs: AtMs.optional(),
+    lastOutAtMs: AtMs.optional(),
+    /** Received messages that are not handled yet. */
+    backlog: Count,
+    /** Messages that wait to be sent. */
+    waiting: Count,
+    /** People who wait for approval. */
+    pending: Count,
+    /** Messages that were refused, of those that are still stored. */
+    blocked: Count,
+  })
+  .meta({ id: 'ChannelRow' });
+export type ChannelRow = z.infer<typeof ChannelRow>;
+
+/** A person who has written to a channel. */
+export const ChannelSender = z
+  .strictObject({
+    channel: z.string(),
+    /** The number that the service gave. */
+    senderId: z.string(),
+    /** As the person writes it; nothing is decided by it. */
+    name: z.string(),
+    status: z.enum(['pending', 'approved', 'revoked']),
+    /** The user whom the person is linked to; absent: the operator. */
+    userId: z.string().optional(),
+    /** Until when a code can be approved. */
+    codeExpiresAtMs: AtMs.optional(),
+    blocked: Count,
+    updatedAtMs: AtMs,
+  })
+  .meta({ id: 'ChannelSender' });
+export type ChannelSender = z.infer<typeof ChannelSender>;
+
+/** A part of a message to a chat. */
+export const ChannelPart = z
+  .strictObject({
+    channel: z.string(),
+    to: z.string(),
+    messageId: z.string(),
+    part: Count,
+    /**
+     * `accepted`: the service gave it an id; `ambiguous`: nobody knows whether it arrived; `sending`: it is on its way;
+     * `unsent`: it waits.
+     */
+    state: z.enum(['unsent', 'sending', 'accepted', 'ambiguous', 'failed']),
+    /** Only with `accepted`. */
+    providerId: z.string().optional(),
+    reason: z.string().optional(),
+    atMs: AtMs,
+  })
+  .meta({ id: 'ChannelPart' });
+export type ChannelPart = z.infer<typeof ChannelPart>;
+
+/** Chat services from which people write. */
+export const channelContracts = {
+  'channel.list': contract({
+    summary: 'The chat services from which people can write, and whether they are connected.',
+    scope: 'read',
+    params: () => z.strictObject({}).meta({ id: 'ChannelListParams' }),
+    result: () => z.strictObject({ channels: z.array(ChannelRow) }).meta({ id: 'ChannelListResult' }),
+  }),
+  'channel.sender.list': contract({
+    summary: 'The people who asked to write, or were approved or revoked.',
+    scope: 'approve',
+    permission: 'admin.users',
+    params: () => z.strictObject({}).meta({ id: 'ChannelSenderListParams' }),
+    result: () => z.strictObject({ senders: z.array(ChannelSender) }).meta({ id: 'ChannelSenderListResult' }),
+  }),
+  'channel.pair': contract({
+    summary: 'Approve a person by the code that the channel gave to this person.',
+    scope: 'approve',
+    permission: 'admin.users',
+    audit: { action: 'channel.pair', id: 'senderId', by: 'handler' },
+    stepUp: always,
+    refusesServices: true,
+    weight: 10,
+    params: () =>
+      z
+        .strictObject({
+          channel: ChannelName,
+          code: NonEmpty.max(64),
+          /** The name of the user whose workstreams the chats become. Default: the operator. */
+          user: optionalText(128),
+        })
+        .meta({ id: 'ChannelPairParams' }),
+    result: () =>
+      z.strictObject({ channel: z.string(), senderId: z.string(), name: z.string() }).meta({ id: 'ChannelPairResult' }),
+  }),
+  'channel.revoke': contract({
+    summary: 'End the approval of a person; messages of this person that wait are dropped.',
+    scope: 'approve',
+    permission: 'admin.users',
+    audit: { action: 'channel.revoke', id: 'senderId', by: 'handler' },
+    stepUp: always,
+    params: () =>
+      z.strictObject({ channel: ChannelName, senderId: NonEmpty.max(32) }).meta({ id: 'ChannelRevokeParams' }),
+    result: () => z.strictObject({ revoked: z.boolean() }).meta({ id: 'ChannelRevokeResult' }),
+  }),
+  'channel.part.list': contract({
+    summary: 'What was sent to chats, newest first, with the ids that the services gave.',
+    scope: 'approve',
+    permission: 'admin.users',
+    params: () => z.strictObject({ limit: z.int().min(1).max(500).optional() }).meta({ id: 'ChannelPartListParams' }),
+    result: () => z.strictObject({ parts: z.array(ChannelPart) }).meta({ id: 'ChannelPartListResult' }),
+  }),
+};
