@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
 import { closeRegistry, ENTRY, startRegistry } from '../support/mcp/registry.ts';
+import { channelCases } from './channel-cases.ts';
 import { consentCases } from './consent-cases.ts';
 
 interface Caller {
@@ -22,7 +23,7 @@ const openRegistry = async () => {
   return { address, [Symbol.dispose]: closeRegistry };
 };
 
-/** A successful call of each method about tool servers. Those that need a running one use one of the file. */
+/** A successful call of each method about tool servers and chat services. Those that need a running one use one of the file. */
 export function mcpCases({ call, home, url }: Caller) {
   const file = path.join(home, 'config.json');
   const withConfig = async (config: object, work: () => Promise<unknown>) => {
@@ -57,6 +58,7 @@ export function mcpCases({ call, home, url }: Caller) {
         const { serverId } = await call('mcp.registry.install', params);
         await call('mcp.delete', { serverId });
       }),
+    ...channelCases({ call, home }),
     ...consentCases({ call, home, url }),
     'mcp.list': () => call('mcp.list', {}),
     'mcp.refresh': () => withServer(() => call('mcp.refresh', { name: 'fake' })),

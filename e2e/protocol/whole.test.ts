@@ -13,7 +13,6 @@ import { startProvider } from '../support/oidc/provider.ts';
 import { answerOf, oidcEnvironment } from '../support/oidc/provider-login.ts';
 import { accountCases } from './account-cases.ts';
 import { backgroundCalls } from './background-calls.ts';
-import { channelCases } from './channel-cases.ts';
 import { checkpointCalls } from './checkpoint-calls.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
@@ -254,7 +253,6 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...policyCases({ call }),
-  ...channelCases({ call, home: daemon.home }),
   ...mcpCases({ call, home: daemon.home, url: daemon.url }),
   'assessment.list': () => call('assessment.list', { limit: 1 }),
   ...secretsCases({ call }),

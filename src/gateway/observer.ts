@@ -67,8 +67,14 @@ export function observeWorkstreams(
     onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
     onQueue: (data, queue) =>
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
-    onApprovalRequested: (data, approval) => broadcast.publishOf(data, 'approval.requested', approval),
-    onApprovalResolved: (data, resolved) => broadcast.publishOf(data, 'approval.resolved', resolved),
+    onApprovalRequested(data, approval) {
+      broadcast.publishOf(data, 'approval.requested', approval);
+      onAnswer(); // its chat is asked, too
+    },
+    onApprovalResolved(data, resolved) {
+      broadcast.publishOf(data, 'approval.resolved', resolved);
+      onAnswer();
+    },
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
       metrics.thoughtsDropped(droppedThoughts);
       countTokens(metrics, spent);
