@@ -123,6 +123,12 @@ test('a server that refuses connections certainly received nothing', async () =>
   assert.deepEqual({ kind, message }, { kind: 'unreachable', message: 'Could not reach Telegram (ECONNREFUSED).' });
 });
 
+async function all(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece);
+  return pieces;
+}
+
 const coded = (code: string, rest: object = {}) =>
   Object.assign(new Error(`${code} /bot${TOKEN}/getMe`), { code }, rest);
 
@@ -211,7 +217,7 @@ test('a file is downloaded in pieces', async (t) => {
     ({ url }, response) => void response.writeHead(200, { 'content-length': url?.length }).end(url),
   );
   const { size, bytes } = await api.openFile('photos/file 1?.jpg', { ...LIMITS, maxBytes: 100 });
-  const text = Buffer.concat(await Array.fromAsync(bytes)).toString();
+  const text = Buffer.concat(await all(bytes)).toString();
   assert.deepEqual([text, size], [`/file/bot${TOKEN}/photos/file%201%3F.jpg`, text.length]);
 });
 
@@ -222,7 +228,7 @@ test('a file that is announced as too large is not downloaded, and one that turn
   const limits = { ...LIMITS, maxBytes: 99 };
   assert.equal((await errorOf(api.openFile('honest', limits))).kind, 'too-large');
   const { size, bytes } = await api.openFile('silent', limits);
-  assert.deepEqual([size, (await errorOf(Array.fromAsync(bytes))).kind], [undefined, 'too-large']);
+  assert.deepEqual([size, (await errorOf(all(bytes))).kind], [undefined, 'too-large']);
 });
 
 test('a file that is gone is refused, and one that breaks off throws', async (t) => {
@@ -233,7 +239,7 @@ test('a file that is gone is refused, and one that breaks off throws', async (t)
   const limits = { ...LIMITS, maxBytes: 99 };
   assert.partialDeepStrictEqual({ ...(await errorOf(api.openFile('gone', limits))) }, { kind: 'rejected', code: 404 });
   const { bytes } = await api.openFile('half', limits);
-  assert.equal((await errorOf(Array.fromAsync(bytes))).kind, 'ambiguous');
+  assert.equal((await errorOf(all(bytes))).kind, 'ambiguous');
 });
 
 test('a download ends when no piece comes for the time limit, and not while pieces come', async (t) => {
