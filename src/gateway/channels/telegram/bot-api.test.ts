@@ -123,12 +123,6 @@ test('a server that refuses connections certainly received nothing', async () =>
   assert.deepEqual({ kind, message }, { kind: 'unreachable', message: 'Could not reach Telegram (ECONNREFUSED).' });
 });
 
-async function all(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of bytes) pieces.push(piece);
-  return pieces;
-}
-
 const coded = (code: string, rest: object = {}) =>
   Object.assign(new Error(`${code} /bot${TOKEN}/getMe`), { code }, rest);
 
@@ -217,7 +211,7 @@ test('a file is downloaded in pieces', async (t) => {
     ({ url }, response) => void response.writeHead(200, { 'content-length': url?.length }).end(url),
   );
   const { size, bytes } = await api.openFile('photos/file 1?.jpg', { ...LIMITS, maxBytes: 100 });
-  const text = Buffer.concat(await all(bytes)).toString();
+  const text = Buffer.concat(await toArray(bytes)).toString();
   assert.deepEqual([text, size], [`/file/bot${TOKEN}/photos/file%201%3F.jpg`, text.length]);
 });
 
@@ -228,7 +222,7 @@ test('a file that is announced as too large is not downloaded, and one that turn
   const limits = { ...LIMITS, maxBytes: 99 };
   assert.equal((await errorOf(api.openFile('honest', limits))).kind, 'too-large');
   const { size, bytes } = await api.openFile('silent', limits);
-  assert.deepEqual([size, (await errorOf(all(bytes))).kind], [undefined, 'too-large']);
+  assert.deepEqual([size, (await errorOf(toArray(bytes))).kind], [undefined, 'too-large']);
 });
 
 test('a file that is gone is refused, and one that breaks off throws', async (t) => {
@@ -239,7 +233,7 @@ test('a file that is gone is refused, and one that breaks off throws', async (t)
   const limits = { ...LIMITS, maxBytes: 99 };
   assert.partialDeepStrictEqual({ ...(await errorOf(api.openFile('gone', limits))) }, { kind: 'rejected', code: 404 });
   const { bytes } = await api.openFile('half', limits);
-  assert.equal((await errorOf(all(bytes))).kind, 'ambiguous');
+  assert.equal((await errorOf(toArray(bytes))).kind, 'ambiguous');
 });
 
 test('a download ends when no piece comes for the time limit, and not while pieces come', async (t) => {
@@ -265,3 +259,9 @@ test('a download ends when no piece comes for the time limit, and not while piec
   await clock.advance(10_000);
   assert.match((await failing).message, /broke off \(none within 30 s\)/);
 });
+
+async function toArray<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
