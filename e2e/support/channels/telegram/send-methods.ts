@@ -8,8 +8,8 @@ import { type SentFile, toMedia } from './stored-files.ts';
 import type { TelegramWorld } from './telegram-world.ts';
 
 /** The most UTF-16 units of a text and of a caption, after parsing. */
-export const MAX_TEXT = 4_096;
-export const MAX_CAPTION = 1_024;
+const MAX_TEXT = 4_096;
+const MAX_CAPTION = 1_024;
 
 interface SendDeps {
   world: TelegramWorld;

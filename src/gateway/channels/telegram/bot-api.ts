@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiError, ApiMethods, ApiSuccess, Opts } from '@grammyjs/types';
 import type { Clock } from '../../../clock.ts';
-import { BotApiError, isCertainlyUnsent, reasonOf } from './wire/bot-api-error.ts';
-import { BodyTooLarge, boundedBody, sizeOf } from './wire/bounded-body.ts';
+import { BodyTooLarge, boundedBody, sizeOf } from '../calls/bounded-body.ts';
+import { type CallLimits, CallWait } from '../calls/call-wait.ts';
+import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
+import { readAnswer, toAnswer } from '../calls/json-answer.ts';
+import type { OpenedFile } from '../calls/opened-file.ts';
+import { BotApiError } from './wire/bot-api-error.ts';
 import { toRequestBody, type Upload } from './wire/request-body.ts';
 
 /** A method of the Bot API, such as `sendMessage`. */
@@ -10,19 +14,6 @@ export type BotMethod = keyof ApiMethods<Upload>;
 
 /** What a method returns. */
 export type BotResult<M extends BotMethod> = ReturnType<ApiMethods<Upload>[M]>;
-
-interface CallLimits {
-  signal: AbortSignal;
-  /** The whole call; for downloads, the wait for each piece. */
-  timeoutMs: number;
-}
-
-/** A download that has begun. Its bytes throw BotApiError. */
-export interface OpenedFile {
-  /** As announced by the server. */
-  size: number | undefined;
-  bytes: AsyncIterable<Uint8Array>;
-}
 
 /** The Bot API of Telegram. Everything throws BotApiError and nothing else. */
 export interface BotApi {
@@ -39,15 +30,12 @@ interface BotApiDeps {
   clock: Pick<Clock, 'sleep'>;
 }
 
-/** An answer of 100 updates stays far below it. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-
 /** Follows no redirect, retries nothing, and keeps no connection to itself: the caller decides what to do next. */
 export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotApi {
   const root = apiRoot.replace(/\/+$/, '');
   const scrub = (text: string) =>
     text.replaceAll(token, '[bot token]').replaceAll(encodeURIComponent(token), '[bot token]');
-  const send = async (path: string, init: RequestInit & { what: string; wait: Wait }): Promise<Response> => {
+  const send = async (path: string, init: RequestInit & { what: string; wait: CallWait }): Promise<Response> => {
     const { what, wait, ...request } = init;
     if (!TOKEN.test(token)) throw new BotApiError('unauthorized', 'The bot token is malformed.');
     if (wait.signal.aborted) throw new BotApiError('unreachable', `${what} was cancelled before it was sent.`);
@@ -61,7 +49,7 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
   };
   return {
     async call(method, params, limits) {
-      using wait = new Wait(limits, clock);
+      using wait = new CallWait(limits, clock);
       const init = { method: 'POST', ...toRequestBody(params, `headgate-${randomUUID()}`) };
       const response = await send(`/bot${token}/${method}`, { ...init, what: method, wait });
       const text = await readAnswer(response).catch((error: unknown) => {
@@ -75,7 +63,7 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
     },
     async openFile(filePath, { maxBytes, ...limits }) {
       const path = filePath.split('/').map(encodeURIComponent).join('/');
-      const wait = new Wait(limits, clock);
+      const wait = new CallWait(limits, clock);
       try {
         const response = await send(`/file/bot${token}/${path}`, { what: 'The download', wait });
         await requireFile(response, maxBytes);
@@ -93,66 +81,6 @@ const TOKEN = /^[\w:-]+$/;
 
 const noAnswer = (what: string, reason: string): string =>
   `${what} got no usable answer (${reason}). Telegram may have carried it out.`;
-
-/** Ends a call by its time limit or its caller's signal. */
-class Wait implements Disposable {
-  readonly #over = new AbortController();
-  readonly #limits: CallLimits;
-  readonly #clock: BotApiDeps['clock'];
-  #timer = new AbortController();
-  #isLate = false;
-
-  constructor(limits: CallLimits, clock: BotApiDeps['clock']) {
-    this.#limits = limits;
-    this.#clock = clock;
-    if (limits.signal.aborted) this.#cancel();
-    limits.signal.addEventListener('abort', this.#cancel, { once: true });
-    this.restart();
-  }
-
-  get signal(): AbortSignal {
-    return this.#over.signal;
-  }
-
-  /** The time limit begins again. */
-  readonly restart = (): void => {
-    this.#timer.abort();
-    this.#timer = new AbortController();
-    const late = () => {
-      this.#isLate = true;
-      this.#over.abort(new DOMException('The time limit is over.', 'TimeoutError'));
-    };
-    this.#clock.sleep(this.#limits.timeoutMs, this.#timer.signal).then(late, () => undefined); // it ended before
-  };
-
-  /** Why the call was ended; undefined if it was not. */
-  overReason(): string | undefined {
-    if (this.#isLate) return `none within ${this.#limits.timeoutMs / 1000} s`;
-    return this.#over.signal.aborted ? 'cancelled' : undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.#timer.abort();
-    this.#limits.signal.removeEventListener('abort', this.#cancel);
-  }
-
-  readonly #cancel = (): void => this.#over.abort(new DOMException('The call was cancelled.', 'AbortError'));
-}
-
-async function readAnswer(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of boundedBody(response, { maxBytes: MAX_ANSWER_BYTES, onPiece: () => undefined }))
-    pieces.push(piece);
-  return Buffer.concat(pieces).toString();
-}
-
-function toAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // the caller reports an unreadable answer
-  }
-}
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -188,7 +116,7 @@ async function requireFile(response: Response, maxBytes: number): Promise<void> 
 
 async function* bytesOf(
   response: Response,
-  { maxBytes, wait, scrub }: { maxBytes: number; wait: Wait; scrub(text: string): string },
+  { maxBytes, wait, scrub }: { maxBytes: number; wait: CallWait; scrub(text: string): string },
 ): AsyncGenerator<Uint8Array, void> {
   using _ = wait;
   try {
