@@ -40,7 +40,7 @@ test('an unknown command of a group is an error, and nothing is listed', async (
   }
 });
 
-test('what is not found is a failure (1) with the name in its line, never wrong usage (2)', async () => {
+test('a name or id that nothing has ends every command with 1, and with one line that says so', async () => {
   await using daemon = await startDaemon();
   const asked = [
     'agents show nobody',

@@ -85,6 +85,7 @@ class ResponseStream implements SseStream {
   write(entries: readonly Framed[]): void {
     if (this.#isOver) return;
     const { text, chunk, atMs } = this.#writing.encode(entries);
+    if (text === '') return; // an empty chunk would end the answer
     if (this.#socket && this.#queue.length === 0) {
       this.#lastWriteMs = atMs;
       this.#isFull = !this.#socket.write(chunk);

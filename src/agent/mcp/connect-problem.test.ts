@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import type { RequestListener } from 'node:http';
+import { test } from 'node:test';
 import { openRemote } from './open-remote.ts';
-import { fakeServer } from './servers-fixture.ts';
+import { fakeServer, freePort, serve } from './servers-fixture.ts';
 
 test('what a server does instead of opening a session is said in plain words', async (t) => {
   const JSON_TYPE = { 'content-type': 'application/json' };
@@ -30,23 +28,22 @@ test('what a server does instead of opening a session is said in plain words', a
     ['cannot be reached: it closed the connection without an answer', (request) => request.socket.destroy()],
   ];
   for (const [problem, listener] of cases) {
-    const server = await serve(t, (request, answer) => {
+    const url = await serve(t, (request, answer) => {
       listener(request, answer);
       answer.end();
     });
-    await assert.rejects(open(urlOf(server)), { message: problem });
+    await assert.rejects(open(url), { message: problem });
   }
 });
 
 test('an address at which no server can be is explained', async (t) => {
-  const server = await serve(t, (_, answer) => answer.end());
-  const url = urlOf(server);
+  const url = await serve(t, (_, answer) => answer.end());
   await assert.rejects(open(url.replace('http:', 'https:')), {
     message: 'cannot be reached: it does not speak HTTPS; its address may have to begin with http://',
   });
-  server.close();
-  server.closeAllConnections();
-  await assert.rejects(open(url), { message: 'cannot be reached: nothing listens at its address' });
+  await assert.rejects(open(`http://127.0.0.1:${await freePort()}/mcp`), {
+    message: 'cannot be reached: nothing listens at its address',
+  });
   const failing = { code: 'ENOTFOUND' };
   const lookup = () => Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(''), failing) }));
   await assert.rejects(open(url, lookup), { message: 'cannot be reached: its host name is unknown' });
@@ -58,15 +55,3 @@ const open = (url: string, by: typeof fetch = fetch) =>
     { signal: AbortSignal.timeout(10_000), onListsChanged: () => undefined },
     { environment: {}, fetch: by, version: 'test' },
   );
-
-async function serve(t: TestContext, listener: RequestListener): Promise<Server> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return server;
-}
-
-const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

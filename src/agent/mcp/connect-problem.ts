@@ -12,7 +12,7 @@ export function toConnectProblem(error: unknown): string {
   if (type !== undefined) return `answers with ${type.slice(0, 80)} instead of JSON; check its address`;
   const last = chain.at(-1);
   const code = textAt(last, 'code');
-  const reached = code === undefined ? undefined : OF_CODES[code];
+  const reached = code === undefined ? undefined : OF_CODES.get(code);
   if (reached !== undefined) return `cannot be reached: ${reached}`;
   const isNetworkError = chain.some((one) => one instanceof TypeError && one.cause !== undefined);
   if (isNetworkError) return `cannot be reached: ${wordsOf(last).trim()}`;
@@ -31,20 +31,20 @@ function ofStatus(status: number): string {
 }
 
 /** The codes of Node and undici. */
-const OF_CODES: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens at its address',
-  ECONNRESET: 'it closed the connection without an answer',
-  ENOTFOUND: 'its host name is unknown',
-  EAI_AGAIN: 'its host name could not be looked up',
-  EHOSTUNREACH: 'no network leads to its address',
-  ENETUNREACH: 'no network leads to its address',
-  ETIMEDOUT: 'it does not answer',
-  EPIPE: 'it closed the connection without an answer',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak HTTPS; its address may have to begin with http://',
-  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
-  UND_ERR_HEADERS_TIMEOUT: 'it does not answer',
-  UND_ERR_SOCKET: 'it closed the connection without an answer',
-};
+const OF_CODES: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'nothing listens at its address'],
+  ['ECONNRESET', 'it closed the connection without an answer'],
+  ['ENOTFOUND', 'its host name is unknown'],
+  ['EAI_AGAIN', 'its host name could not be looked up'],
+  ['EHOSTUNREACH', 'no network leads to its address'],
+  ['ENETUNREACH', 'no network leads to its address'],
+  ['ETIMEDOUT', 'it does not answer'],
+  ['EPIPE', 'it closed the connection without an answer'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak HTTPS; its address may have to begin with http://'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'it does not answer'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'it does not answer'],
+  ['UND_ERR_SOCKET', 'it closed the connection without an answer'],
+]);
 
 const LONGEST_CHAIN = 8;
 

@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createGuardedEgress } from '../../egress/guarded-egress.ts';
 import { openRemote } from './open-remote.ts';
-import { fakeServer, openServers } from './servers-fixture.ts';
+import { fakeServer, freePort, openServers, serve } from './servers-fixture.ts';
 
 const EVERYTHING = fileURLToPath(
   new URL('../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
 const inner = (output: string): string => output.split('\n').slice(1, -1).join('\n');
 const remote = (url: string, headers = {}) => ({ ...fakeServer('none'), command: undefined, url, headers });
-
-async function freePort(): Promise<number> {
-  const server = createSocketServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A server of other authors, over HTTP. */
 async function startEverything(t: TestContext, port: number): Promise<ChildProcess> {
@@ -37,16 +26,6 @@ async function startEverything(t: TestContext, port: number): Promise<ChildProce
     if (said.includes('listening')) break;
   }
   return child;
-}
-
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
 test('a server over HTTP is used, and after it was started again, too', async (t) => {
