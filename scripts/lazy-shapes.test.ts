@@ -15,10 +15,7 @@ test('the fields of a schema are made at its first use, and once', () => {
   assert.deepEqual(made, []);
   const value = { a: 'x', 'b-c': { d: 'y' }, e: 'z' };
   assert.deepEqual([schema.parse(value), schema.parse(value)], [value, value]);
-  assert.deepEqual(
-    [...made].sort(),
-    ['a', 'd', 'e'],
-  );
+  assert.deepEqual([...made].sort(), ['a', 'd', 'e']);
   assert.equal(schema.safeParse({ ...value, f: 1 }).success, false);
 });
 
