@@ -7,6 +7,7 @@ import { addAccountCommands } from './commands/accounts/account-commands.ts';
 import { addAgentCommands } from './commands/agents/agent-commands.ts';
 import { addBackgroundCommands } from './commands/background/background-commands.ts';
 import { addWatchCommands } from './commands/background/watch-commands.ts';
+import { addChannelCommands } from './commands/channels/channel-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import { addCoordinatorCommands } from './commands/coordinators/coordinator-commands.ts';
@@ -77,6 +78,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
   addMemoryCommands(program, { root, around, withTarget });
   addSkillCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
+  addChannelCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });
   addRuleCommands(program, { root, around, withTarget });

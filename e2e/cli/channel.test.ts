@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startTelegramServer } from '../support/channels/telegram-server.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { say } from '../support/model/scripted-steps.ts';
+
+const TOKEN = '4242:scripted-bot-token-for-tests';
+
+test('the lists of headgate channel are empty without a chat service, and say so', async () => {
+  await using daemon = await startDaemon();
+  const run = (...words: string[]) => runHeadgate(['channel', ...words], { HEADGATE_HOME: daemon.home });
+  const lists = [
+    [[], /^No chat service is set up\./],
+    [['senders'], /^Nobody has asked to write yet\./],
+    [['logs'], /^Nothing has been sent to a chat yet\./],
+  ] as const;
+  for (const [words, says] of lists) {
+    const { code, stdout, stderr } = await run(...words);
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, says);
+  }
+  assert.deepEqual(JSON.parse((await run('senders', '--json')).stdout), []);
+});
+
+test('headgate channel refuses what it does not know: 1 for a code or name, 2 for wrong words', async () => {
+  await using daemon = await startDaemon();
+  const cases = [
+    [['pair', 'AAAAA-22222'], 1, /Unknown code/],
+    [['revoke', 'nobody'], 1, /Unknown sender "nobody"/],
+    [['logs', '--limit', '0'], 2, /--limit must be a number from 1 to 500/],
+    [['dance'], 2, /unknown command 'dance'/],
+  ] as const;
+  for (const [words, expected, says] of cases) {
+    const { code, stdout, stderr } = await runHeadgate(['channel', ...words], { HEADGATE_HOME: daemon.home });
+    assert.deepEqual([code, stdout, stderr.split('\n').length], [expected, '', 2], `${words}: ${stderr}`);
+    assert.match(stderr, says);
+  }
+});
+
+test('headgate channel pairs a person by the code of the chat, shows what was sent, and revokes by name', async () => {
+  await using telegram = await startTelegramServer({ token: TOKEN });
+  const model = await startScriptedModel();
+  await using daemon = await startDaemon({
+    model: model.url,
+    config: { channels: { telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot } } },
+  });
+  const run = (...words: string[]) => runHeadgate(['channel', ...words], { HEADGATE_HOME: daemon.home });
+  const eve = telegram.person({ name: 'Eve', id: 666 });
+  eve.says('let me in');
+  const [code = ''] = /[A-Z0-9]{5}-[A-Z0-9]{5}/.exec((await eve.chat.next()).text) ?? [];
+  const paired = await run('pair', code.toLowerCase());
+  assert.deepEqual([paired.code, paired.stderr], [0, 'Approved: Eve (666) may now write on telegram.\n']);
+  model.when('hello', say('Welcome.'));
+  eve.says('hello');
+  await eve.chat.until(({ text }) => text === 'Welcome.');
+  assert.match((await run('list')).stdout, /^CHANNEL .*\ntelegram {2}polling /);
+  assert.match((await run('senders')).stdout, /\ntelegram {2}666 +Eve +approved /);
+  const again = await run('pair', code);
+  assert.equal(again.code, 1, 'a code counts once');
+  await daemon.stop();
+  await daemon.restart();
+  const [sent] = JSON.parse((await run('logs', '--json')).stdout);
+  assert.deepEqual([sent.channel, sent.to, sent.state], ['telegram', '666', 'accepted']);
+  assert.equal((await run('revoke', 'Eve')).stderr, 'Revoked: 666 may no longer write on telegram.\n');
+  assert.match((await run('senders')).stdout, / revoked /);
+  await model.close();
+});

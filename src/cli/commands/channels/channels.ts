@@ -1,0 +1,123 @@
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { ChannelPart, ChannelRow, ChannelSender } from '../../../../protocol/methods/channels/channel.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { systemClock } from '../../../clock.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { toDistance } from '../../local-time.ts';
+import { toTextTable } from '../../text-table.ts';
+
+interface ChannelCommand<F = TargetFlags> {
+  flags: F;
+  around: Surroundings;
+  root: URL;
+}
+
+export type JsonFlags = TargetFlags & { json?: boolean };
+export type PairFlags = JsonFlags & { channel: string; user?: string };
+export type RevokeFlags = TargetFlags & { channel: string };
+export type LogFlags = JsonFlags & { limit: string };
+
+/** Lists the chat services; the reason for a missing connection follows the table. */
+export async function listChannels(command: ChannelCommand<JsonFlags>): Promise<void> {
+  const { channels } = await ask(command, (client) => client.call('channel.list', {}));
+  if (command.flags.json) return print(channels);
+  if (channels.every(({ state }) => state === 'off'))
+    return tell('No chat service is set up. To add a bot, see docs/channels.md.');
+  const nowMs = systemClock.now();
+  const head = ['CHANNEL', 'STATE', 'SINCE', 'BOT', 'LAST IN', 'LAST OUT', 'BACKLOG', 'WAITING', 'PENDING', 'BLOCKED'];
+  process.stdout.write(toTextTable([head, ...channels.map((row) => toChannelCells(row, nowMs))]));
+  for (const { channel, why } of channels) if (why !== undefined) tell(`${channel}: ${toVisibleLine(why)}`);
+}
+
+export async function listSenders(command: ChannelCommand<JsonFlags>): Promise<void> {
+  const { senders } = await ask(command, (client) => client.call('channel.sender.list', {}));
+  if (command.flags.json) return print(senders);
+  if (senders.length === 0) return tell('Nobody has asked to write yet.');
+  const nowMs = systemClock.now();
+  const head = ['CHANNEL', 'SENDER', 'NAME', 'STATUS', 'USER', 'BLOCKED', 'CHANGED'];
+  process.stdout.write(toTextTable([head, ...senders.map((sender) => toSenderCells(sender, nowMs))]));
+}
+
+/** Approves the person who received the code. */
+export async function pairSender(code: string, command: ChannelCommand<PairFlags>): Promise<void> {
+  const { channel, user, json } = command.flags;
+  const paired = await ask(command, (client) => client.call('channel.pair', { channel, code, user }));
+  if (json) print(paired);
+  else tell(`Approved: ${toVisibleLine(paired.name)} (${paired.senderId}) may now write on ${paired.channel}.`);
+}
+
+export async function revokeSender(which: string, command: ChannelCommand<RevokeFlags>): Promise<void> {
+  const { channel } = command.flags;
+  await ask(command, async (client) => {
+    const senderId = await findSender(client, { channel, which });
+    await client.call('channel.revoke', { channel, senderId });
+    tell(`Revoked: ${senderId} may no longer write on ${channel}.`);
+  });
+}
+
+/** Lists what was sent. Parts whose arrival is unknown are counted below the table. */
+export async function listParts(command: ChannelCommand<LogFlags>): Promise<void> {
+  const limit = Number(command.flags.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 500)
+    throw new UsageError(`--limit must be a number from 1 to 500, not "${command.flags.limit}".`);
+  const { parts } = await ask(command, (client) => client.call('channel.part.list', { limit }));
+  if (command.flags.json) return print(parts);
+  if (parts.length === 0) return tell('Nothing has been sent to a chat yet.');
+  const head = ['TIME (UTC)', 'CHANNEL', 'TO', 'STATE', 'ID', 'MESSAGE', 'PART', 'REASON'];
+  process.stdout.write(toTextTable([head, ...parts.map(toPartCells)]));
+  const unclear = parts.filter(({ state }) => state === 'ambiguous').length;
+  if (unclear > 0) tell(`Arrival unknown: ${unclear}. Check these chats before sending the messages again.`);
+}
+
+async function ask<T>({ flags, around, root }: ChannelCommand, use: (client: GatewayClient) => Promise<T>): Promise<T> {
+  const target = await resolveTarget(flags, around);
+  return withClient({ target, version: await readVersion(root) }, use);
+}
+
+/** A number is taken as it is, because the configuration may allow people who have never asked. */
+async function findSender(
+  client: GatewayClient,
+  { channel, which }: { channel: string; which: string },
+): Promise<string> {
+  if (/^\d+$/.test(which)) return which;
+  const { senders } = await client.call('channel.sender.list', {});
+  const found = senders.filter((sender) => sender.channel === channel && sender.name === which);
+  const [sender] = found;
+  if (sender === undefined)
+    throw new NotFoundError(`Unknown sender "${toVisibleLine(which)}". List senders with: headgate channel senders`);
+  if (found.length > 1) throw new UsageError(`Several senders are called "${toVisibleLine(which)}": use the number.`);
+  return sender.senderId;
+}
+
+const NONE = '-';
+const visible = (text: string | undefined): string => (text === undefined ? NONE : toVisibleLine(text));
+
+function toChannelCells(row: ChannelRow, nowMs: number): string[] {
+  const ago = (atMs: number | undefined) => (atMs === undefined ? NONE : toDistance(atMs, nowMs));
+  const { channel, state, sinceMs, bot, lastInAtMs, lastOutAtMs, backlog, waiting, pending, blocked } = row;
+  const counts = [backlog, waiting, pending, blocked].map(String);
+  return [channel, state, ago(sinceMs), visible(bot), ago(lastInAtMs), ago(lastOutAtMs), ...counts];
+}
+
+function toSenderCells(sender: ChannelSender, nowMs: number): string[] {
+  const { channel, senderId, name, status, userId, blocked, updatedAtMs } = sender;
+  const changed = toDistance(updatedAtMs, nowMs);
+  return [channel, visible(senderId), visible(name), status, visible(userId), String(blocked), changed];
+}
+
+const toPartCells = ({ atMs, channel, to, state, providerId, messageId, part, reason }: ChannelPart): string[] => [
+  new Date(atMs).toISOString().slice(0, 19).replace('T', ' '),
+  channel,
+  visible(to),
+  state,
+  visible(providerId),
+  visible(messageId),
+  String(part + 1),
+  visible(reason),
+];
+
+const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+const tell = (text: string): void => void process.stderr.write(`${text}\n`);
