@@ -58,7 +58,8 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
   const post = async (what: string, fields: object, limits: CallLimits): Promise<unknown> => {
     using wait = new CallWait(limits, clock);
     const body = JSON.stringify({ messaging_product: 'whatsapp', ...fields });
-    return call(`${encodeURIComponent(phoneNumberId)}/messages`, { method: 'POST', body, what, wait });
+    // Awaited, so that the wait is not over before the answer.
+    return await call(`${encodeURIComponent(phoneNumberId)}/messages`, { method: 'POST', body, what, wait });
   };
   return {
     async send(to, { replyTo, ...message }, limits) {
