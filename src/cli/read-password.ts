@@ -18,6 +18,13 @@ export async function readPassword(): Promise<string> {
   return password;
 }
 
+/** Asks once for a secret in a terminal, without showing it. Otherwise it is the first line of stdin. */
+export async function readSecret(prompt: string): Promise<string> {
+  const typed = process.stdin.isTTY ? await ask(prompt) : (await text(process.stdin)).split(/\r?\n/, 1)[0];
+  if (!typed?.trim()) throw new UsageError('The token is missing: write it to stdin, or use a terminal.');
+  return typed.trim();
+}
+
 async function ask(prompt: string): Promise<string> {
   const asking = new AbortController();
   const lines = createInterface({ input: process.stdin, output: NOWHERE(), terminal: true });

@@ -49,7 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
+    ...['channel.test', 'channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
@@ -176,7 +176,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'workstreams.all': ['logs.tail'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
+    ...['channel.test', 'channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
   ],

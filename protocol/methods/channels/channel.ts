@@ -82,6 +82,22 @@ export const channelContracts = {
     params: () => z.strictObject({}).meta({ id: 'ChannelListParams' }),
     result: () => z.strictObject({ channels: z.array(ChannelRow) }).meta({ id: 'ChannelListResult' }),
   }),
+  'channel.test': contract({
+    summary: 'Ask a chat service which account a token belongs to. Nothing is stored.',
+    scope: 'approve',
+    permission: 'admin.users',
+    weight: 10,
+    params: () =>
+      z
+        .strictObject({
+          channel: ChannelName,
+          /** Default: that of the configuration. */
+          token: optionalText(256),
+        })
+        .meta({ id: 'ChannelTestParams' }),
+    result: () =>
+      z.strictObject({ channel: z.string(), account: z.string(), bot: z.string() }).meta({ id: 'ChannelTestResult' }),
+  }),
   'channel.sender.list': contract({
     summary: 'The people who asked to write, or were approved or revoked.',
     scope: 'approve',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../../../home/home-path.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { refuseUnknown } from '../../default-command.ts';
-import type { JsonFlags, LogFlags, PairFlags, RevokeFlags } from './channels.ts';
+import type { ChannelFlags, JsonFlags, LogFlags, PairFlags, TestFlags } from './channels.ts';
 
 interface ChannelCommandsDeps {
   root: URL;
@@ -20,6 +20,15 @@ export function addChannelCommands(program: Command, { root, around, withTarget 
     .description('list the chat services and whether they are connected (the default command)')
     .option('--json', 'print JSON')
     .action(async (flags: JsonFlags) => (await load()).listChannels(on(flags)));
+  withTarget(channel.command('login'))
+    .description('store the token of a bot, which is read from the terminal or stdin, once the service accepts it')
+    .option('--channel <name>', 'chat service', 'telegram')
+    .action(async (flags: ChannelFlags) => (await load()).logIn(on(flags)));
+  withTarget(channel.command('test'))
+    .description('ask a chat service whether it accepts the stored token')
+    .option('--channel <name>', 'chat service', 'telegram')
+    .option('--json', 'print JSON')
+    .action(async (flags: TestFlags) => (await load()).testChannel(on(flags)));
   withTarget(channel.command('senders'))
     .description('list the people who asked to write, were approved or were revoked')
     .option('--json', 'print JSON')
@@ -35,7 +44,7 @@ export function addChannelCommands(program: Command, { root, around, withTarget 
     .description('end the approval of a person and drop the messages of this person that wait')
     .argument('<sender>', 'number or name of the person, as listed by "headgate channel senders"')
     .option('--channel <name>', 'chat service', 'telegram')
-    .action(async (which: string, flags: RevokeFlags) => (await load()).revokeSender(which, on(flags)));
+    .action(async (which: string, flags: ChannelFlags) => (await load()).revokeSender(which, on(flags)));
   withTarget(channel.command('logs'))
     .description('list the parts of messages that were sent to chats, newest first')
     .option('--limit <n>', 'how many parts, at most 500', '50')

@@ -7,6 +7,7 @@ import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toDistance } from '../../local-time.ts';
+import { readSecret } from '../../read-password.ts';
 import { toTextTable } from '../../text-table.ts';
 
 interface ChannelCommand<F = TargetFlags> {
@@ -16,8 +17,9 @@ interface ChannelCommand<F = TargetFlags> {
 }
 
 export type JsonFlags = TargetFlags & { json?: boolean };
-export type PairFlags = JsonFlags & { channel: string; user?: string };
-export type RevokeFlags = TargetFlags & { channel: string };
+export type ChannelFlags = TargetFlags & { channel: string };
+export type TestFlags = JsonFlags & ChannelFlags;
+export type PairFlags = TestFlags & { user?: string };
 export type LogFlags = JsonFlags & { limit: string };
 
 /** Lists the chat services; the reason for a missing connection follows the table. */
@@ -25,11 +27,32 @@ export async function listChannels(command: ChannelCommand<JsonFlags>): Promise<
   const { channels } = await ask(command, (client) => client.call('channel.list', {}));
   if (command.flags.json) return print(channels);
   if (channels.every(({ state }) => state === 'off'))
-    return tell('No chat service is set up. To add a bot, see docs/channels.md.');
+    return tell('No chat service is set up. Add a bot with: headgate channel login');
   const nowMs = systemClock.now();
   const head = ['CHANNEL', 'STATE', 'SINCE', 'BOT', 'LAST IN', 'LAST OUT', 'BACKLOG', 'WAITING', 'PENDING', 'BLOCKED'];
   process.stdout.write(toTextTable([head, ...channels.map((row) => toChannelCells(row, nowMs))]));
   for (const { channel, why } of channels) if (why !== undefined) tell(`${channel}: ${toVisibleLine(why)}`);
+}
+
+/** Stores a token. The daemon asks the service first, so that a wrong one changes nothing. */
+export async function logIn(command: ChannelCommand<ChannelFlags>): Promise<void> {
+  const { channel } = command.flags;
+  const token = await readSecret('Token of the bot: ');
+  const { bot } = await ask(command, async (client) => {
+    const found = await client.call('channel.test', { channel, token });
+    const { hash } = await client.call('config.get', {});
+    const raw = JSON.stringify({ channels: { [channel]: { botToken: token, botTokenEnv: null } } });
+    await client.call('config.patch', { raw, baseHash: hash });
+    return found;
+  });
+  tell(`Stored the token of @${toVisibleLine(bot)}. Write to it; then approve your code: headgate channel pair CODE`);
+}
+
+export async function testChannel(command: ChannelCommand<TestFlags>): Promise<void> {
+  const { channel, json } = command.flags;
+  const found = await ask(command, (client) => client.call('channel.test', { channel }));
+  if (json) print(found);
+  else tell(`${channel} accepts the token of @${toVisibleLine(found.bot)} (${found.account}).`);
 }
 
 export async function listSenders(command: ChannelCommand<JsonFlags>): Promise<void> {
@@ -49,7 +72,7 @@ export async function pairSender(code: string, command: ChannelCommand<PairFlags
   else tell(`Approved: ${toVisibleLine(paired.name)} (${paired.senderId}) may now write on ${paired.channel}.`);
 }
 
-export async function revokeSender(which: string, command: ChannelCommand<RevokeFlags>): Promise<void> {
+export async function revokeSender(which: string, command: ChannelCommand<ChannelFlags>): Promise<void> {
   const { channel } = command.flags;
   await ask(command, async (client) => {
     const senderId = await findSender(client, { channel, which });

@@ -3,6 +3,7 @@ import type { Environment } from '../../../environment.ts';
 import {
   AMBIGUOUS_POLICIES,
   DM_POLICIES,
+  TELEGRAM_API_ROOT,
   type TelegramSettings,
 } from '../../../gateway/channels/telegram/telegram-settings.ts';
 
@@ -70,7 +71,7 @@ const Settings = z.object({
     .describe('After so many minutes without a connection to Telegram, health reports it.'),
   apiRoot: z
     .url({ protocol: /^https?$/ })
-    .default('https://api.telegram.org')
+    .default(TELEGRAM_API_ROOT)
     .describe('The address of the Bot API, if you run a server of your own.'),
 });
 

@@ -9,6 +9,7 @@ import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
 import { Inbox } from '../inbox/inbox.ts';
 import { createBots } from './bots.ts';
+import { checkToken } from './check-token.ts';
 import { principalIdOf } from './inbound/acting-sender.ts';
 import { pressButton } from './inbound/approval-buttons.ts';
 import { createChatCommands, isUrgentText } from './inbound/chat-commands.ts';
@@ -78,6 +79,8 @@ export function createTelegramNoun(deps: TelegramNounDeps, parts: TelegramParts)
   return {
     report: () => state.report,
     backlog: () => inbox.backlog,
+    check: (token: string | undefined, signal: AbortSignal) =>
+      checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock }),
     drop: (senderId: string) => dropMessagesOf(principalIdOf(senderId), workstreams),
     look: () => poller.look(),
     run(signal: AbortSignal) {

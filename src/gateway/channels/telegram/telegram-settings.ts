@@ -6,6 +6,9 @@ export type DmPolicy = (typeof DM_POLICIES)[number];
 export const AMBIGUOUS_POLICIES = ['once', 'retry'] as const;
 export type AmbiguousPolicy = (typeof AMBIGUOUS_POLICIES)[number];
 
+/** Where bots are, unless the settings name a server of their own. */
+export const TELEGRAM_API_ROOT = 'https://api.telegram.org';
+
 /** The settings of a bot, read at each use. Ids are decimal, as the service gives them. */
 export interface TelegramSettings {
   /** Empty: the environment lacks it. */

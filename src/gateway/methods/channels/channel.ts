@@ -21,6 +21,8 @@ export interface ChannelMethodDeps {
   telegram: {
     report(): PollReport;
     backlog(): number;
+    /** Asks Telegram for the bot of a token; undefined: that of the settings. */
+    check(token: string | undefined, signal: AbortSignal): Promise<{ account: string; bot: string }>;
     /** Drops the messages of a person that wait. */
     drop(senderId: string): Promise<void>;
   };
@@ -52,6 +54,10 @@ export const channelMethods = ({
       ...(lastPollMs !== undefined && { lastPollAtMs: lastPollMs }),
     };
     return { channels: [row] };
+  },
+  'channel.test': async ({ channel, token }, { signal }) => {
+    requireKnown(channel);
+    return { channel, ...(await telegram.check(token, signal)) };
   },
   'channel.sender.list': async () => {
     const [senders, counts] = await Promise.all([readSenders(store), countBlocked(store)]);
