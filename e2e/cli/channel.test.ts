@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { startTelegramServer } from '../support/channels/telegram-server.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
@@ -65,4 +67,33 @@ test('headgate channel pairs a person by the code of the chat, shows what was se
   assert.equal((await run('revoke', 'Eve')).stderr, 'Revoked: 666 may no longer write on telegram.\n');
   assert.match((await run('senders')).stdout, / revoked /);
   await model.close();
+});
+
+test('headgate channel login stores a token that Telegram accepts, and nothing shows it again', async () => {
+  await using telegram = await startTelegramServer({ token: TOKEN });
+  const config = { channels: { telegram: { botTokenEnv: 'NO_SUCH_VARIABLE', apiRoot: telegram.apiRoot } } };
+  await using daemon = await startDaemon({ config });
+  const file = path.join(daemon.home, 'config.json');
+  const run = (words: string[], input = '') =>
+    runHeadgate(['channel', ...words], { HEADGATE_HOME: daemon.home }, { input });
+  const before = await readFile(file, 'utf8');
+  assert.deepEqual([(await run(['test'])).code, (await run(['login'])).code], [1, 2], 'there is no token');
+  const wrong = await run(['login'], '4242:another-token-of-nobody\n');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /Telegram does not accept this token/);
+  assert.doesNotMatch(wrong.stderr, /another-token/);
+  assert.equal(await readFile(file, 'utf8'), before, 'nothing was stored');
+  const stored = await run(['login'], `${TOKEN}\n`);
+  assert.deepEqual([stored.code, stored.stdout], [0, '']);
+  const { channels } = JSON.parse(await readFile(file, 'utf8'));
+  assert.deepEqual(channels, { telegram: { apiRoot: telegram.apiRoot, botToken: TOKEN } });
+  const shown = [stored, await run(['test']), await run(['list', '--json'])];
+  assert.deepEqual(
+    shown.map(({ code }) => code),
+    [0, 0, 0],
+  );
+  const settings = await (await daemon.client()).call('config.get', {});
+  assert.doesNotMatch(JSON.stringify([shown, settings]), /scripted-bot-token/);
+  telegram.person({ name: 'Eve', id: 666 }).says('let me in');
+  await telegram.untilAcknowledged();
 });

@@ -45,6 +45,7 @@ test('a name or id that nothing has ends every command with 1, and with one line
   const asked = [
     'agents show nobody',
     'background kill nobody',
+    'channel revoke nobody',
     'coordinator stop nobody',
     'cron show nobody',
     'mcp tools nobody',

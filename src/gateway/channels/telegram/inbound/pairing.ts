@@ -49,7 +49,7 @@ export async function offerPairing({ row, message, known }: Asking, deps: Pairin
 async function tellCode(code: string, { chat }: IncomingMessage, { bot, log }: PairingDeps): Promise<void> {
   const text = [
     'This bot only answers people whom its operator has approved.',
-    `Your code is ${code}. Give it to the operator, who approves it within an hour (channel.pair).`,
+    `Your code is ${code}. Give it to the operator, who approves it within an hour: headgate channel pair ${code}`,
   ].join('\n');
   const current = bot();
   if (!current) return;
