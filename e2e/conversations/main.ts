@@ -33,12 +33,13 @@ else await runAll(toWholeNumber('--seed', values.seed), toWholeNumber('--count',
 async function runAll(first: number, count: number): Promise<void> {
   const begunMs = performance.now();
   const wires: Record<string, number> = {};
-  let [played, requests, besides, steps, bad] = [0, 0, 0, 0, 0];
+  let [played, requests, besides, children, steps, bad] = [0, 0, 0, 0, 0, 0];
   await simulateAll({ seed: first, count }, (outcome) => {
     played += 1;
     if (played % TOLD_EVERY === 0) say(`  ${played} played, ${requests} requests, ${bad} with violations`);
     requests += outcome.requests;
     besides += outcome.besides;
+    children += outcome.children;
     steps += outcome.steps.length;
     for (const [wire, asked] of Object.entries(outcome.wires)) wires[wire] = (wires[wire] ?? 0) + asked;
     if (outcome.violations.length === 0) return;
@@ -48,7 +49,7 @@ async function runAll(first: number, count: number): Promise<void> {
   const seconds = (performance.now() - begunMs) / 1000;
   const asked = Object.entries(wires).map(([wire, number]) => `${wire} ${number}`);
   say(
-    `${bad === 0 ? '✔' : '✖'} ${count} conversations, ${steps} steps, ${requests} requests (${asked.join(', ')}), ${besides} of sub-agents and planners`,
+    `${bad === 0 ? '✔' : '✖'} ${count} conversations, ${steps} steps, ${requests} requests (${asked.join(', ')}), ${besides} of sub-agents and planners, ${children} of children of coordinators`,
   );
   say(`  ${bad} with violations; ${Math.round((count / seconds) * 60)} conversations a minute`);
   if (bad > 0) process.exitCode = 1;

@@ -2,15 +2,19 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ParamsInput } from '../../protocol/index.ts';
 import type { Surroundings } from '../../src/agent/prefix/surroundings.ts';
 import type { Models } from '../../src/agent/providers/model.ts';
 import { createConfinement } from '../../src/agent/tools/files/confinement.ts';
-import { holdFolder } from '../../src/agent/tools/files/held-folder.ts';
+import { type HeldFolder, holdFolder } from '../../src/agent/tools/files/held-folder.ts';
+import { toolboxFor } from '../../src/agent/tools/toolbox.ts';
 import type { Clock } from '../../src/clock.ts';
+import type { ServedMethod } from '../../src/gateway/call.ts';
+import { LOCAL } from '../../src/gateway/coordinators/coordinators-fixture.ts';
 import { createMessageRecall } from '../../src/gateway/recall/message-recall.ts';
 import { LIVE } from '../../src/gateway/testing/default-deps.ts';
 import { fakeWorkdirs } from '../../src/gateway/testing/fake-workdirs.ts';
-import { wholeGateway } from '../../src/gateway/testing/whole-gateway.ts';
+import { type CallAs, wholeGateway } from '../../src/gateway/testing/whole-gateway.ts';
 import type { WireServerOptions } from '../support/wires/wire-server.ts';
 import { simOutputChecks } from './knowledge/sim-output-checks.ts';
 import { ALIASES, aboutModel, openModels } from './model-servers.ts';
@@ -24,13 +28,22 @@ export interface SimSurroundings {
 }
 
 /** A whole gateway over a real store, with the real providers. A restart begins with new models, as a process does. */
-export async function openSimMachine(surroundings: SimSurroundings, servers: WireServerOptions) {
+export async function openSimMachine(
+  surroundings: SimSurroundings,
+  servers: WireServerOptions & {
+    /** A daemon ends, and another one begins. */ whileEnding(work: () => Promise<void>): Promise<void>;
+  },
+) {
   const clock: { current?: Clock } = {};
   let models: Promise<Models> | undefined;
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'headgate-sim-')));
-  const folder = path.join(root, 'work');
-  mkdirSync(folder);
-  const held = await holdFolder(folder);
+  const held = new Map<string, Promise<HeldFolder>>();
+  const heldAt = (at: string): Promise<HeldFolder> => {
+    mkdirSync(at, { recursive: true });
+    const folder = held.get(at) ?? holdFolder(at);
+    held.set(at, folder);
+    return folder;
+  };
   const world: ToolWorld = {
     confinement: createConfinement({ home: path.join(root, 'home') }),
     commands: () => machine.background.commands,
@@ -59,13 +72,20 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
     toolbox: {
       definitions: () => toolbox.definitions(),
       prepare: (call, context) => toolbox.prepare(call, context),
+      forCoordinators: {
+        definitions: () => toolboxFor('coordinator', toolbox).definitions(),
+        prepare: (call, context) => toolboxFor('coordinator', toolbox).prepare(call, context),
+      },
     },
     surroundings: surroundingsOf(surroundings, now),
     outputChecks: simOutputChecks,
     live: { ...LIVE, checkpoints: { ...LIVE.checkpoints, enabled: true } },
     workdirs: {
       ...fakeWorkdirs,
-      hold: () => ({ path: folder, check: async () => ({ folder: held, readable: [] }) }),
+      hold: ({ workdir }) => {
+        const at = path.join(root, workdir);
+        return { path: at, check: async () => ({ folder: await heldAt(at), readable: [] }) };
+      },
     },
   });
   clock.current = machine.clock;
@@ -74,22 +94,26 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
     toolbox = toolsOf(surroundings.release, world);
   };
   const close = machine[Symbol.asyncDispose];
+  const { call } = machine;
   return Object.assign(machine, {
     world,
+    /** As the caller that may coordinate. */
+    call: <M extends ServedMethod>(method: M, params: ParamsInput<M>, as: CallAs = {}) =>
+      call(method, params, { ...LOCAL, ...as }),
     /** A process of the present release follows. */
     async restartAnew() {
       begin();
-      await machine.restart();
+      await servers.whileEnding(() => machine.restart());
     },
     async crashAnew() {
       begin();
       const left = [...world.running];
-      await machine.crash();
+      await servers.whileEnding(() => machine.crash());
       for (const end of left) end(); // with their process; nothing of this is stored
     },
     async [Symbol.asyncDispose]() {
       await close();
-      await held[Symbol.asyncDispose]();
+      for (const folder of held.values()) await (await folder)[Symbol.asyncDispose]();
       rmSync(root, { recursive: true, force: true });
     },
   });

@@ -1,0 +1,215 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { WireRequest } from '../../support/wires/wire-server.ts';
+import { createPrefixWitness } from '../prefix-witness.ts';
+import type { Reply } from '../simulate.ts';
+import { type CutPlace, storedConversation } from '../stored-cuts.ts';
+import { answerAsChild, isOf, ownNumber } from './child-replies.ts';
+
+/** A child of a coordinator, as the servers see it. */
+interface Child {
+  number: number;
+  /** The home of the machine on which it works. */
+  dir: string;
+  wsId: string | undefined;
+  numbers: number;
+  witness: ReturnType<typeof createPrefixWitness>;
+  /** What is in its latest answer alone; empty: there was none. */
+  mark: string;
+  /** How far its conversation was cut then. */
+  place: CutPlace;
+  /** Its daemon was ended since its latest request. */
+  isInterrupted: boolean;
+  /** Everything that it was told, and that it said. */
+  readonly told: string[];
+  readonly said: Set<string>;
+  /** Its model has failed on purpose. */
+  hasFailed: boolean;
+}
+
+/** The folder of a child, which its system prompt names in every request. */
+const FOLDER = /headgate-sim-\w+\/child-(\d+)\b/;
+export const folderOf = (number: number): string => `/child-${number}`;
+export const nameOf = (number: number): string => `child-${number}`;
+
+/** Ids in the arguments of calls. */
+const ID_FIELDS = ['ws_id', 'child_ws_id'];
+
+export type Children = ReturnType<typeof createChildren>;
+
+/** Answers the children of the conversation, and compares each request with the earlier ones of the same child. */
+export function createChildren(violate: (what: string) => void) {
+  const children = new Map<number, Child>();
+  let asked = 0;
+  let isEnding = false;
+  let gate: PromiseWithResolvers<void> | undefined;
+  const get = (number: number): Child => {
+    const found = children.get(number);
+    if (!found) throw new Error(`no child ${number} was planned`);
+    return found;
+  };
+  const idOf = (child: Child): string | undefined => {
+    child.wsId ??= findNamed(child);
+    return child.wsId;
+  };
+
+  function requested(child: Child, request: WireRequest, reply: Reply): void {
+    const wsId = idOf(child);
+    if (wsId === undefined) return violate(`child ${child.number} asks its model, but is not stored`);
+    const owns = ({ name }: { name: string }) => isOf(child.number, name);
+    const stored = { ...storedConversation({ dir: child.dir, wsId }), owns };
+    child.witness.watch(stored);
+    const place = stored.place();
+    const isMissing = child.mark !== '' && !JSON.stringify(request.messages).includes(child.mark);
+    if (isMissing && place.cuts === child.place.cuts && place.contextAfter === child.place.contextAfter) {
+      const isExcused = child.isInterrupted || hasStopped(child, wsId);
+      if (!isExcused || stored.isAnswered(child.place))
+        violate(`child ${child.number} is not sent its answer "${child.mark}" again`);
+      void child.witness.interruptedBy(async () => undefined);
+    }
+    child.isInterrupted = isEnding;
+    child.place = place;
+    child.witness.requested(request, { isUnanswered: reply.fail !== undefined });
+    if (request.dropped > 0) violate(`child ${child.number} dropped ${request.dropped} thoughts`);
+  }
+
+  return {
+    /** The number of a child that a coordinator may make, on the machine with this home. */
+    plan(dir: string): number {
+      const number = children.size + 1;
+      const witness = createPrefixWitness((what) => violate(`child ${number} ${what}`));
+      children.set(number, {
+        ...{ number, dir, wsId: undefined, numbers: 0, witness, mark: '', isInterrupted: false },
+        place: { cuts: 0, contextAfter: 0, newest: 0 },
+        ...{ told: [], said: new Set<string>(), hasFailed: false },
+      });
+      return number;
+    },
+    /** A message that nobody else gets. */
+    messageTo(number: number): string {
+      const child = get(number);
+      child.numbers += 1;
+      const message = `message ${ownNumber(number, child.numbers)}`;
+      child.told.push(message);
+      return message;
+    },
+    /** Those planned on this machine that are stored, by their numbers. */
+    stored: (dir: string): Child[] =>
+      [...children.values()].filter((child) => child.dir === dir && idOf(child) !== undefined),
+    planned: (dir: string): number[] =>
+      [...children.values()].filter((child) => child.dir === dir).map(({ number }) => number),
+    /** How many requests there were. */
+    asked: (): number => asked,
+    /** From now on, answers of children stay half sent until `open`. */
+    hold(): void {
+      gate ??= Promise.withResolvers();
+    },
+    open(): void {
+      gate?.resolve();
+      gate = undefined;
+    },
+    /** A daemon ends, and its successor begins with `work`: what its children were being answered may be lost. */
+    async whileEnding(work: () => Promise<void>): Promise<void> {
+      isEnding = true;
+      for (const child of children.values()) child.isInterrupted = true;
+      await work();
+      isEnding = false;
+    },
+    /** The reply with the ids of the children that it names. */
+    withIds: (reply: Reply): Reply => ({
+      ...reply,
+      answer: { ...reply.answer, ...(reply.answer?.calls && { calls: reply.answer.calls.map(toIds) }) },
+    }),
+    /** Undefined: it is no request of a child. */
+    decide(request: WireRequest): Reply | undefined {
+      const [, number] = FOLDER.exec(`${JSON.stringify(request.before)} ${JSON.stringify(request.messages[0])}`) ?? [];
+      if (number === undefined) return undefined;
+      asked += 1;
+      const child = get(Number(number));
+      const next = () => {
+        child.numbers += 1;
+        return ownNumber(child.number, child.numbers);
+      };
+      const { answer, mark } = answerAsChild({ child: child.number, messages: request.messages.length }, next);
+      const held = gate && { holdAfter: asked % 6, released: gate.promise };
+      const reply: Reply = answer ? { answer, ...held } : { fail: FAILURE };
+      requested(child, request, reply);
+      if (answer?.text !== undefined) child.said.add(answer.text);
+      child.hasFailed ||= !answer;
+      child.mark = mark;
+      return reply;
+    },
+  };
+
+  function toIds<T extends { arguments: object }>(call: T): T {
+    const toId = (value: unknown) => {
+      const number = /^child-(\d+)$/.exec(String(value))?.[1];
+      const child = number === undefined ? undefined : children.get(Number(number));
+      return (child && idOf(child)) ?? value;
+    };
+    const given = Object.entries(call.arguments).map(([name, value]) => {
+      if (ID_FIELDS.includes(name)) return [name, toId(value)];
+      return [name, name === 'ws_ids' && Array.isArray(value) ? value.map(toId) : value];
+    });
+    return { ...call, arguments: Object.fromEntries(given) };
+  }
+}
+
+const FAILURE = { status: 400, body: { error: { message: 'The request was rejected.', code: 400, status: 'X' } } };
+
+/** Reads a database that a daemon has open. */
+function read(dir: string, sql: string, ...parameters: string[]) {
+  using db = new DatabaseSync(path.join(dir, 'headgate.db'), { readOnly: true });
+  return db.prepare(sql).all(...parameters);
+}
+
+function findNamed({ dir, number }: Pick<Child, 'dir' | 'number'>): string | undefined {
+  const [row] = read(dir, 'select ws_id from workstreams where generated_name = ?', nameOf(number));
+  return row && String(row.ws_id);
+}
+
+/** Whether a run of it was cancelled, or has failed. */
+const hasStopped = ({ dir }: Child, wsId: string): boolean =>
+  read(dir, "select 1 from runs where ws_id = ? and status in ('cancelled', 'error') limit 1", wsId).length > 0;
+
+/** What is wrong with what is stored of the children of a machine, when nothing runs any more. */
+export function findLedgerProblems(stored: readonly Child[]): string[] {
+  return stored.flatMap((child) => {
+    const { dir, number, wsId = '', told } = child;
+    const made = read(dir, 'select ws_id from workstreams where generated_name = ?', nameOf(number));
+    const runs = read(dir, 'select status, error, request_json from runs where ws_id = ?', wsId);
+    const bad = runs.filter(({ status }) => !isFine(String(status), child));
+    const twice = told.filter((text) => runs.filter(({ request_json }) => has(request_json, text)).length > 1);
+    return [
+      ...(made.length > 1 ? [`child ${number} was made ${made.length} times`] : []),
+      ...bad.map(({ status, error }) => `a run of child ${number} ended with ${status}: ${error}`),
+      ...twice.map((text) => `child ${number} was sent "${text}" twice`),
+      ...(runs.length === 0 && made.length > 0 ? [`child ${number} has no run`] : []),
+    ];
+  });
+}
+
+const has = (json: unknown, text: string): boolean => new RegExp(`${text}(?!\\d)`).test(String(json));
+
+const isFine = (status: string, { hasFailed }: Child): boolean =>
+  ['ok', 'incomplete', 'cancelled'].includes(status) || (status === 'error' && hasFailed);
+
+/** The answers of children that a coordinator got from waiting, by the ids of the children. */
+export function answersIn(dir: string, wsId: string): { wsId: string; text: string }[] {
+  const rows = read(dir, "select body_json from messages where ws_id = ? and body_json like '%\"wait_for_work%'", wsId);
+  return rows.flatMap(({ body_json }) => {
+    const { role, output } = JSON.parse(String(body_json));
+    const waited = role === 'tool' ? readData(output) : undefined;
+    return (waited?.workstreams ?? []).flatMap((one: { ws_id: string; messages: { text: string }[] }) =>
+      one.messages.map(({ text }) => ({ wsId: one.ws_id, text })),
+    );
+  });
+}
+
+function readData(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // it was refused, or stopped
+  }
+}
