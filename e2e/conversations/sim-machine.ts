@@ -7,7 +7,7 @@ import type { Surroundings } from '../../src/agent/prefix/surroundings.ts';
 import type { Models } from '../../src/agent/providers/model.ts';
 import { createConfinement } from '../../src/agent/tools/files/confinement.ts';
 import { type HeldFolder, holdFolder } from '../../src/agent/tools/files/held-folder.ts';
-import { toolboxFor } from '../../src/agent/tools/toolbox.ts';
+import { type Toolbox, toolboxFor } from '../../src/agent/tools/toolbox.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { ServedMethod } from '../../src/gateway/call.ts';
 import { LOCAL } from '../../src/gateway/coordinators/coordinators-fixture.ts';
@@ -37,13 +37,7 @@ export async function openSimMachine(
   const clock: { current?: Clock } = {};
   let models: Promise<Models> | undefined;
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'headgate-sim-')));
-  const held = new Map<string, Promise<HeldFolder>>();
-  const heldAt = (at: string): Promise<HeldFolder> => {
-    mkdirSync(at, { recursive: true });
-    const folder = held.get(at) ?? holdFolder(at);
-    held.set(at, folder);
-    return folder;
-  };
+  const folders = createFolders(root);
   const world: ToolWorld = {
     confinement: createConfinement({ home: path.join(root, 'home') }),
     commands: () => machine.background.commands,
@@ -72,20 +66,14 @@ export async function openSimMachine(
     toolbox: {
       definitions: () => toolbox.definitions(),
       prepare: (call, context) => toolbox.prepare(call, context),
-      forCoordinators: {
-        definitions: () => toolboxFor('coordinator', toolbox).definitions(),
-        prepare: (call, context) => toolboxFor('coordinator', toolbox).prepare(call, context),
-      },
+      forCoordinators: leadToolbox(() => toolbox),
     },
     surroundings: surroundingsOf(surroundings, now),
     outputChecks: simOutputChecks,
     live: { ...LIVE, checkpoints: { ...LIVE.checkpoints, enabled: true } },
     workdirs: {
       ...fakeWorkdirs,
-      hold: ({ workdir }) => {
-        const at = path.join(root, workdir);
-        return { path: at, check: async () => ({ folder: await heldAt(at), readable: [] }) };
-      },
+      hold: folders.hold,
     },
   });
   clock.current = machine.clock;
@@ -113,10 +101,36 @@ export async function openSimMachine(
     },
     async [Symbol.asyncDispose]() {
       await close();
-      for (const folder of held.values()) await (await folder)[Symbol.asyncDispose]();
+      await folders.release();
       rmSync(root, { recursive: true, force: true });
     },
   });
+}
+
+/** The tools of coordinators in the present release. */
+const leadToolbox = (current: () => Toolbox): Toolbox => ({
+  definitions: () => toolboxFor('coordinator', current()).definitions(),
+  prepare: (call, context) => toolboxFor('coordinator', current()).prepare(call, context),
+});
+
+/** The folders of workstreams, which are made when they are needed. */
+function createFolders(root: string) {
+  const held = new Map<string, Promise<HeldFolder>>();
+  const heldAt = (at: string): Promise<HeldFolder> => {
+    mkdirSync(at, { recursive: true });
+    const folder = held.get(at) ?? holdFolder(at);
+    held.set(at, folder);
+    return folder;
+  };
+  return {
+    hold: ({ workdir }: { workdir: string }) => {
+      const at = path.join(root, workdir);
+      return { path: at, check: async () => ({ folder: await heldAt(at), readable: [] }) };
+    },
+    async release(): Promise<void> {
+      for (const folder of held.values()) await (await folder)[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const surroundingsOf = (about: SimSurroundings, now: () => number): Surroundings => ({

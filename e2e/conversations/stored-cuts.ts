@@ -54,7 +54,7 @@ export function storedConversation({ dir, wsId }: { dir: string; wsId: string })
       const later = all('select seq, body_json from messages where ws_id = ?').filter(
         ({ seq }) => Number(seq) > newest,
       );
-      return later.some(({ body_json }) => JSON.parse(String(body_json)).role === 'assistant');
+      return later.some(({ body_json }) => isAnswer(JSON.parse(String(body_json))));
     },
     messages() {
       const gone = cuts().filter(({ kind }) => !isForModels(kind));
@@ -67,3 +67,14 @@ export function storedConversation({ dir, wsId }: { dir: string; wsId: string })
 
 /** Whether a cut changes only what models read. */
 export const isForModels = (kind: StoredCut['kind']): boolean => kind !== 'rewind' && kind !== 'remove';
+
+/** One that is cut off before its first word is sent to no model. */
+const isAnswer = ({
+  role,
+  content,
+  toolCalls = [],
+}: {
+  role: string;
+  content?: string;
+  toolCalls?: object[];
+}): boolean => role === 'assistant' && (content !== '' || toolCalls.length > 0);

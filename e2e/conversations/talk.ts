@@ -199,17 +199,23 @@ export class Talk {
   async settle({ withChildren = false, orWhen = NEVER }: Settling = {}): Promise<void> {
     const begunMs = performance.now();
     for (let turn = 1; performance.now() - begunMs < MOST_MS; turn += 1) {
-      const { workstreams, approvals } = this.machine.parts;
+      const { workstreams } = this.machine.parts;
       const isBusy = withChildren ? isAnyBusy(this) : workstreams.find(this.wsId, DAEMON)?.busy === true;
       if (!isBusy || orWhen()) return;
-      const [asked] = approvals.list(DAEMON, this.wsId);
-      if (asked) await this.#decide(asked);
-      else if (this.witness.takeHeld()) await this.#interrupt();
-      else if (this.isLead && (await answerChild(this))) continue;
-      else if (turn % TURNS_BEFORE_TIME === 0) await this.machine.clock.advance(TIME_MS);
-      else await new Promise(setImmediate);
+      if (await this.#intervene()) continue;
+      if (turn % TURNS_BEFORE_TIME === 0) await this.machine.clock.advance(TIME_MS);
+      await new Promise(setImmediate);
     }
     throw new Error(`the run does not end: ${JSON.stringify(this.machine.log.lines.slice(-5))}`);
+  }
+
+  /** Whether there was something to answer, or to interrupt. */
+  async #intervene(): Promise<boolean> {
+    const [asked] = this.machine.parts.approvals.list(DAEMON, this.wsId);
+    if (asked) await this.#decide(asked);
+    else if (this.witness.takeHeld()) await this.#interrupt();
+    else return this.isLead && (await answerChild(this));
+    return true;
   }
 
   async #decide({ approvalId, items }: Pick<Approval, 'approvalId' | 'items'>): Promise<void> {

@@ -43,61 +43,28 @@ export function createChildren(violate: (what: string) => void) {
   let asked = 0;
   let isEnding = false;
   let gate: PromiseWithResolvers<void> | undefined;
+  const on = (dir: string): Child[] => [...children.values()].filter((child) => child.dir === dir);
   const get = (number: number): Child => {
     const found = children.get(number);
     if (!found) throw new Error(`no child ${number} was planned`);
     return found;
   };
-  const idOf = (child: Child): string | undefined => {
-    child.wsId ??= findNamed(child);
-    return child.wsId;
-  };
-
-  function requested(child: Child, request: WireRequest, reply: Reply): void {
-    const wsId = idOf(child);
-    if (wsId === undefined) return violate(`child ${child.number} asks its model, but is not stored`);
-    const owns = ({ name }: { name: string }) => isOf(child.number, name);
-    const stored = { ...storedConversation({ dir: child.dir, wsId }), owns };
-    child.witness.watch(stored);
-    const place = stored.place();
-    const isMissing = child.mark !== '' && !JSON.stringify(request.messages).includes(child.mark);
-    if (isMissing && place.cuts === child.place.cuts && place.contextAfter === child.place.contextAfter) {
-      const isExcused = child.isInterrupted || hasStopped(child, wsId);
-      if (!isExcused || stored.isAnswered(child.place))
-        violate(`child ${child.number} is not sent its answer "${child.mark}" again`);
-      void child.witness.interruptedBy(async () => undefined);
-    }
-    child.isInterrupted = isEnding;
-    child.place = place;
-    child.witness.requested(request, { isUnanswered: reply.fail !== undefined });
-    if (request.dropped > 0) violate(`child ${child.number} dropped ${request.dropped} thoughts`);
-  }
-
   return {
     /** The number of a child that a coordinator may make, on the machine with this home. */
     plan(dir: string): number {
       const number = children.size + 1;
-      const witness = createPrefixWitness((what) => violate(`child ${number} ${what}`));
-      children.set(number, {
-        ...{ number, dir, wsId: undefined, numbers: 0, witness, mark: '', isInterrupted: false },
-        place: { cuts: 0, contextAfter: 0, newest: 0 },
-        ...{ told: [], said: new Set<string>(), hasFailed: false },
-      });
+      children.set(number, newChild({ number, dir }, violate));
       return number;
     },
     /** A message that nobody else gets. */
     messageTo(number: number): string {
-      const child = get(number);
-      child.numbers += 1;
-      const message = `message ${ownNumber(number, child.numbers)}`;
-      child.told.push(message);
+      const message = `message ${nextNumber(get(number))}`;
+      get(number).told.push(message);
       return message;
     },
     /** Those planned on this machine that are stored, by their numbers. */
-    stored: (dir: string): Child[] =>
-      [...children.values()].filter((child) => child.dir === dir && idOf(child) !== undefined),
-    planned: (dir: string): number[] =>
-      [...children.values()].filter((child) => child.dir === dir).map(({ number }) => number),
+    stored: (dir: string): Child[] => on(dir).filter((child) => idOf(child) !== undefined),
+    planned: (dir: string): number[] => on(dir).map(({ number }) => number),
     /** How many requests there were. */
     asked: (): number => asked,
     /** From now on, answers of children stay half sent until `open`. */
@@ -118,7 +85,10 @@ export function createChildren(violate: (what: string) => void) {
     /** The reply with the ids of the children that it names. */
     withIds: (reply: Reply): Reply => ({
       ...reply,
-      answer: { ...reply.answer, ...(reply.answer?.calls && { calls: reply.answer.calls.map(toIds) }) },
+      answer: {
+        ...reply.answer,
+        ...(reply.answer?.calls && { calls: reply.answer.calls.map((call) => toIds(call, children)) }),
+      },
     }),
     /** Undefined: it is no request of a child. */
     decide(request: WireRequest): Reply | undefined {
@@ -126,33 +96,77 @@ export function createChildren(violate: (what: string) => void) {
       if (number === undefined) return undefined;
       asked += 1;
       const child = get(Number(number));
-      const next = () => {
-        child.numbers += 1;
-        return ownNumber(child.number, child.numbers);
-      };
-      const { answer, mark } = answerAsChild({ child: child.number, messages: request.messages.length }, next);
+      const about = { child: child.number, messages: request.messages.length };
+      const { answer, mark } = answerAsChild(about, () => nextNumber(child));
       const held = gate && { holdAfter: asked % 6, released: gate.promise };
-      const reply: Reply = answer ? { answer, ...held } : { fail: FAILURE };
-      requested(child, request, reply);
+      compare(child, request, { isUnanswered: !answer, violate });
+      child.isInterrupted = isEnding;
       if (answer?.text !== undefined) child.said.add(answer.text);
       child.hasFailed ||= !answer;
       child.mark = mark;
-      return reply;
+      return answer ? { answer, ...held } : { fail: FAILURE };
     },
   };
+}
 
-  function toIds<T extends { arguments: object }>(call: T): T {
-    const toId = (value: unknown) => {
-      const number = /^child-(\d+)$/.exec(String(value))?.[1];
-      const child = number === undefined ? undefined : children.get(Number(number));
-      return (child && idOf(child)) ?? value;
-    };
-    const given = Object.entries(call.arguments).map(([name, value]) => {
-      if (ID_FIELDS.includes(name)) return [name, toId(value)];
-      return [name, name === 'ws_ids' && Array.isArray(value) ? value.map(toId) : value];
-    });
-    return { ...call, arguments: Object.fromEntries(given) };
+function newChild({ number, dir }: Pick<Child, 'number' | 'dir'>, violate: (what: string) => void): Child {
+  return {
+    ...{ number, dir, wsId: undefined, numbers: 0, mark: '', isInterrupted: false },
+    witness: createPrefixWitness((what) => violate(`child ${number}: ${what}`)),
+    place: { cuts: 0, contextAfter: 0, newest: 0 },
+    ...{ told: [], said: new Set<string>(), hasFailed: false },
+  };
+}
+
+function nextNumber(child: Child): number {
+  child.numbers += 1;
+  return ownNumber(child.number, child.numbers);
+}
+
+/** Undefined: it is not stored. */
+function idOf(child: Child): string | undefined {
+  child.wsId ??= findNamed(child);
+  return child.wsId;
+}
+
+/** Compares a request of a child with the earlier ones, and with its latest answer. */
+function compare(
+  child: Child,
+  request: WireRequest,
+  { isUnanswered, violate }: { isUnanswered: boolean; violate: (what: string) => void },
+): void {
+  const wsId = idOf(child);
+  if (wsId === undefined) {
+    violate(`child ${child.number} asks its model, but is not stored`);
+    return;
   }
+  const owns = ({ name }: { name: string }) => isOf(child.number, name);
+  const stored = { ...storedConversation({ dir: child.dir, wsId }), owns };
+  child.witness.watch(stored);
+  const place = stored.place();
+  const isCut = place.cuts !== child.place.cuts || place.contextAfter !== child.place.contextAfter;
+  const isMissing = child.mark !== '' && !JSON.stringify(request.messages).includes(child.mark);
+  if (isMissing && !isCut) {
+    const isExcused = child.isInterrupted || hasStopped(child, wsId);
+    if (!isExcused || stored.messages().some(({ json }) => json.includes(child.mark)))
+      violate(`child ${child.number} is not sent its answer "${child.mark}" again`);
+    void child.witness.interruptedBy(async () => undefined);
+  }
+  child.place = place;
+  child.witness.requested(request, { isUnanswered });
+  if (request.dropped > 0) violate(`child ${child.number} dropped ${request.dropped} thoughts`);
+}
+
+function toIds<T extends { arguments: object }>(call: T, children: ReadonlyMap<number, Child>): T {
+  const toId = (value: unknown) => {
+    const child = children.get(Number(/^child-(\d+)$/.exec(String(value))?.[1]));
+    return (child && idOf(child)) ?? value;
+  };
+  const given = Object.entries(call.arguments).map(([name, value]) => {
+    if (ID_FIELDS.includes(name)) return [name, toId(value)];
+    return [name, name === 'ws_ids' && Array.isArray(value) ? value.map(toId) : value];
+  });
+  return { ...call, arguments: Object.fromEntries(given) };
 }
 
 const FAILURE = { status: 400, body: { error: { message: 'The request was rejected.', code: 400, status: 'X' } } };

@@ -81,7 +81,7 @@ function taskArguments(talk: Talk, random: Random): Record<string, unknown> {
   const child = known.length > 0 && random.chance(0.5) ? { child_ws_id: nameOf(random.pick(known)) } : {};
   switch (random.pick(['add', 'add', 'update', 'remove', 'list'])) {
     case 'add':
-      return { action: 'add', title: talk.nextMessage(), ...child };
+      return { action: 'add', title: `part ${talk.nextNumber()}`, ...child };
     case 'update':
       return { action: 'update', id: String(random.int(1, 3)), status: random.pick(['in_progress', 'done']), ...child };
     case 'remove':

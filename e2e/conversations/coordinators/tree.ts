@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import { DAEMON } from '../../../src/gateway/sharing/perception.ts';
 import { createRandom } from '../../checker/random.ts';
@@ -28,7 +29,11 @@ export async function answerChild(talk: Talk): Promise<boolean> {
 
 async function decide({ machine }: Talk, { approvalId, items }: Pick<Approval, 'approvalId' | 'items'>): Promise<void> {
   const random = createRandom(Number(/\d+/.exec(JSON.stringify(items.map(({ header }) => header)))?.[0] ?? 1));
-  await machine.call('approval.resolve', { approvalId, approved: random.chance(0.7) });
+  try {
+    await machine.call('approval.resolve', { approvalId, approved: random.chance(0.7) });
+  } catch (error) {
+    if (!(error instanceof GatewayError && error.code === 'CONFLICT')) throw error; // its coordinator stopped it meanwhile
+  }
 }
 
 /** Until no child runs any more. */
