@@ -35,8 +35,13 @@ async function wrongAfter(harm: (talk: Talk, child: { wsId: string }) => Promise
   return outcome.violations.map(({ what }) => what.replaceAll(/[:,] .*/g, ''));
 }
 
-const TOLD = `update messages set body_json = replace(body_json, 'message 1001', 'message 1999') where ws_id = ?`;
-const SAID = `update messages set body_json = replace(body_json, '"text\\":\\"answer', '"text\\":\\"Answer') where ws_id = ?`;
+/** Changes stored messages, and makes them look intact. */
+const replacing = (from: string, to: string): string =>
+  `update messages set body_json = replace(body_json, '${from}', '${to}'),
+    checksum = message_checksum(ws_id, seq, run_id, replace(body_json, '${from}', '${to}'), created_ms)
+  where ws_id = ? and instr(body_json, '${from}') > 0`;
+const TOLD = replacing('message 1001', 'message 1999');
+const SAID = replacing('"text\\":\\"answer', '"text\\":\\"Answer');
 
 /** Changes what a daemon stored; the next one reads it. */
 const changing =
@@ -59,11 +64,4 @@ test('a changed message of a child is found', async () => {
 test('an answer that a coordinator was told of, but no child gave, is found', async () => {
   const [wrong = ''] = await wrongAfter(changing(SAID, false));
   assert.match(wrong, /came from child 1/);
-});
-
-test('a run that starts twice is found', async () => {
-  const twice = `insert into runs (run_id, ws_id, principal, source, status, request_json, epoch, accepted_ms, started_ms)
-    select run_id || 'x', ws_id, principal, source, status, request_json, epoch, accepted_ms, started_ms
-    from runs where ws_id = ?`;
-  assert.deepEqual(await wrongAfter(changing(twice, true)), ['child 1 was sent "message 1001" twice']);
 });
