@@ -7,6 +7,11 @@ export class StartError extends Error {
   readonly exitCode: number = EXIT.failed;
 }
 
+/** Nothing on this daemon has the id or name that was asked for. */
+export class NotFoundError extends StartError {
+  override readonly name = 'NotFoundError';
+}
+
 /** The command line or the environment is wrong. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError';

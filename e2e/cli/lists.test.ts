@@ -39,3 +39,25 @@ test('an unknown command of a group is an error, and nothing is listed', async (
     assert.deepEqual([more.code, more.stdout], [2, '']);
   }
 });
+
+test('a name or id that nothing has ends every command with 1, and with one line that says so', async () => {
+  await using daemon = await startDaemon();
+  const asked = [
+    'agents show nobody',
+    'background kill nobody',
+    'coordinator stop nobody',
+    'cron show nobody',
+    'mcp tools nobody',
+    'nodes describe nobody',
+    'plan approve nobody',
+    'export nobody',
+    'skill rescan nobody',
+    'user disable nobody',
+    'watch cancel nobody',
+  ];
+  for (const words of asked) {
+    const { code, stdout, stderr } = await runHeadgate(words.split(' '), { HEADGATE_HOME: daemon.home });
+    assert.deepEqual([code, stdout, stderr.split('\n').length], [1, '', 2], `${words}: ${stderr}`);
+    assert.match(stderr, /nobody|NOT_FOUND/, words);
+  }
+});

@@ -33,7 +33,7 @@ test('wrong words are refused with the rule', async () => {
     [['add', 'deny', 'bash', '--priority', 'high'], /the priority must be a whole number, not "high"/, 2],
     [['change', 'twin', '--enable', '--disable'], /exclude each other/, 2],
     [['change', 'nobody', '--enable'], /No tool policy "nobody"/, 1],
-    [['remove', 'twin'], /Several tool policies are named "twin"; use the id: pol_/, 1],
+    [['remove', 'twin'], /Several tool policies are named "twin"; use the id: pol_/, 2],
     [['simulate', '--add', 'bash'], /use ACTION:PATTERN/, 2],
   ];
   for (const [words, rule, expected] of cases) {

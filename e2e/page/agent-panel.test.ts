@@ -112,6 +112,41 @@ test('skills are listed, found by words, and used in the conversation', async (t
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '/skill review');
 });
 
+test('a server with accounts is added by the form, and its settings are kept', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openPart(page, 'Tool servers');
+  await button(page, 'Add a server').click();
+  const form = page.getByRole('dialog', { name: 'Add a tool server' });
+  await form.getByLabel(/^Name/).fill('calendar');
+  await form.getByLabel('What it is').selectOption('streamable-http');
+  await form.getByRole('textbox', { name: 'Address' }).fill(accounts.url);
+  await form.getByLabel(/^Each person uses it/).check();
+  await form.getByLabel(/^Rights/).fill('notes.read  notes.write');
+  await form.getByLabel('Client id').fill('headgate');
+  await form.getByLabel('Client secret').fill('canary-secret');
+  await assertAccessible(page, 'the form of a server with accounts');
+  await form.getByRole('button', { name: 'Add' }).click();
+  await form.waitFor({ state: 'detached' });
+  await button(page, 'Edit calendar').click();
+  const edit = page.getByRole('dialog', { name: 'Edit calendar' });
+  assert.equal(await edit.getByLabel(/^Rights/).inputValue(), 'notes.read notes.write');
+  await edit.getByLabel('Time limit').fill('60');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.waitFor({ state: 'detached' });
+  const client = await daemon.client();
+  const stored = async () => {
+    const { servers: all } = await client.call('mcp.list', { reveal: true });
+    return all.find(({ name }) => name === 'calendar');
+  };
+  const oauth = { scopes: ['notes.read', 'notes.write'], clientId: 'headgate', clientSecret: 'canary-secret' };
+  assert.deepEqual([(await stored())?.oauth, (await stored())?.timeoutSecs], [oauth, 60]);
+  await button(page, 'Edit calendar').click();
+  await edit.getByLabel(/^Each person uses it/).uncheck();
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.waitFor({ state: 'detached' });
+  assert.deepEqual([(await stored())?.authType, (await stored())?.oauth], ['none', undefined]);
+});
+
 test('a consent ends in a notice that is said once, above the account of the person', async (t) => {
   const { page } = await visit(t, daemon, {
     expected: [/^request: http:\/\/localhost:/, /fonts\.|ERR_NAME_NOT_RESOLVED/],

@@ -151,3 +151,20 @@ test('a skill of others is found and installed with its scan; only its use can b
   await theirs.getByText('Administrators add and change them.').waitFor();
   assert.equal(await theirs.locator('.account-list button').count(), 0);
 });
+
+test('a new workstream can have a skill from the beginning', async (t) => {
+  await (await daemon.client()).call('template.create', { name: 'review', content: 'Read changes.' });
+  model.when('look at it', say('I looked.'));
+  const { page } = await visit(t, daemon);
+  await button(page, 'New workstream').click();
+  const dialog = page.getByRole('dialog', { name: 'New workstream' });
+  await dialog.getByLabel('Name').fill('reviewed');
+  await dialog.getByLabel('Skill').selectOption('review');
+  await assertAccessible(page, 'the form of a workstream with skills');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { name: 'reviewed', level: 1 }).waitFor();
+  await send(page, 'look at it');
+  await button(page, 'Ignore them').click();
+  await page.locator('.answer', { hasText: 'I looked.' }).waitFor();
+  assert.match(JSON.stringify(model.requests.at(-1)?.body), /Read changes\./);
+});

@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { WorkstreamRow } from '../../protocol/methods/conversation/listing.ts';
-import { UsageError } from '../start-error.ts';
+import { NotFoundError, UsageError } from '../start-error.ts';
 
 type Client = Pick<GatewayClient, 'call'>;
 
@@ -44,7 +44,7 @@ async function findAnywhere(client: Client, name: string): Promise<{ wsId: strin
   return wsId === undefined ? undefined : { wsId, isOpen: loaded.some((row) => row.wsId === wsId) };
 }
 
-/** Like `findWorkstream`, but throws UsageError if none matches. */
+/** Like `findWorkstream`, but throws NotFoundError if none matches. */
 export async function getWorkstream(client: Client, name: string): Promise<string> {
   return (await findWorkstream(client, name)) ?? refuse(client, name);
 }
@@ -52,7 +52,7 @@ export async function getWorkstream(client: Client, name: string): Promise<strin
 async function refuse(client: Client, name: string): Promise<never> {
   const { workstreams } = await client.call('workstream.list', {});
   const names = workstreams.map(toLabel).join(', ');
-  throw new UsageError(
+  throw new NotFoundError(
     `Unknown workstream "${name}". Open workstreams: ${names}. To create one: headgate chat --new --ws NAME`,
   );
 }

@@ -209,7 +209,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, cluster, bodies } = deps;
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
-  const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock, log };
+  const streamDeps = { streams, writing: createSseWriting({ defer, clock }), metrics, closing, clock, log };
   const admitBody = createLargeBodies((req) => bodies.mayTakeLong(req));
   const withForm = createForms({ attachments, bodies });
   const disconnectSignalOf = createDisconnectSignals();

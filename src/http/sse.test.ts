@@ -10,13 +10,14 @@ import { createSseWriting, openSse, type SseStream, sseFrame } from './sse.ts';
 
 /** Answers /stream with an event stream, and other paths when the test says so; the test writes raw requests. */
 async function setUp() {
-  const writing = createSseWriting(createEndOfTurn().defer);
+  const clock = fakeClock();
+  const writing = createSseWriting({ defer: createEndOfTurn().defer, clock });
   const streams: SseStream[] = [];
   const waiting: ServerResponse[] = [];
   const server = createServer((req, res) => {
     if (req.url !== '/stream') return void waiting.push(res);
     const handlers = { onReady: () => undefined, onEnd: () => undefined };
-    streams.push(openSse(res, { requestId: 'r1', ...writing, clock: fakeClock(), until: [], ...handlers }));
+    streams.push(openSse(res, { requestId: 'r1', writing, until: [], ...handlers }));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
@@ -52,6 +53,23 @@ test('frames of one turn are one chunk, and the end closes the response', async 
   await once(edge.socket, 'close');
   const together = 'data: "ä"\n\ndata: 2\n\n';
   assert.deepEqual(edge.bodies(), [`15\r\n${together}\r\n9\r\ndata: 3\n\n\r\n0\r\n\r\n`]);
+});
+
+test('events of a log are a chunk of their own, behind the frames that wait', async () => {
+  await using edge = await setUp();
+  edge.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await untilTrue(() => edge.streams.length === 1);
+  const [stream] = edge.streams;
+  const entry = (text: string) => ({ sse: () => sseFrame(text) });
+  stream?.write([entry('1'), entry('2')]);
+  stream?.write([entry('3')]);
+  stream?.send(sseFrame('4'));
+  stream?.write([entry('5')]);
+  stream?.end();
+  stream?.write([entry('6')]);
+  await once(edge.socket, 'close');
+  const [first, second, third] = ['data: 1\n\ndata: 2\n\n', 'data: 3\n\n', 'data: 4\n\ndata: 5\n\n'];
+  assert.deepEqual(edge.bodies(), [`12\r\n${first}\r\n9\r\n${second}\r\n12\r\n${third}\r\n0\r\n\r\n`]);
 });
 
 test('a stream is not chunked for an HTTP/1.0 client', async () => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
@@ -12,14 +13,21 @@ const KEEPALIVE = ': keepalive\n\n';
 export interface SseStream {
   /** Queues finished frames. Frames queued in one turn of the event loop are written together. */
   send(frames: string): void;
+  /** Writes events of a log: at once, or behind the frames that are queued. */
+  write(entries: readonly Framed[]): void;
   /** False while the client is behind; `onReady` is called when it has caught up. */
   ready(): boolean;
   /** Idempotent. */
   end(): void;
 }
 
-interface SseOptions extends SseWriting, Pick<Exchange, 'requestId'> {
-  clock: Clock;
+/** An event that knows its frames. */
+interface Framed {
+  sse(): string;
+}
+
+interface SseOptions extends Pick<Exchange, 'requestId'> {
+  writing: SseWriting;
   until: readonly AbortSignal[];
   onReady(): void;
   /** Called once, however the stream ends. */
@@ -27,110 +35,160 @@ interface SseOptions extends SseWriting, Pick<Exchange, 'requestId'> {
 }
 
 export function openSse(res: ServerResponse, options: SseOptions): SseStream {
-  const { clock, defer, until, onReady, onEnd } = options;
-  const { socket } = res;
-  const ended = new AbortController();
-  let queue: string[] = [];
-  let queuedLength = 0;
-  let isBehind = false;
-  /** Like `ended.signal.aborted`, which costs much more to read for each event of each stream. */
-  let isOver = false;
-  const { write, waitingBytes, quietMs } = createWriter(res, options);
-
-  const hasRoom = () => waitingBytes() + queuedLength < BUDGET_BYTES;
-  const flush = () => {
-    const [first = ''] = queue;
-    const text = queue.length === 1 ? first : queue.join('');
-    queue = [];
-    queuedLength = 0;
-    if (text !== '' && !isOver) write(text);
-  };
-  const catchUp = () => {
-    if (!isBehind || isOver || !hasRoom()) return;
-    isBehind = false;
-    onReady();
-  };
-  const flushAndCatchUp = () => {
-    flush();
-    catchUp();
-  };
-  const end = () => {
-    if (isOver) return;
-    flush();
-    isOver = true;
-    ended.abort();
-    socket?.off('drain', catchUp);
-    for (const signal of until) signal.removeEventListener('abort', end);
-    res.end();
-    onEnd();
-  };
-
   res.writeHead(200, { ...everyAnswer(options), ...HEADERS });
   res.flushHeaders();
-  res.on('drain', catchUp);
-  socket?.on('drain', catchUp);
-  res.once('close', end);
-  for (const signal of until) signal.addEventListener('abort', end, { once: true });
-  if (until.some((signal) => signal.aborted)) setImmediate(end);
-  void keepAlive({ clock, ended: ended.signal, quietMs }, () =>
-    // A client that is behind has unread bytes already and must not get more.
-    write((socket ?? res).writableNeedDrain ? '' : KEEPALIVE),
-  );
-
-  return {
-    send(frames) {
-      if (isOver) return;
-      if (queue.length === 0) defer(flushAndCatchUp);
-      queue.push(frames);
-      queuedLength += frames.length;
-    },
-    ready() {
-      isBehind ||= !hasRoom();
-      return !isBehind;
-    },
-    end,
-  };
+  return new ResponseStream(res, options);
 }
 
-function createWriter(res: ServerResponse, { encode, clock }: Pick<SseOptions, 'encode' | 'clock'>) {
-  const { socket } = res;
+/** A class because there are many instances, and each event goes through all of them: they share their methods. */
+class ResponseStream implements SseStream {
+  readonly #res: ServerResponse;
+  readonly #options: SseOptions;
+  readonly #writing: SseWriting;
+  /**
+   * Chunks are written to the socket directly: encoding them in the response costs as much as the system call. `res.end`
+   * still ends the response. Undefined for HTTP/1.0, and while an earlier answer on the connection is unfinished.
+   */
+  readonly #socket: Socket | undefined;
+  readonly #ended = new AbortController();
+  #queue: string[] = [];
+  #queuedLength = 0;
   /** Whether the last write filled the socket's own buffer, which is smaller than the budget. */
-  let isFull = false;
-  let lastWriteMs = clock.monotonic();
-  return {
-    write(text: string): void {
-      lastWriteMs = clock.monotonic();
-      if (res.destroyed) return;
-      // Writes the chunk to the socket directly: encoding it in the response costs as much as the system call. `res.end`
-      // still ends the response.
-      if (socket && res.chunkedEncoding) isFull = !socket.write(encode(text));
-      else isFull = !res.write(text); // HTTP/1.0, or the previous answer on the connection is not finished
-    },
-    /** 0 while the socket's own buffer has room: counting costs as much as a quarter of a write. */
-    waitingBytes: () => (isFull ? res.writableLength : 0),
-    quietMs: () => clock.monotonic() - lastWriteMs,
+  #isFull = false;
+  #isBehind = false;
+  /** Like `#ended.signal.aborted`, which costs much more to read for each event of each stream. */
+  #isOver = false;
+  #lastWriteMs: number;
+
+  constructor(res: ServerResponse, options: SseOptions) {
+    const { writing, until } = options;
+    this.#res = res;
+    this.#options = options;
+    this.#writing = writing;
+    this.#socket = res.chunkedEncoding ? (res.socket ?? undefined) : undefined;
+    this.#lastWriteMs = writing.clock.monotonic();
+    res.on('drain', this.#catchUp);
+    this.#socket?.on('drain', this.#catchUp);
+    res.once('close', this.end);
+    for (const signal of until) signal.addEventListener('abort', this.end, { once: true });
+    if (until.some(({ aborted }) => aborted)) setImmediate(this.end);
+    void this.#keepAlive();
+  }
+
+  send(frames: string): void {
+    if (this.#isOver) return;
+    if (this.#queue.length === 0) this.#writing.defer(this.#flushAndCatchUp);
+    this.#queue.push(frames);
+    this.#queuedLength += frames.length;
+  }
+
+  write(entries: readonly Framed[]): void {
+    if (this.#isOver) return;
+    const { text, chunk, atMs } = this.#writing.encode(entries);
+    if (text === '') return; // an empty chunk would end the answer
+    if (this.#socket && this.#queue.length === 0) {
+      this.#lastWriteMs = atMs;
+      this.#isFull = !this.#socket.write(chunk);
+    } else {
+      this.send(text);
+    }
+  }
+
+  ready(): boolean {
+    if ((this.#isFull || this.#queuedLength > 0) && !this.#hasRoom()) this.#isBehind = true;
+    return !this.#isBehind;
+  }
+
+  end = (): void => {
+    if (this.#isOver) return;
+    this.#flush();
+    this.#isOver = true;
+    this.#ended.abort();
+    this.#socket?.off('drain', this.#catchUp);
+    for (const signal of this.#options.until) signal.removeEventListener('abort', this.end);
+    this.#res.end();
+    this.#options.onEnd();
   };
+
+  #flush(): void {
+    const text = this.#queue.join('');
+    this.#queue = [];
+    this.#queuedLength = 0;
+    if (text !== '' && !this.#isOver) this.#put(text);
+  }
+
+  #catchUp = (): void => {
+    if (!this.#isBehind || this.#isOver || !this.#hasRoom()) return;
+    this.#isBehind = false;
+    this.#options.onReady();
+  };
+
+  #flushAndCatchUp = (): void => {
+    this.#flush();
+    this.#catchUp();
+  };
+
+  #put(text: string): void {
+    this.#lastWriteMs = this.#writing.clock.monotonic();
+    if (this.#res.destroyed) return;
+    this.#isFull = !(this.#socket ? this.#socket.write(toChunk(text)) : this.#res.write(text));
+  }
+
+  #hasRoom(): boolean {
+    // Counting costs as much as a quarter of a write, so it is left out while the socket's own buffer has room.
+    return (this.#isFull ? this.#res.writableLength : 0) + this.#queuedLength < BUDGET_BYTES;
+  }
+
+  /** Writes a comment whenever nothing was written for a while. */
+  async #keepAlive(): Promise<void> {
+    const { clock } = this.#writing;
+    const { signal } = this.#ended;
+    const quietMs = () => clock.monotonic() - this.#lastWriteMs;
+    try {
+      while (!signal.aborted) {
+        await clock.sleep(LIMITS.sseKeepaliveMs - quietMs(), signal);
+        if (quietMs() < LIMITS.sseKeepaliveMs) continue;
+        // A client that is behind has unread bytes already and must not get more.
+        if ((this.#res.socket ?? this.#res).writableNeedDrain) this.#lastWriteMs = clock.monotonic();
+        else this.#put(KEEPALIVE);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
 }
 
 /** Shared by all streams. */
 export interface SseWriting {
-  /** Text as one chunk of an HTTP/1.1 answer. */
-  encode(text: string): Buffer;
+  /** The frames of events, as text and as one chunk of an HTTP/1.1 answer. */
+  encode(entries: readonly Framed[]): EncodedFrames;
   defer: Defer;
+  clock: Clock;
 }
 
-export const createSseWriting = (defer: Defer): SseWriting => ({ encode: createChunkEncoding(), defer });
+interface EncodedFrames {
+  text: string;
+  chunk: Buffer;
+  /** When it was encoded, which is when it is written: no stream reads the clock for each event. */
+  atMs: number;
+}
 
-/** Caches the last chunk, because an event is written to all streams of its workstream in a row. */
-function createChunkEncoding(): SseWriting['encode'] {
-  let last = { text: '', chunk: Buffer.from('') };
-  return (text) => {
-    if (text !== last.text) {
-      last = { text, chunk: Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`) };
-    }
-    return last.chunk;
+export function createSseWriting({ defer, clock }: Omit<SseWriting, 'encode'>): SseWriting {
+  let last: (EncodedFrames & { entries: readonly Framed[] }) | undefined;
+  return {
+    /** Caches the last chunk, because events are written to all streams of their workstream in a row. */
+    encode(entries) {
+      if (last?.entries === entries) return last;
+      const text = entries.map((entry) => entry.sse()).join('');
+      last = { entries, text, chunk: toChunk(text), atMs: clock.monotonic() };
+      return last;
+    },
+    defer,
+    clock,
   };
 }
+
+const toChunk = (text: string): Buffer => Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 
 /** How long a client waits before it connects again, in the block of the stream's first frame. */
 export const RETRY = `retry: ${LIMITS.sseRetryMs}\n`;
@@ -145,20 +203,3 @@ const HEADERS = {
   // A stream occupies its connection; keep-alive would delay a shutdown.
   Connection: 'close',
 };
-
-interface Quiet {
-  clock: Clock;
-  ended: AbortSignal;
-  quietMs(): number;
-}
-
-async function keepAlive({ clock, ended, quietMs }: Quiet, beat: () => void): Promise<void> {
-  try {
-    while (!ended.aborted) {
-      await clock.sleep(LIMITS.sseKeepaliveMs - quietMs(), ended);
-      if (quietMs() >= LIMITS.sseKeepaliveMs) beat();
-    }
-  } catch (error) {
-    if (!ended.aborted) throw error;
-  }
-}

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { until } from '../../timing/until.ts';
+import { toConnectProblem } from './connect-problem.ts';
 import type { ElicitResult, Listed, ServerCall, ServerReply, Session, SessionOptions } from './session.ts';
 
 /** A way to the server that knows why it ended. */
@@ -108,7 +109,7 @@ const toAny = (input: unknown): any => input;
 async function whyNot(error: unknown, link: Link, signal: AbortSignal): Promise<string> {
   if (signal.aborted) return wordsOf(signal.reason);
   const isClosed = error instanceof Error && 'code' in error && error.code === 'CONNECTION_CLOSED';
-  return isClosed ? await link.ended : wordsOf(error);
+  return isClosed ? await link.ended : toConnectProblem(error);
 }
 
 const ALL_LISTS = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };

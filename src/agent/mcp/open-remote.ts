@@ -2,6 +2,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Environment } from '../../environment.ts';
 import { createTokenProvider, toConsentProblem, type UsedAccount } from './accounts/token-provider.ts';
 import { openClientSession } from './client-session.ts';
+import { toConnectProblem } from './connect-problem.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
 
@@ -35,7 +36,7 @@ export async function openRemote(
       reconnectionOptions: { ...RECONNECTS, reconnectionDelayGrowFactor: 4 },
       async fetch(input, init) {
         const response = await fetch(input, init).catch((error: unknown) => {
-          if (init?.signal?.aborted !== true) ended.resolve(`cannot be reached (${whyNotReached(error)})`);
+          if (init?.signal?.aborted !== true) ended.resolve(toConnectProblem(error));
           throw error;
         });
         // A server that was started again does not know its sessions. Not all say that with the right status.
@@ -58,10 +59,6 @@ export async function openRemote(
   return openClientSession({ connect, modes: ['auto'], whatFailed, version }, options);
 }
 
-/** `fetch failed` says less than its cause. */
-const whyNotReached = (error: unknown): string =>
-  wordsOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
-
 /** Without them, a server could fill the memory with one answer that never ends. */
 function withLimits(response: Response): Response {
   if (!response.body) return response;
@@ -75,7 +72,7 @@ function withLimits(response: Response): Response {
         const newline = chunk.lastIndexOf(NEWLINE);
         ofLine = newline === -1 ? ofLine + chunk.length : chunk.length - newline - 1;
         if (ofLine > MOST_LINE_BYTES || bytes > MOST_ANSWER_BYTES)
-          controller.error(new Error(`the answer is longer than ${MOST_LINE_BYTES / 1024 / 1024} MiB`));
+          controller.error(new Error(`sends an answer of more than ${MOST_LINE_BYTES / 1024 / 1024} MiB`));
         else controller.enqueue(chunk);
       },
     }),

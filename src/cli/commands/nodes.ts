@@ -6,7 +6,7 @@ import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { NotFoundError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { parseParams } from '../json-params.ts';
@@ -106,7 +106,7 @@ async function findPending(client: GatewayClient, which: string): Promise<NodePa
   const code = which.toUpperCase();
   const found = pending.find(({ requestId }) => requestId === which || pairingCodeOf(requestId) === code);
   if (found === undefined)
-    throw new StartError(`Unknown pairing request "${which}". List them with: headgate nodes pending`);
+    throw new NotFoundError(`Unknown pairing request "${which}". List them with: headgate nodes pending`);
   return found;
 }
 
@@ -114,8 +114,8 @@ async function findNode(client: GatewayClient, which: string): Promise<string> {
   const { nodes } = await client.call('node.list', {});
   const found = nodes.filter(({ nodeId, displayName }) => nodeId === which || displayName === which);
   const [node] = found;
-  if (node === undefined) throw new StartError(`Unknown node "${which}". List nodes with: headgate nodes list`);
-  if (found.length > 1) throw new StartError(`Several nodes are called "${which}": use the id.`);
+  if (node === undefined) throw new NotFoundError(`Unknown node "${which}". List nodes with: headgate nodes list`);
+  if (found.length > 1) throw new UsageError(`Several nodes are called "${which}": use the id.`);
   return node.nodeId;
 }
 

@@ -2,7 +2,7 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Setting, SettingDefinition } from '../../../protocol/methods/admin/settings.ts';
 import { rangeOf, toSettingInput, toSettingText } from '../../../protocol/text/setting-text.ts';
 import type { Surroundings } from '../../home/home-path.ts';
-import { StartError } from '../../start-error.ts';
+import { NotFoundError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -116,7 +116,7 @@ async function settingNamed(which: string, client: GatewayClient) {
     similar.length > 0
       ? `Similar: ${similar.map(({ key }) => key).join(', ')}`
       : 'List them with: headgate settings list';
-  throw new StartError(`Unknown setting "${which}". ${hint}`);
+  throw new NotFoundError(`Unknown setting "${which}". ${hint}`);
 }
 
 async function ask<T>(

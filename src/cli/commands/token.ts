@@ -4,7 +4,7 @@ import type { ApiToken, TokenScope } from '../../../protocol/methods/accounts/to
 import { parseDuration } from '../../duration.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { NotFoundError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toTextTable } from '../text-table.ts';
@@ -50,7 +50,7 @@ export async function revokeToken(which: string, command: TokenCommand): Promise
   await ask(command, async (client) => {
     const { tokens } = await client.call('token.list', {});
     const found = tokens.find(({ name, tokenId }) => tokenId === which || name === which);
-    if (!found) throw new StartError(`Unknown token "${which}". List tokens with: headgate token list`);
+    if (!found) throw new NotFoundError(`Unknown token "${which}". List tokens with: headgate token list`);
     await client.call('token.revoke', { tokenId: found.tokenId });
     process.stderr.write(`Token "${found.name}" is revoked, with every token, login and login link created with it.\n`);
   });

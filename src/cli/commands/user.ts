@@ -3,7 +3,7 @@ import type { OidcIdentity } from '../../../protocol/methods/accounts/oidc-ident
 import type { Role } from '../../../protocol/methods/accounts/role.ts';
 import type { User } from '../../../protocol/methods/accounts/user.ts';
 import type { Surroundings } from '../../home/home-path.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { NotFoundError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { readPassword } from '../read-password.ts';
@@ -156,7 +156,7 @@ function issuerOf(
   const found = identities.filter((each) => each.subject === subject && (asked === undefined || each.issuer === asked));
   const [only] = found;
   if (only === undefined)
-    throw new StartError(`No such identity. List those of ${username} with: headgate user identity ${username}`);
+    throw new NotFoundError(`No such identity. List those of ${username} with: headgate user identity ${username}`);
   if (found.length > 1)
     throw new UsageError(`Several providers have the subject "${subject}". Name one with --issuer.`);
   return only.issuer;
@@ -184,7 +184,7 @@ async function userNamed(which: string, client: GatewayClient): Promise<User> {
   const user = (await allUsers(client)).find(
     ({ userId, username }) => userId === which || username.toLowerCase() === name,
   );
-  if (user === undefined) throw new StartError(`Unknown user "${which}". List users with: headgate user list`);
+  if (user === undefined) throw new NotFoundError(`Unknown user "${which}". List users with: headgate user list`);
   return user;
 }
 
@@ -193,7 +193,7 @@ async function rolesNamed(names: readonly string[], client: GatewayClient): Prom
   return names.map((name) => {
     const role = roles.find((each) => each.name === name || each.roleId === name);
     if (role) return role;
-    throw new StartError(`Unknown role "${name}". Roles: ${roles.map((each) => each.name).join(', ')}`);
+    throw new NotFoundError(`Unknown role "${name}". Roles: ${roles.map((each) => each.name).join(', ')}`);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { CronExtendedJob, CronJob } from '../../../protocol/cron.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { NotFoundError, UsageError } from '../../start-error.ts';
 
 type Client = Pick<GatewayClient, 'call'>;
 
@@ -19,8 +19,8 @@ export async function findJob(client: Client, which: string): Promise<CronExtend
   return job;
 }
 
-export const unknownJob = (which: string): StartError =>
-  new StartError(`Unknown job "${toVisibleLine(which)}". List jobs with: headgate cron list`);
+export const unknownJob = (which: string): NotFoundError =>
+  new NotFoundError(`Unknown job "${toVisibleLine(which)}". List jobs with: headgate cron list`);
 
 /** Like `findJob`, but undefined if none matches. */
 export async function lookUpJob(client: Client, which: string): Promise<CronExtendedJob | undefined> {

@@ -5,7 +5,7 @@ import type { Store, StoredEvent } from '../store/store.ts';
 import { joinDeltas } from './join-deltas.ts';
 import { toLogEntry } from './log-entry.ts';
 import type { LogEntry, LogReader, Sink } from './log-reader.ts';
-import { PullReader } from './pull-reader.ts';
+import { type PulledLogs, PullReader, type PullReaderDeps } from './pull-reader.ts';
 import { createTail, type Tail } from './tail.ts';
 
 /** A reader that is further behind gets adjacent deltas joined. */
@@ -31,11 +31,11 @@ export interface FollowOptions {
   onEnd?: () => void;
   /** Whether this reader may approve. */
   mayDecide?: boolean;
+  onWritten?: PullReaderDeps['onWritten'];
 }
 
 interface Follower {
   viewer: Viewer;
-  reader: PullReader;
   sink: Sink;
   onEnd: (() => void) | undefined;
   mayDecide: boolean;
@@ -50,8 +50,13 @@ export class EventLog {
   readonly #log: Log;
   readonly #onOffered: () => void;
   readonly #tails = new Map<string, Tail>();
-  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #followers = new Map<string, Map<PullReader, Follower>>();
   readonly #listeners = new Set<Listener>();
+  readonly #logs: PulledLogs = {
+    tail: (wsId, offset) => this.#fromTail(wsId, offset),
+    page: (wsId, offset) => this.#fromStore(wsId, offset),
+    onFailed: (wsId, error) => this.#log.error({ err: error, wsId }, 'a reader could not read the log'),
+  };
 
   constructor({ store, log, onOffered = () => undefined }: EventLogDeps) {
     this.#store = store;
@@ -74,34 +79,28 @@ export class EventLog {
   }
 
   /** Writes every event after `after` into the sink, as fast as the sink accepts them, until closed. */
-  follow(wsId: string, after: number, { viewer, sink, onEnd, mayDecide = false }: FollowOptions): LogReader {
-    const group = this.#followers.get(wsId) ?? new Set<Follower>();
+  follow(wsId: string, after: number, options: FollowOptions): LogReader {
+    const { viewer, sink, onEnd, mayDecide = false, onWritten } = options;
+    const group = this.#followers.get(wsId) ?? new Map<PullReader, Follower>();
     this.#followers.set(wsId, group);
-    const reader = new PullReader({
-      after,
-      sink,
-      tail: (offset) => this.#fromTail(wsId, offset),
-      page: (offset) => this.#fromStore(wsId, offset),
-      onClosed: () => {
-        group.delete(follower);
-        if (group.size === 0 && this.#followers.get(wsId) === group) this.#followers.delete(wsId);
-      },
-      onFailed: (error) => this.#log.error({ err: error, wsId }, 'a reader could not read the log'),
-    });
-    const follower: Follower = { viewer, reader, sink, onEnd, mayDecide };
-    group.add(follower);
+    const onClosed = (closed: PullReader) => {
+      group.delete(closed);
+      if (group.size === 0 && this.#followers.get(wsId) === group) this.#followers.delete(wsId);
+    };
+    const reader = new PullReader({ wsId, after, sink, logs: this.#logs, onWritten, onClosed });
+    group.set(reader, { viewer, sink, onEnd, mayDecide });
     reader.resume();
     return reader;
   }
 
   /** Whether the log has a reader that may approve. */
   isWatched(wsId: string): boolean {
-    return [...(this.#followers.get(wsId) ?? [])].some(({ mayDecide }) => mayDecide);
+    return [...(this.#followers.get(wsId)?.values() ?? [])].some(({ mayDecide }) => mayDecide);
   }
 
   /** Sends a frame that is not in the log to all current readers. */
   transient(wsId: string, json: string): void {
-    for (const { sink } of this.#followers.get(wsId) ?? []) sink.transient?.(json);
+    for (const { sink } of this.#followers.get(wsId)?.values() ?? []) sink.transient?.(json);
   }
 
   /** Called after each commit with the new events, before readers are woken. Must not throw. */
@@ -123,7 +122,7 @@ export class EventLog {
 
   /** Ends the readers of those who no longer perceive a workstream. */
   endFor(wsId: string, { includes }: Audience): void {
-    for (const { viewer, reader, onEnd } of [...(this.#followers.get(wsId) ?? [])]) {
+    for (const [reader, { viewer, onEnd }] of [...(this.#followers.get(wsId) ?? [])]) {
       if (!includes(viewer)) continue;
       reader.close();
       onEnd?.();
@@ -141,7 +140,7 @@ export class EventLog {
     }
     for (const [wsId, entries] of gained) {
       const isMuch = entries.length > LAG_EVENTS;
-      for (const { reader } of this.#followers.get(wsId) ?? []) {
+      for (const reader of this.#followers.get(wsId)?.keys() ?? []) {
         if (isMuch) reader.resume();
         else reader.offer(entries);
       }

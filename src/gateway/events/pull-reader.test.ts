@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { content, roomySink } from '../testing/memory-log.ts';
 import { toLogEntry } from './log-entry.ts';
 import type { LogEntry } from './log-reader.ts';
-import { PullReader } from './pull-reader.ts';
+import { type PulledLogs, PullReader } from './pull-reader.ts';
 
 const entry = (offset: number): LogEntry =>
   toLogEntry({ wsId: 'w', epoch: 'e1' }, { offset, json: JSON.stringify(content(`${offset}`)) });
@@ -16,22 +16,20 @@ function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after
   const failures: unknown[] = [];
   let closed = 0;
   const range = (offset: number) => Array.from({ length: log.last - offset }, (_, n) => entry(offset + n + 1));
-  const reader = new PullReader({
-    after,
-    sink: target.sink,
-    tail(offset) {
+  const logs: PulledLogs = {
+    tail(_wsId, offset) {
       log.asked.push(`tail ${offset}`);
       return offset < heldAfter ? undefined : range(offset);
     },
-    page(offset) {
+    page(_wsId, offset) {
       log.asked.push(`page ${offset}`);
       const page = Promise.withResolvers<readonly LogEntry[]>();
       pages.push(page);
       return page.promise;
     },
-    onClosed: () => void closed++,
-    onFailed: (error) => void failures.push(error),
-  });
+    onFailed: (_wsId, error) => void failures.push(error),
+  };
+  const reader = new PullReader({ wsId: 'w', after, sink: target.sink, logs, onClosed: () => void closed++ });
   const give = async (...offsets: number[]) => {
     pages.shift()?.resolve(offsets.map(entry));
     await new Promise(setImmediate);

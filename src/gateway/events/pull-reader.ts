@@ -1,17 +1,29 @@
 import type { LogEntry, LogReader, Sink } from './log-reader.ts';
 
+/** Where readers find the entries of logs; all readers share it. */
+export interface PulledLogs {
+  /** The entries after an offset that are in memory; undefined when some are no longer there. */
+  tail(wsId: string, offset: number): readonly LogEntry[] | undefined;
+  page(wsId: string, offset: number): Promise<readonly LogEntry[]>;
+  onFailed(wsId: string, error: unknown): void;
+}
+
 export interface PullReaderDeps {
+  wsId: string;
   after: number;
   sink: Sink;
-  /** The entries after an offset that are in memory; undefined when some are no longer there. */
-  tail(offset: number): readonly LogEntry[] | undefined;
-  page(offset: number): Promise<readonly LogEntry[]>;
-  onClosed(): void;
-  onFailed(error: unknown): void;
+  logs: PulledLogs;
+  /** Called after each write. */
+  onWritten?: ((wsId: string, entries: readonly LogEntry[]) => void) | undefined;
+  onClosed(reader: PullReader): void;
 }
 
 /** Pulls a log into a sink while the sink has room. Otherwise it holds only an offset. */
 export class PullReader implements LogReader {
+  // Each event of a log passes through all of its readers, so what that needs is one step away.
+  readonly #sink: Sink;
+  readonly #wsId: string;
+  readonly #onWritten: PullReaderDeps['onWritten'];
   readonly #deps: PullReaderDeps;
   #offset: number;
   #closed = false;
@@ -21,6 +33,9 @@ export class PullReader implements LogReader {
 
   constructor(deps: PullReaderDeps) {
     this.#deps = deps;
+    this.#sink = deps.sink;
+    this.#wsId = deps.wsId;
+    this.#onWritten = deps.onWritten;
     this.#offset = deps.after;
   }
 
@@ -32,13 +47,13 @@ export class PullReader implements LogReader {
   offer(entries: readonly LogEntry[]): void {
     const isNext = entries[0]?.offset === this.#offset + 1;
     if (!isNext || this.#closed || this.#loading || this.#delivering) this.resume();
-    else if (this.#deps.sink.ready()) this.#deliver(entries);
+    else if (this.#sink.ready()) this.#deliver(entries);
   }
 
   resume(): void {
-    const { sink, tail } = this.#deps;
-    while (!this.#closed && !this.#loading && !this.#delivering && sink.ready()) {
-      const entries = tail(this.#offset);
+    const { logs } = this.#deps;
+    while (!this.#closed && !this.#loading && !this.#delivering && this.#sink.ready()) {
+      const entries = logs.tail(this.#wsId, this.#offset);
       if (!entries) {
         void this.#load();
         return;
@@ -51,31 +66,33 @@ export class PullReader implements LogReader {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#deps.onClosed();
+    this.#deps.onClosed(this);
   }
 
   #deliver(entries: readonly LogEntry[]): void {
     this.#offset = entries.at(-1)?.offset ?? this.#offset;
     this.#delivering = true;
     try {
-      this.#deps.sink.write(entries);
+      this.#sink.write(entries);
     } finally {
       this.#delivering = false;
     }
+    this.#onWritten?.(this.#wsId, entries);
   }
 
   async #load(): Promise<void> {
+    const { logs } = this.#deps;
     this.#loading = true;
     try {
-      const entries = await this.#deps.page(this.#offset);
+      const entries = await logs.page(this.#wsId, this.#offset);
       this.#loading = false;
       if (entries.length === 0) return;
       // If the sink filled up meanwhile, it gets the page again later, so a stalled client uses no memory.
-      if (!this.#closed && this.#deps.sink.ready()) this.#deliver(entries);
+      if (!this.#closed && this.#sink.ready()) this.#deliver(entries);
       this.resume();
     } catch (error) {
       this.#loading = false;
-      this.#deps.onFailed(error);
+      logs.onFailed(this.#wsId, error);
     }
   }
 }

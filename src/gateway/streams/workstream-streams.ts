@@ -3,7 +3,7 @@ import { formatCursor } from '../../../protocol/cursor.ts';
 import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
-import type { LogReader } from '../events/log-reader.ts';
+import type { LogEntry, LogReader } from '../events/log-reader.ts';
 import { parsePlace, type Resumption, resumption, truncation } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { toQueuedEvent } from '../queue/queue-changes.ts';
@@ -29,6 +29,8 @@ const MAX_TURN_CHARS = 1024 * 1024;
 /** The event streams of the HTTP interface, on the shared logs. */
 export class WorkstreamStreams implements EventStreams {
   readonly #deps: StreamsDeps;
+  /** The same entries are written to all streams in a row, so the last answer usually holds. */
+  #looked: { entries: readonly LogEntry[]; hasState: boolean } = { entries: [], hasState: false };
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
@@ -59,23 +61,10 @@ export class WorkstreamStreams implements EventStreams {
   }
 
   follow(wsId: string, after: number, stream: Parameters<EventStreams['follow']>[2]) {
-    const { events, unseenRuns } = this.#deps;
     const { viewer, sink, onEnd, mayDecide = false } = stream;
     const known = this.#deps.global.find(wsId);
     if (known && !mayPerceive(viewer, known)) return ended(after, onEnd); // it became private since the stream was opened
-    return events.follow(wsId, after, {
-      viewer,
-      sink: {
-        ready: () => sink.ready(),
-        write(entries) {
-          sink.write(entries);
-          if (entries.some(({ type }) => type === 'ws_state')) unseenRuns.written(wsId, entries.at(-1)?.offset ?? 0);
-        },
-        transient: (json) => sink.transient?.(json),
-      },
-      onEnd,
-      mayDecide,
-    });
+    return this.#deps.events.follow(wsId, after, { viewer, sink, onEnd, mayDecide, onWritten: this.#onWritten });
   }
 
   states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
@@ -95,6 +84,13 @@ export class WorkstreamStreams implements EventStreams {
   hide(wsId: string, from: Audience): void {
     this.#deps.global.hide(wsId, from);
   }
+
+  #onWritten = (wsId: string, entries: readonly LogEntry[]): void => {
+    if (this.#looked.entries !== entries) {
+      this.#looked = { entries, hasState: entries.some(({ type }) => type === 'ws_state') };
+    }
+    if (this.#looked.hasState) this.#deps.unseenRuns.written(wsId, entries.at(-1)?.offset ?? 0);
+  };
 
   #resumed({ offset }: Resumption): Beginning {
     const from = formatCursor({ epoch: this.#deps.events.epoch, offset });

@@ -225,6 +225,7 @@ test('a stalled reader has a bounded buffer, and is resumed when it reads again'
   }
   assert.ok(written < 5_000, 'it never became full');
   stream.sink.transient?.('{"type":"busy_error"}');
+  await edge.clock.advance(20_000);
   assert.equal(stream.resumed, 0);
 
   let received = '';
@@ -237,7 +238,8 @@ test('a stalled reader has a bounded buffer, and is resumed when it reads again'
   stream.onEnd();
   await once(socket, 'close');
   assert.equal(received.match(/id: e:\d+\n/g)?.length, written + 1);
-  assert.doesNotMatch(received, /busy_error/);
+  assert.doesNotMatch(received, /busy_error|: keepalive/);
+  assert.equal(received.indexOf('\r\n0\r\n\r\n'), received.length - 7, 'the answer ends once, at its end');
 });
 
 test('the global stream begins with all states and then sends changes', async () => {

@@ -5,7 +5,7 @@ import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
 import { typeOf } from '../../gateway/events/log-entry.ts';
-import type { LogReader } from '../../gateway/events/log-reader.ts';
+import type { LogReader, Sink } from '../../gateway/events/log-reader.ts';
 import { toSseFrames, withWorkstream } from '../../gateway/events/sse-frames.ts';
 import { mayDecide } from '../../gateway/rights.ts';
 import type { Beginning, EventStreams } from '../../gateway/streams/event-streams.ts';
@@ -55,7 +55,7 @@ type EventsQuery = z.output<ReturnType<(typeof eventsEndpoints)['events']['reque
 /** Streams one workstream: `connected`, the beginning, then its log. */
 export async function streamWorkstream(
   { exchange: { req, res, requestId }, principal, request }: StreamRequest<EventsQuery>,
-  { streams, clock, writing, metrics, closing }: EventRouteDeps,
+  { streams, writing, metrics, closing }: EventRouteDeps,
 ): Promise<void> {
   const { ws_id, history_token, last_event_id = history_token, history } = request;
   const { resume = last_event_id !== undefined, snapshot = false } = request;
@@ -73,9 +73,7 @@ export async function streamWorkstream(
   const left = new AbortController();
   const stream = openSse(res, {
     requestId,
-    encode: writing.encode,
-    defer: writing.defer,
-    clock,
+    writing,
     until: [principal.ended, closing],
     onReady: () => reader?.resume(),
     onEnd() {
@@ -91,7 +89,7 @@ export async function streamWorkstream(
   stream.send(frames.map((frame) => toFrames(ws_id, frame)).join(''));
   reader = streams.follow(ws_id, after, {
     viewer: principal,
-    sink: toSink(stream, ws_id),
+    sink: new StreamSink(stream, ws_id),
     onEnd: stream.end,
     mayDecide: mayDecide(principal),
   });
@@ -114,7 +112,7 @@ interface Changes {
 /** Streams changes of all workstreams. A slow client gets the latest event of each type and workstream, and never a backlog. */
 export async function streamChanges(
   { exchange: { res, requestId }, principal }: StreamRequest<unknown>,
-  { streams, clock, writing, metrics, closing }: EventRouteDeps,
+  { streams, writing, metrics, closing }: EventRouteDeps,
   { first, toJson }: Changes,
 ): Promise<void> {
   const waiting = createLatest();
@@ -136,9 +134,7 @@ export async function streamChanges(
   if (res.destroyed) return void stopListening();
   const stream = openSse(res, {
     requestId,
-    encode: writing.encode,
-    defer: writing.defer,
-    clock,
+    writing,
     until: [principal.ended, closing],
     onReady: () => pump(),
     onEnd() {
@@ -164,12 +160,25 @@ function toFrames(wsId: string, { id: cursor, json }: Beginning['frames'][number
     : toSseFrames({ wsId, cursor, type }, json);
 }
 
-const toSink = (stream: SseStream, wsId: string) => ({
-  ready: stream.ready,
-  write(entries: readonly { sse(): string }[]) {
-    for (const entry of entries) stream.send(entry.sse());
-  },
-  transient: (json: string) => {
-    if (stream.ready()) stream.send(toFrames(wsId, { json }));
-  },
-});
+/** A class because there are many instances, which share its methods. */
+class StreamSink implements Sink {
+  readonly #stream: SseStream;
+  readonly #wsId: string;
+
+  constructor(stream: SseStream, wsId: string) {
+    this.#stream = stream;
+    this.#wsId = wsId;
+  }
+
+  ready(): boolean {
+    return this.#stream.ready();
+  }
+
+  write(entries: Parameters<Sink['write']>[0]): void {
+    this.#stream.write(entries);
+  }
+
+  transient(json: string): void {
+    if (this.#stream.ready()) this.#stream.send(toFrames(this.#wsId, { json }));
+  }
+}

@@ -3,7 +3,7 @@ import type { ListedSubAgent } from '../../../../protocol/methods/conversation/s
 import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
 import { subAgentWords } from '../../../../protocol/text/background-words.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { locateWorkstream } from '../../find-workstream.ts';
@@ -89,7 +89,7 @@ const running = ({ agents, ...where }: Found): Found => ({
 async function findOne(client: GatewayClient, id: string): Promise<string> {
   const found = (await findAll(client)).find(({ agents }) => agents.some(({ agent_id }) => agent_id === id));
   if (!found)
-    throw new UsageError(`No sub-agent of a loaded workstream has the id ${id}. "headgate agents" lists them.`);
+    throw new NotFoundError(`No sub-agent of a loaded workstream has the id ${id}. "headgate agents" lists them.`);
   return found.wsId;
 }
 

@@ -3,7 +3,7 @@ import type { BackgroundCommand } from '../../../../protocol/events/background-c
 import { commandName, endWords, spanWords } from '../../../../protocol/text/background-words.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { locateWorkstream } from '../../find-workstream.ts';
@@ -77,7 +77,7 @@ async function findAll(client: GatewayClient): Promise<Found[]> {
 
 async function findOne(client: GatewayClient, id: string): Promise<Found> {
   const found = (await findAll(client)).find(({ command }) => command.command_id === id);
-  if (!found) throw new UsageError(`No background command has the id ${id}. "headgate background" lists them.`);
+  if (!found) throw new NotFoundError(`No background command has the id ${id}. "headgate background" lists them.`);
   return found;
 }
 

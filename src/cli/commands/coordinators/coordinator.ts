@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { EXIT } from '../../../exit-codes.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { locateWorkstream } from '../../find-workstream.ts';
@@ -136,7 +136,7 @@ async function askAbout<T, F extends TargetFlags>(
     const found =
       named.length > 0 ? named : coordinators.filter(({ wsId }) => name.length > 2 && wsId.startsWith(name));
     const [only, ...others] = found;
-    if (!only) throw new UsageError(`No coordinator is called ${name}. "headgate coordinator" lists them.`);
+    if (!only) throw new NotFoundError(`No coordinator is called ${name}. "headgate coordinator" lists them.`);
     if (others.length > 0)
       throw new UsageError(`Several coordinators are called ${name}: ${found.map(({ wsId }) => wsId).join(', ')}.`);
     return work(client, only.wsId);

@@ -2,7 +2,7 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { POLICY_ACTIONS } from '../../../../protocol/events/policy-actions.ts';
 import type { SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { StartError, UsageError } from '../../../start-error.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
@@ -171,10 +171,10 @@ const policiesOf = async (client: GatewayClient): Promise<readonly ToolPolicy[]>
 function policyNamed(which: string, policies: readonly ToolPolicy[]): ToolPolicy {
   const found = policies.filter(({ policyId, name }) => policyId === which || name === which);
   const [policy, ...more] = found;
-  if (policy === undefined) throw new StartError(`No tool policy "${which}". List them with: headgate policy list`);
+  if (policy === undefined) throw new NotFoundError(`No tool policy "${which}". List them with: headgate policy list`);
   if (more.length > 0) {
     const ids = found.map(({ policyId }) => policyId).join(', ');
-    throw new StartError(`Several tool policies are named "${which}"; use the id: ${ids}`);
+    throw new UsageError(`Several tool policies are named "${which}"; use the id: ${ids}`);
   }
   return policy;
 }

@@ -6,7 +6,7 @@ import type { Result } from '../../../../protocol/index.ts';
 import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { StartError, UsageError } from '../../../start-error.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
@@ -135,7 +135,7 @@ export async function simulateRules(word: string | undefined, command: RuleComma
     result: await client.call('rule.simulate', params),
   }));
   const unknown = without.filter((id) => rules.every(({ ruleId }) => ruleId !== id));
-  if (unknown[0] !== undefined) throw new StartError(noRule(unknown[0]));
+  if (unknown[0] !== undefined) throw new NotFoundError(noRule(unknown[0]));
   if (json) process.stdout.write(toJson(result));
   else printSimulation(result, rules);
 }
@@ -225,7 +225,7 @@ export async function removeRule(ruleId: string, command: RuleCommand): Promise<
 const withName =
   (ruleId: string) =>
   (error: unknown): never => {
-    if (error instanceof RequestError && error.code === 'NOT_FOUND') throw new StartError(noRule(ruleId));
+    if (error instanceof RequestError && error.code === 'NOT_FOUND') throw new NotFoundError(noRule(ruleId));
     throw error;
   };
 

@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 
@@ -28,7 +28,7 @@ export const serversOf = async (client: GatewayClient, params: { reveal?: boolea
 /** A server by its name or id. */
 export function findServer(servers: readonly McpServer[], name: string): McpServer {
   const found = servers.find((server) => server.name === name || server.serverId === name);
-  if (!found) throw new UsageError(`No tool server is called ${name}. "headgate mcp" lists them.`);
+  if (!found) throw new NotFoundError(`No tool server is called ${name}. "headgate mcp" lists them.`);
   return found;
 }
 

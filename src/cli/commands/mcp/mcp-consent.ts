@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { type Clock, keepAwake, systemClock } from '../../../clock.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError, StartError } from '../../../start-error.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
 import { ask, type McpCommand, type McpFlags, printJson } from './mcp-call.ts';
@@ -15,13 +15,13 @@ export async function logIn(server: string, command: McpCommand, clock: Clock = 
   await ask(command, async (client) => {
     const { servers, consents } = await client.call('mcp.consent.list', {});
     const found = servers.find((one) => one.server === server);
-    if (!found) throw new UsageError(whyNot(server, servers));
+    if (!found) throw new NotFoundError(whyNot(server, servers));
     const before = consents.find((one) => one.server === server)?.connectedAtMs;
     process.stderr.write(
       `${toSafeText(`Open this address in a browser in which you are logged in to Headgate (if you are not: headgate link):\n\n  ${found.url}\n\nWaiting for your consent. Ctrl-C stops waiting; you can consent later, too.`)}\n`,
     );
     const scopes = await connected(client, { server, before }, clock);
-    if (scopes === undefined) throw new UsageError(`No account was connected to ${server} within ten minutes.`);
+    if (scopes === undefined) throw new StartError(`No account was connected to ${server} within ten minutes.`);
     const rights = scopes.length === 0 ? '' : ` It has the rights ${scopes.join(', ')}.`;
     process.stderr.write(`${toSafeText(`An account is connected to ${server}.${rights}`)}\n`);
   });

@@ -2,7 +2,7 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { PlanOutcome } from '../../../../protocol/events/questions/asked-plan.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
@@ -30,7 +30,7 @@ export async function listPlans(command: CommandOf<PlanListFlags>): Promise<void
 export async function answerPlan(id: string, feedback: string, command: CommandOf): Promise<void> {
   const outcome = await ask(command, async (client) => {
     const found = (await plansIn(client)).find(({ approvalId }) => approvalId === id);
-    if (!found) throw new UsageError(`No plan with the id ${id} waits. "headgate plan" lists them.`);
+    if (!found) throw new NotFoundError(`No plan with the id ${id} waits. "headgate plan" lists them.`);
     return (await client.call('plan.resolve', { wsId: found.wsId, feedback, approvalId: id })).outcome;
   });
   process.stderr.write(`${WORDS[outcome ?? 'rejected']}\n`);

@@ -5,7 +5,7 @@ import type { Result } from '../../../../protocol/index.ts';
 import { readFrontMatter } from '../../../content/skills/front-matter.ts';
 import { validateSkill } from '../../../content/skills/validate-skill.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { locateWorkstream } from '../../find-workstream.ts';
@@ -223,7 +223,7 @@ export async function deleteSkill(name: string, command: SkillCommand): Promise<
 async function findSkill(client: GatewayClient, name: string): Promise<Skill> {
   const { skills } = await client.call('skill.details', {});
   const found = skills.find((skill) => skill.name === name || skill.skillId === name);
-  if (!found) throw new UsageError(`No stored skill is called ${name}. "headgate skill list --stored" lists them.`);
+  if (!found) throw new NotFoundError(`No stored skill is called ${name}. "headgate skill list --stored" lists them.`);
   return found;
 }
 

@@ -6,7 +6,7 @@ export type ServerTexts = Partial<Record<string, string>>;
 
 /** What the form of a server shows at first: lists have one entry per line. */
 export function textsOf(server: McpServer) {
-  const { name, transport, command, args, url, env, headers, network, folders, timeoutSecs } = server;
+  const { name, transport, command, args, url, env, headers, oauth, network, folders, timeoutSecs } = server;
   return {
     name,
     transport,
@@ -21,6 +21,9 @@ export function textsOf(server: McpServer) {
     headers: Object.entries(headers)
       .map(([header, value]) => `${header}: ${value}`)
       .join('\n'),
+    scopes: oauth?.scopes.join(' '),
+    clientId: oauth?.clientId,
+    clientSecret: oauth?.clientSecret,
     timeoutSecs: String(timeoutSecs),
   };
 }
@@ -42,7 +45,13 @@ export function readServer(texts: ServerTexts, before: McpServer | undefined): P
     timeoutSecs: toSeconds(changed('timeoutSecs')),
     ...toSwitch('autoApprove', texts, before?.autoApprove),
   };
-  if (!isProgram) return { ...given, url: changed('url')?.trim(), ...readHeaders(texts, changed) };
+  if (!isProgram)
+    return {
+      ...given,
+      url: changed('url')?.trim(),
+      ...readHeaders(texts, changed),
+      ...readAccounts(texts, before, changed),
+    };
   return {
     ...given,
     command: changed('command')?.trim(),
@@ -58,6 +67,22 @@ export function readServer(texts: ServerTexts, before: McpServer | undefined): P
 function readHeaders(texts: ServerTexts, changed: (field: string) => string | undefined) {
   const text = changed('url') === undefined ? changed('headers') : texts.headers;
   return { headers: readPairs(text, ':', 'a header is written as Name: value') };
+}
+
+/** Whether each person uses the server with an account of their own, and what the daemon says of itself when they connect it. */
+function readAccounts(
+  texts: ServerTexts,
+  before: McpServer | undefined,
+  changed: (field: string) => string | undefined,
+): Pick<ParamsInput<'mcp.create'>, 'authType' | 'oauth'> {
+  const had = before?.authType === 'oauth_user';
+  if (texts.hasAccounts !== 'on') return had ? { authType: 'none' } : {};
+  const scopes = changed('scopes')
+    ?.split(/\s+/)
+    .filter((scope) => scope !== '');
+  const [clientId, clientSecret] = [changed('clientId')?.trim(), changed('clientSecret')?.trim()];
+  const isSame = had && [scopes, clientId, clientSecret].every((text) => text === undefined);
+  return isSame ? {} : { authType: 'oauth_user', oauth: { scopes, clientId, clientSecret } };
 }
 
 /** A ticked box is sent as `on`, and one that is not ticked is missing. */

@@ -30,7 +30,8 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
   const isOpen = chosen ?? opensItself(tool);
   const told = tool.ruling && !isPlainRuling(tool.ruling) ? toDecidedWords(tool.ruling) : undefined;
   return (
-    <section class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
+    // An article, not a section: several calls of one tool would be landmarks of the same name.
+    <article class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
       <button type="button" class="tool-head" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
         <Icon name="chevron" />
         <ToolHeader {...tool} />
@@ -41,7 +42,7 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
       </button>
       {told !== undefined && <p class="ruling">{told}</p>}
       {isOpen && <ToolBody tool={tool} />}
-    </section>
+    </article>
   );
 }
 

@@ -51,6 +51,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
             placeholder="folder for files and commands"
           />
         </label>
+        <SkillField desk={desk} />
         <ModeField app={app} />
         {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}
         {app.rights.coordinate.value && (
@@ -82,6 +83,31 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+/** Instructions for all of its conversation. Away where there are no skills. */
+function SkillField({ desk }: { desk: Desk }) {
+  const names = useSignal<readonly string[]>([]);
+  useEffect(() => {
+    desk.client.call('skill.list', {}).then(
+      ({ skills }) => {
+        names.value = skills.map(({ name }) => name);
+      },
+      () => undefined, // the field stays away
+    );
+  }, [desk, names]);
+  if (names.value.length === 0) return null;
+  return (
+    <label>
+      Skill
+      <select name="skill">
+        <option value="">None</option>
+        {names.value.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -33,7 +33,9 @@ export function ServerDialog({ desk, server, onClose }: ServerDialogProps) {
     return refused;
   });
   const texts = server && textsOf(server);
-  const isMasked = server !== undefined && [texts?.env, texts?.headers, texts?.args, texts?.url].join().includes('***');
+  const isMasked =
+    server !== undefined &&
+    [texts?.env, texts?.headers, texts?.args, texts?.url, texts?.clientSecret].join().includes('***');
   return (
     <Dialog title={server ? `Edit ${server.name}` : 'Add a tool server'} onClose={onClose}>
       <form class="account-dialog server-form" onSubmit={onSubmit}>
@@ -108,6 +110,7 @@ function ProgramFields({ server }: { server: McpServer | undefined }) {
 
 function AddressFields({ server }: { server: McpServer | undefined }) {
   const texts = server && textsOf(server);
+  const hasAccounts = useSignal(server?.authType === 'oauth_user');
   return (
     <>
       <TextField
@@ -125,6 +128,39 @@ function AddressFields({ server }: { server: McpServer | undefined }) {
         placeholder="Authorization: Bearer …"
         hint="They are kept encrypted, and shown as *** afterwards. At another host, their values have to be written again."
       />
+      <label class="check">
+        <input
+          type="checkbox"
+          name="hasAccounts"
+          checked={hasAccounts.value}
+          onChange={({ currentTarget }) => {
+            hasAccounts.value = currentTarget.checked;
+          }}
+        />
+        Each person uses it with an account of their own (OAuth)
+      </label>
+      {hasAccounts.value && <AccountFields server={server} />}
+    </>
+  );
+}
+
+function AccountFields({ server }: { server: McpServer | undefined }) {
+  const texts = server && textsOf(server);
+  return (
+    <>
+      <TextField
+        name="scopes"
+        label="Rights (scopes) to ask for, with spaces between them"
+        value={texts?.scopes}
+        hint="Without any, those that the server names."
+      />
+      <TextField
+        name="clientId"
+        label="Client id"
+        value={texts?.clientId}
+        hint="Only for providers at which you have registered Headgate yourself."
+      />
+      <TextField name="clientSecret" label="Client secret" value={texts?.clientSecret} isSecret />
     </>
   );
 }
