@@ -36,6 +36,7 @@ export async function openSimMachine(
 ) {
   const clock: { current?: Clock } = {};
   let models: Promise<Models> | undefined;
+  let killed = new AbortController();
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'headgate-sim-')));
   const folders = createFolders(root);
   const world: ToolWorld = {
@@ -50,7 +51,7 @@ export async function openSimMachine(
   const now = () => clock.current?.now() ?? 0;
   const current = (): Promise<Models> => {
     if (!clock.current) throw new Error('the machine has no clock yet');
-    models ??= openModels({ ...servers, clock: clock.current });
+    models ??= openModels({ ...servers, clock: clock.current, killed: killed.signal });
     return models;
   };
   const machine = await wholeGateway({
@@ -94,6 +95,8 @@ export async function openSimMachine(
       await servers.whileEnding(() => machine.restart());
     },
     async crashAnew() {
+      killed.abort();
+      killed = new AbortController();
       begin();
       const left = [...world.running];
       await servers.whileEnding(() => machine.crash());
