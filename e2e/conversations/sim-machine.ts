@@ -35,8 +35,6 @@ export async function openSimMachine(
   },
 ) {
   const clock: { current?: Clock } = {};
-  let models: Promise<Models> | undefined;
-  let killed = new AbortController();
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'headgate-sim-')));
   const folders = createFolders(root);
   const world: ToolWorld = {
@@ -49,21 +47,9 @@ export async function openSimMachine(
   };
   let toolbox = toolsOf(surroundings.release, world);
   const now = () => clock.current?.now() ?? 0;
-  const current = (): Promise<Models> => {
-    if (!clock.current) throw new Error('the machine has no clock yet');
-    models ??= openModels({ ...servers, clock: clock.current, killed: killed.signal });
-    return models;
-  };
+  const models = createProcessModels(servers, clock);
   const machine = await wholeGateway({
-    models: {
-      untilReached: () => new Promise(() => undefined),
-      resolve: async (alias) => (await current()).resolve(alias),
-      open: async (model) => (await current()).open(model),
-      list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
-      current: () => aboutModel('opus'),
-      notices: () => [],
-      health: () => ({ status: 'up', circuitState: 'closed' }),
-    },
+    models: models.source,
     toolbox: {
       definitions: () => toolbox.definitions(),
       prepare: (call, context) => toolbox.prepare(call, context),
@@ -79,7 +65,6 @@ export async function openSimMachine(
   });
   clock.current = machine.clock;
   const begin = () => {
-    models = undefined;
     toolbox = toolsOf(surroundings.release, world);
   };
   const close = machine[Symbol.asyncDispose];
@@ -91,12 +76,12 @@ export async function openSimMachine(
       call(method, params, { ...LOCAL, ...as }),
     /** A process of the present release follows. */
     async restartAnew() {
+      models.renew();
       begin();
       await servers.whileEnding(() => machine.restart());
     },
     async crashAnew() {
-      killed.abort();
-      killed = new AbortController();
+      models.kill();
       begin();
       const left = [...world.running];
       await servers.whileEnding(() => machine.crash());
@@ -108,6 +93,37 @@ export async function openSimMachine(
       rmSync(root, { recursive: true, force: true });
     },
   });
+}
+
+/** The models of the process that runs now. */
+function createProcessModels(servers: WireServerOptions, clock: { current?: Clock }) {
+  let opened: ReturnType<typeof openModels> | undefined;
+  let killed = new AbortController();
+  const current = (): ReturnType<typeof openModels> => {
+    if (!clock.current) throw new Error('the machine has no clock yet');
+    opened ??= openModels({ ...servers, clock: clock.current, killed: killed.signal });
+    return opened;
+  };
+  const renew = () => {
+    opened = undefined;
+  };
+  return {
+    renew,
+    kill: () => {
+      killed.abort();
+      killed = new AbortController();
+      renew();
+    },
+    source: {
+      untilReached: () => new Promise(() => undefined),
+      resolve: async (alias) => (await current()).resolve(alias),
+      open: async (model) => (await current()).open(model),
+      list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
+      current: () => aboutModel('opus'),
+      notices: () => [],
+      health: () => ({ status: 'up', circuitState: 'closed' }),
+    } satisfies Models,
+  };
 }
 
 /** The tools of coordinators in the present release. */

@@ -65,3 +65,10 @@ test('an answer that a coordinator was told of, but no child gave, is found', as
   const [wrong = ''] = await wrongAfter(changing(SAID, false));
   assert.match(wrong, /came from child 1/);
 });
+
+test('a message that a child got twice is found', async () => {
+  const wrong = await wrongAfter(async ({ machine }, { wsId }) => {
+    await machine.call('workstream.send', { wsId, message: 'message 1001' });
+  });
+  assert.deepEqual(wrong, ['child 1 was sent "message 1001" twice']);
+});

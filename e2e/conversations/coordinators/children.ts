@@ -191,9 +191,10 @@ export function findLedgerProblems(stored: readonly Child[]): string[] {
   return stored.flatMap((child) => {
     const { dir, number, wsId = '', told } = child;
     const made = read(dir, 'select ws_id from workstreams where generated_name = ?', nameOf(number));
-    const runs = read(dir, 'select status, error, request_json from runs where ws_id = ?', wsId);
+    const runs = read(dir, 'select status, error from runs where ws_id = ?', wsId);
+    const asked = askedOf(child);
     const bad = runs.filter(({ status }) => !isFine(String(status), child));
-    const twice = told.filter((text) => runs.filter(({ request_json }) => has(request_json, text)).length > 1);
+    const twice = told.filter((text) => asked.filter((content) => has(content, text)).length > 1);
     return [
       ...(made.length > 1 ? [`child ${number} was made ${made.length} times`] : []),
       ...bad.map(({ status, error }) => `a run of child ${number} ended with ${status}: ${error}`),
@@ -203,7 +204,14 @@ export function findLedgerProblems(stored: readonly Child[]): string[] {
   });
 }
 
-const has = (json: unknown, text: string): boolean => new RegExp(`${text}(?!\\d)`).test(String(json));
+/** The stored messages to a child, without the daemon's own. */
+const askedOf = ({ dir, wsId = '' }: Child): string[] =>
+  read(dir, 'select body_json from messages where ws_id = ?', wsId)
+    .map(({ body_json }) => JSON.parse(String(body_json)))
+    .filter(({ role, environment, summary }) => role === 'user' && !environment && !summary)
+    .map(({ content }) => content);
+
+const has = (content: string, text: string): boolean => new RegExp(`${text}(?!\\d)`).test(content);
 
 const isFine = (status: string, { hasFailed }: Child): boolean =>
   ['ok', 'incomplete', 'cancelled'].includes(status) || (status === 'error' && hasFailed);
