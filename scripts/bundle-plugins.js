@@ -1,6 +1,7 @@
 // What esbuild leaves out of the bundles of the daemon, or evaluates later, so that the daemon starts fast and stays small.
 
 import { readFile } from 'node:fs/promises';
+import { lazyShapes } from './lazy-shapes.js';
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {
@@ -106,4 +107,12 @@ const noSchemaCompiler = {
   },
 };
 
-export const PLUGINS = [noSchemaCompiler, noUnusedPackages, noBodyParser, noPushgateway, onlyEnglish, requiredModules];
+export const PLUGINS = [
+  lazyShapes,
+  noSchemaCompiler,
+  noUnusedPackages,
+  noBodyParser,
+  noPushgateway,
+  onlyEnglish,
+  requiredModules,
+];

@@ -12,8 +12,9 @@ interface Invocation {
 export async function main({ argv, root }: Invocation): Promise<void> {
   const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
   const words = withCommand(argv);
-  if (words[0] === 'start') useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
-  const { runCommand } = await import('./program.ts');
+  const isStart = words[0] === 'start';
+  if (isStart) useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
+  const { runCommand } = isStart ? await import('./start-command.ts') : await import('./program.ts');
   await runCommand({ words, around, root });
 }
 

@@ -1,10 +1,9 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { MODES } from '../../protocol/events/modes.ts';
-import type { StartFlags } from '../daemon/start.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../home/home-path.ts';
-import { readVersion } from '../version.ts';
-import { addAccountCommands } from './account-commands.ts';
+import { createProgram, type Invocation, runProgram } from './base-program.ts';
+import { addAccountCommands } from './commands/accounts/account-commands.ts';
 import { addAgentCommands } from './commands/agents/agent-commands.ts';
 import { addBackgroundCommands } from './commands/background/background-commands.ts';
 import { addWatchCommands } from './commands/background/watch-commands.ts';
@@ -15,6 +14,7 @@ import type { DoctorFlags } from './commands/doctor.ts';
 import { addEditorCommands } from './commands/editors/editor-commands.ts';
 import { addMcpCommands } from './commands/mcp/mcp-commands.ts';
 import { addMemoryCommands } from './commands/memory/memory-commands.ts';
+import { addNodeCommands } from './commands/nodes/node-commands.ts';
 import { addPlanCommands } from './commands/plans/plan-commands.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SandboxFlags } from './commands/sandbox.ts';
@@ -25,89 +25,21 @@ import type { UsageFlags } from './commands/usage.ts';
 import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
 import type { TargetFlags } from './connect.ts';
 import { addCronCommands } from './cron-commands.ts';
-import { addNodeCommands } from './node-commands.ts';
 import { addPolicyCommands, addRecordCommands, addRuleCommands } from './policy-commands.ts';
 import { addPortableCommands } from './portable-commands.ts';
-import { toReport } from './report-error.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
 import { addSecretsCommands, addSettingsCommands } from './settings-commands.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
 
-interface Invocation {
-  /** The command and its arguments. */
-  words: readonly string[];
-  around: Surroundings;
-  /** The package's folder, with package.json and dist/. */
-  root: URL;
-}
-
-/** Runs one command of the command line. Sets the exit code; a daemon that was started keeps the process alive. */
+/** Runs one command of the command line, except `start`, which is only described here. */
 export async function runCommand({ words, around, root }: Invocation): Promise<void> {
-  const program = createProgram({ root, around, version: await readVersion(root) });
-  // A start has no use for the other commands, which take 5 ms to describe.
-  if (words[0] !== 'start') addOthers(program, { root, around });
-  const refusing = watchRefusals(program);
-  try {
-    await program.parseAsync([...words], { from: 'user' });
-  } catch (error) {
-    const { text, exitCode } = toReport(error, refusing());
-    process.stderr.write(text);
-    process.exitCode = exitCode;
-    // A connection opened before the failure must not keep the process alive.
-    process.exit();
-  }
-}
-
-/** Returns the words of the command that refused its arguments, such as `cron add`, because the error does not name it. */
-function watchRefusals(program: Command): () => string | undefined {
-  let refusing: string | undefined;
-  const watch = (command: Command, words: readonly string[]): void => {
-    command.exitOverride((error) => {
-      refusing = words.length === 0 ? undefined : words.join(' ');
-      throw error;
-    });
-    for (const each of command.commands) watch(each, [...words, each.name()]);
-  };
-  watch(program, []);
-  return () => refusing;
-}
-
-const EXAMPLES = `
-Examples:
-  headgate                                    start the daemon; it prints a link to the page
-  headgate --workdir ~/src/garden --port 0    start it in another folder, on any free port
-  headgate chat                               talk to the agent here
-  headgate chat --new --workdir .             start a new conversation about this folder
-  headgate run "which files are the largest?"
-  git diff | headgate run "review this" -     add the output of another command
-  headgate status                             show whether it runs and what waits for you
-  headgate usage --by model                   show the tokens and the money of the last 30 days
-  headgate doctor                             find out what is wrong
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon; run also uses 4 denied, 5 timeout, 130 cancelled.
-`;
-
-interface ProgramDeps {
-  root: URL;
-  around: Surroundings;
-  version: string;
-}
-
-/** The program with its main command. */
-function createProgram({ root, around, version }: ProgramDeps): Command {
-  const program = new Command('headgate')
-    .description(
-      'Hosts AI agent conversations for browsers, programs and the terminal; asks before the agent changes anything.',
-    )
-    .version(version)
-    .addHelpText('after', EXAMPLES)
-    .configureOutput({ outputError: () => undefined }); // `main` prints it once
-  addStart(program, async (flags) => (await import('../daemon/start.ts')).start({ flags, around, root }));
-  return program;
+  const { program } = await createProgram(root);
+  addOthers(program, { root, around });
+  await runProgram(program, words);
 }
 
 /** Each command's modules are loaded only when it runs, so that small ones such as `link` start fast. */
-function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
+function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>): void {
   addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
   addRun(program, async (prompts, flags) => (await import('./commands/run.ts')).run({ prompts, flags, around, root }));
   withTarget(program.command('status'))
@@ -154,7 +86,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addCronCommands(program, { root, around, withTarget });
 }
 
-function addUsage(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
+function addUsage(program: Command, { root, around }: Omit<Invocation, 'words'>): void {
   withTarget(program.command('usage'))
     .description('show the tokens that models used, and what they cost')
     .addOption(new Option('--by <key>', 'add up by').choices(USAGE_GROUPINGS).default('day'))
@@ -186,7 +118,7 @@ function addConformance(program: Command): void {
     );
 }
 
-function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
+function addToken(program: Command, { root, around }: Omit<Invocation, 'words'>): void {
   const token = program.command('token').description('manage API tokens for programs, each with its own scope');
   const load = () => import('./commands/token.ts');
   withTarget(token.command('create'))
@@ -206,23 +138,6 @@ function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version
     .description('revoke a token and close its connections')
     .argument('<token>', 'name or id of the token')
     .action(async (which: string, flags: TargetFlags) => (await load()).revokeToken(which, { flags, around, root }));
-}
-
-function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): void {
-  program
-    .command('start')
-    .description('start the daemon (the default command)')
-    .option('--port <n>', 'port to listen on; 0 takes any free port (HEADGATE_PORT; default 7717)')
-    .option('--host <address>', 'address to listen on (HEADGATE_HOST; default 127.0.0.1)')
-    .option('--home <folder>', 'folder that holds everything (HEADGATE_HOME; default ~/.headgate)')
-    .option('--workdir <folder>', 'folder the agent works in (HEADGATE_WORKDIR; default <home>/workspace)')
-    .option(
-      '--model <name>',
-      'alias of config.json, or provider/model (HEADGATE_MODEL; default: configured or detected)',
-    )
-    .option('--no-auth', 'require no login; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
-    .option('--new-secrets', 'replace the secrets of the database if their key is lost; ends all logins')
-    .action(run);
 }
 
 function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): void {

@@ -1,14 +1,14 @@
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { OidcIdentity } from '../../../protocol/methods/accounts/oidc-identity.ts';
-import type { Role } from '../../../protocol/methods/accounts/role.ts';
-import type { User } from '../../../protocol/methods/accounts/user.ts';
-import type { Surroundings } from '../../home/home-path.ts';
-import { NotFoundError, UsageError } from '../../start-error.ts';
-import { readVersion } from '../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { readPassword } from '../read-password.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
-import { toTextTable } from '../text-table.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { OidcIdentity } from '../../../../protocol/methods/accounts/oidc-identity.ts';
+import type { Role } from '../../../../protocol/methods/accounts/role.ts';
+import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { readPassword } from '../../read-password.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { toTextTable } from '../../text-table.ts';
 
 interface UserCommand<F = TargetFlags> {
   flags: F;

@@ -1,17 +1,17 @@
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { NodePairing, NodeRow } from '../../../protocol/methods/node.ts';
-import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
-import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
-import { systemClock } from '../../clock.ts';
-import { parseDuration } from '../../duration.ts';
-import type { Surroundings } from '../../home/home-path.ts';
-import { randomIds } from '../../ids.ts';
-import { NotFoundError, UsageError } from '../../start-error.ts';
-import { readVersion } from '../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { parseParams } from '../json-params.ts';
-import { toDistance } from '../local-time.ts';
-import { toTextTable } from '../text-table.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { NodePairing, NodeRow } from '../../../../protocol/methods/node.ts';
+import { pairingCodeOf } from '../../../../protocol/text/pairing-code.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { systemClock } from '../../../clock.ts';
+import { parseDuration } from '../../../duration.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { randomIds } from '../../../ids.ts';
+import { NotFoundError, UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { parseParams } from '../../json-params.ts';
+import { toDistance } from '../../local-time.ts';
+import { toTextTable } from '../../text-table.ts';
 
 export interface NodesCommand<F = TargetFlags> {
   flags: F;

@@ -1,12 +1,12 @@
-import type { Result } from '../../../protocol/index.ts';
-import type { AuditEvent } from '../../../protocol/methods/accounts/audit.ts';
-import { EXIT } from '../../exit-codes.ts';
-import type { Surroundings } from '../../home/home-path.ts';
-import { UsageError } from '../../start-error.ts';
-import { readVersion } from '../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
-import { toTextTable } from '../text-table.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
+import { EXIT } from '../../../exit-codes.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { toTextTable } from '../../text-table.ts';
 
 export interface AuditFlags extends TargetFlags {
   action?: string;

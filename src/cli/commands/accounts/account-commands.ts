@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Surroundings } from '../home/home-path.ts';
-import type { AuditFlags } from './commands/audit.ts';
-import type { AddFlags, IdentityFlags, RoleFlags } from './commands/user.ts';
-import type { TargetFlags } from './connect.ts';
-import { refuseUnknown } from './default-command.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import type { TargetFlags } from '../../connect.ts';
+import { refuseUnknown } from '../../default-command.ts';
+import type { AuditFlags } from './audit.ts';
+import type { AddFlags, IdentityFlags, RoleFlags } from './user.ts';
 
 interface AccountCommandsDeps {
   root: URL;
@@ -20,7 +20,7 @@ export function addAccountCommands(program: Command, deps: AccountCommandsDeps):
 
 function addUsers(program: Command, { root, around, withTarget }: AccountCommandsDeps): void {
   const user = program.command('user').description('manage the people who may log in');
-  const load = () => import('./commands/user.ts');
+  const load = () => import('./user.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
   refuseUnknown(user, withTarget(user.command('list', { isDefault: true })))
     .description('list the users (the default command)')
@@ -69,7 +69,7 @@ function addUsers(program: Command, { root, around, withTarget }: AccountCommand
 
 function addAudit(program: Command, { root, around, withTarget }: AccountCommandsDeps): void {
   const audit = program.command('audit').description('show and verify the record of who did what');
-  const load = () => import('./commands/audit.ts');
+  const load = () => import('./audit.ts');
   refuseUnknown(audit, withTarget(audit.command('list', { isDefault: true })))
     .description('list recorded actions, newest first (the default command)')
     .option('--action <action>', 'only this action, such as user.create')

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Surroundings } from '../home/home-path.ts';
-import type { NodeRunFlags } from '../node-host/run-node.ts';
-import type { InvokeFlags, JsonFlags } from './commands/nodes.ts';
-import type { TargetFlags } from './connect.ts';
-import { refuseUnknown } from './default-command.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import type { NodeRunFlags } from '../../../node-host/run-node.ts';
+import type { TargetFlags } from '../../connect.ts';
+import { refuseUnknown } from '../../default-command.ts';
+import type { InvokeFlags, JsonFlags } from './nodes.ts';
 
 interface NodeCommandsDeps {
   root: URL;
@@ -29,13 +29,15 @@ export function addNodeCommands(program: Command, { root, around, withTarget }: 
     .option('--home <folder>', 'folder for the node’s id and tokens (HEADGATE_NODE_HOME; default ~/.headgate-node)')
     .option('--pair', 'forget the token for this gateway and pair again')
     .option('--token <token>', 'token for the gateway, such as one from node.token.rotate')
-    .action(async (flags: NodeRunFlags) => (await import('../node-host/run-node.ts')).runNode({ flags, around, root }));
+    .action(async (flags: NodeRunFlags) =>
+      (await import('../../../node-host/run-node.ts')).runNode({ flags, around, root }),
+    );
   addNodes(program, { root, around, withTarget });
 }
 
 function addNodes(program: Command, { root, around, withTarget }: NodeCommandsDeps): void {
   const nodes = program.command('nodes').description('manage the machines that lend commands to the daemon');
-  const load = () => import('./commands/nodes.ts');
+  const load = () => import('./nodes.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
   refuseUnknown(nodes, withTarget(nodes.command('list', { isDefault: true })))
     .description('list the paired nodes (the default command)')
