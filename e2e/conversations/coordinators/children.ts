@@ -35,8 +35,6 @@ export const nameOf = (number: number): string => `child-${number}`;
 /** Ids in the arguments of calls. */
 const ID_FIELDS = ['ws_id', 'child_ws_id'];
 
-export type Children = ReturnType<typeof createChildren>;
-
 /** Answers the children of the conversation, and compares each request with the earlier ones of the same child. */
 export function createChildren(violate: (what: string) => void) {
   const children = new Map<number, Child>();
