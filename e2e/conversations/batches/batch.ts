@@ -7,4 +7,4 @@ await simulateAll(
   { seed: toWholeNumber('the first argument', seed ?? ''), count: toWholeNumber('the second argument', count ?? '') },
   (outcome) => process.send?.(outcome),
 );
-process.disconnect();
+process.disconnect?.();
