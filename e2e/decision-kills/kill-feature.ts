@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { Approval } from '../../protocol/methods/approval.ts';
 import { checkDisk } from '../checker/check.ts';
 import type { Disk, Effect, WorkstreamOnDisk } from '../checker/evidence.ts';
-import { readDisk } from '../checker/read-disk.ts';
+import { readChildren, readDisk } from '../checker/read-disk.ts';
 import { readEffects } from '../checker/recording/effects-file.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
@@ -166,7 +165,7 @@ const decide = (client: GatewayClient, approval: Approval, feature: Feature): Pr
   client.call('approval.resolve', { approvalId: approval.approvalId, approved: true });
 
 async function findingsIn({ home }: DaemonUnderTest, { tag, feature }: Trial, wsId: string): Promise<string[]> {
-  const disk = readDisk(home, [wsId, ...childrenOf(home, wsId)]);
+  const disk = readDisk(home, [wsId, ...readChildren(home, [wsId])]);
   const workstream = disk.workstreams.find((one) => one.wsId === wsId);
   if (!workstream) return ['the workstream is gone'];
   const { effectsFile } = feature;
@@ -180,10 +179,4 @@ async function findingsIn({ home }: DaemonUnderTest, { tag, feature }: Trial, ws
     ...(runs.every(({ run }) => run.status === 'ok') ? [] : [`runs: ${runs.map(({ run }) => run.status).join()}`]),
     ...feature.findings(left),
   ];
-}
-
-function childrenOf(home: string, wsId: string): string[] {
-  using db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
-  const rows = db.prepare('select ws_id from workstreams where parent_ws_id = ?').all(wsId);
-  return rows.map(({ ws_id }) => String(ws_id));
 }
