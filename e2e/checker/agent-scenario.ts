@@ -7,7 +7,7 @@ import { effectCommand } from './recording/effects-file.ts';
 import type { RecordedSocket } from './recording/record-socket.ts';
 import type { Recorder } from './recording/recorder.ts';
 
-interface AgentTalk {
+export interface AgentTalk {
   wsId: string;
   recorder: Recorder;
   seen: Arrivals<StreamFrame>;
@@ -52,7 +52,7 @@ export async function delegateWork(talk: AgentTalk, model: ScriptedModel, file: 
 }
 
 /** Sends a message, and approves whatever is asked until its run has ended; the first round of a plan is revised. */
-async function sendDeciding(talk: AgentTalk, message: string): Promise<void> {
+export async function sendDeciding(talk: AgentTalk, message: string): Promise<void> {
   const { wsId, recorder, socket, seen } = talk;
   const from = seen.all.length;
   const params = { wsId, message, idempotencyKey: `key of ${message}` };

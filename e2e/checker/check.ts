@@ -17,6 +17,7 @@ import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
 import { transcript } from './rules/transcript.ts';
 import { answersKept, backgroundEndsOnce, endToldOnce, wholePatches } from './rules/uses.ts';
 import { agentEndsOnce, agentsEndFirst, denseAgentMessages, oneAgentPerCall } from './rules/work/agents.ts';
+import { childrenOfResults, eachChildOnce, saidByChildren, toldOnce } from './rules/work/children.ts';
 import { memoriesKept } from './rules/work/memories.ts';
 import { plansAsDecided, plansInRounds } from './rules/work/plans.ts';
 import { watchEndsOnce, watchToldOnce } from './rules/work/watches.ts';
@@ -85,6 +86,10 @@ export const RULES = {
   'no process outlives its run': nothingOutlives,
   'a patch is applied completely or its outcome is unknown': wholePatches,
   'what an agent remembers is kept': memoriesKept,
+  'a call has each of its children made once': eachChildOnce,
+  'the children of a result are there': childrenOfResults,
+  'a child is told once what its coordinator says': toldOnce,
+  'a coordinator hears what its children said': saidByChildren,
   'memory stays within its budget': withinBudget,
   'secrets stay secret': noSecret,
 } as const satisfies Record<string, Rule>;

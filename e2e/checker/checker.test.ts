@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { check, RULES } from './check.ts';
 import { AGENT_DEFECTS } from './defects/agents.ts';
 import { BUDGET_DEFECTS } from './defects/budgets.ts';
+import { CHILD_DEFECTS } from './defects/children.ts';
 import { CUT_DEFECTS } from './defects/cuts.ts';
 import { DEED_DEFECTS } from './defects/deeds.ts';
 import { LATER_WORK_DEFECTS } from './defects/later-work.ts';
@@ -30,6 +31,7 @@ const DEFECTS = [
   ...USE_DEFECTS,
   ...AGENT_DEFECTS,
   ...LATER_WORK_DEFECTS,
+  ...CHILD_DEFECTS,
 ];
 const SEEDS = [1, 2, 3, 4, 5];
 

@@ -56,6 +56,9 @@ export interface MemoryOnDisk {
 
 export interface WorkstreamOnDisk {
   wsId: string;
+  name: string;
+  /** The coordinator that had it made; missing if a person made it. */
+  madeBy?: string;
   /** The count in its row. */
   messageCount: number;
   /** The epoch that may write; runs of an older epoch were superseded. */

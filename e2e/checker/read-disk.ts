@@ -30,9 +30,19 @@ export function readDisk(home: string, wsIds?: readonly string[]): Disk {
   }
 }
 
+const WORKSTREAM =
+  'select generated_name, parent_ws_id, spawn_key, message_count, run_epoch from workstreams where ws_id = ?';
+
+/** Of the workstreams with these ids: those that work for them. */
+export function readChildren(home: string, wsIds: readonly string[]): string[] {
+  using db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+  const rows = db.prepare('select ws_id, parent_ws_id from workstreams where parent_ws_id is not null').all();
+  return rows.filter((row) => wsIds.includes(String(row.parent_ws_id))).map((row) => String(row.ws_id));
+}
+
 function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const all = (sql: string) => db.prepare(sql).all(wsId);
-  const row = db.prepare('select message_count, run_epoch from workstreams where ws_id = ?').get(wsId);
+  const row = db.prepare(WORKSTREAM).get(wsId);
   const events = all('select "offset", body_json from events where ws_id = ? order by "offset"');
   const messages = all('select seq, run_id, body_json from messages where ws_id = ? order by seq');
   const journal = Map.groupBy(all(JOURNAL), ({ run_id }) => run_id);
@@ -45,6 +55,8 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const texts = Map.groupBy(messages, ({ run_id }) => run_id);
   return {
     wsId,
+    name: String(row?.generated_name),
+    ...(row?.spawn_key != null && { madeBy: String(row.parent_ws_id) }),
     messageCount: Number(row?.message_count),
     runEpoch: Number(row?.run_epoch),
     events: events.flatMap(({ offset, body_json }) => {

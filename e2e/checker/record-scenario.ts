@@ -11,6 +11,8 @@ import { type ScriptedModel, startScriptedModel } from '../support/model/scripte
 import { callTools, type ScriptedCall, say, stall, think, useTokens } from '../support/model/scripted-steps.ts';
 import { delegateWork } from './agent-scenario.ts';
 import type { CallHistory, CallParams, Evidence, StreamFrame } from './evidence.ts';
+import { leadWork } from './lead-scenario.ts';
+import { readAfresh } from './read-afresh.ts';
 import { readDisk } from './read-disk.ts';
 import { effectCommand } from './recording/effects-file.ts';
 import type { CallWish } from './recording/record-call.ts';
@@ -41,8 +43,8 @@ export async function recordScenario(): Promise<Evidence> {
     ],
     boot: { spawnedMs, readyMs: systemClock.now() },
   });
-  const first = await openTalk(recorder, daemon, 'first');
-  const second = await openTalk(recorder, daemon, 'second');
+  const first = await openTalk(recorder, daemon, { name: 'first' });
+  const second = await openTalk(recorder, daemon, { name: 'second' });
   await converse(first, model);
   await readInPieces(first);
   await decide(first, model);
@@ -53,13 +55,14 @@ export async function recordScenario(): Promise<Evidence> {
   await useTools(second, model);
   await delegateWork(second, model, EFFECTS);
   const earlier = readDisk(daemon.home);
+  await leadWork(await openTalk(recorder, daemon, { name: 'lead', kind: 'coordinator' }), model, daemon.home);
   await die({ first, second }, { model, recorder });
   await recorder.sampleMemory();
   await readAfresh(first);
   await Promise.all([readersAreDone(first), readersAreDone(second)]);
   const effectsFiles = [path.join(daemon.home, 'workspace', EFFECTS)];
-  // Awaited here, because the daemon ends with the function.
   const requests = model.requests.map(({ body }) => body.messages);
+  // Awaited here, because the daemon ends with the function.
   return { ...(await recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true })), requests };
 }
 
@@ -75,8 +78,12 @@ interface Talk {
   socket: RecordedSocket;
 }
 
-async function openTalk(recorder: Recorder, daemon: DaemonUnderTest, name: string): Promise<Talk> {
-  const { body } = await daemon.post('/v1/api/workstreams/new', { name });
+async function openTalk(
+  recorder: Recorder,
+  daemon: DaemonUnderTest,
+  made: { name: string; kind?: string },
+): Promise<Talk> {
+  const { body } = await daemon.post('/v1/api/workstreams/new', made);
   const seen = createArrivals<StreamFrame>();
   const talk = { wsId: String(body.ws_id), recorder, daemon, seen, heard: createArrivals<EventFrame>() };
   return { ...talk, stream: openStream(talk), socket: await openSocket(talk) };
@@ -276,17 +283,6 @@ async function comeBack(talk: Talk): Promise<void> {
   talk.stream = openStream(talk, lastId);
   const told = talk.heard.all.flatMap(({ event, payload }) => (event === 'workstream' ? [Object(payload).cursor] : []));
   talk.socket = await openSocket(talk, told.at(-1));
-}
-
-/** Readers who connect after the end: one without a cursor, and one with a cursor of another log. */
-async function readAfresh({ wsId, recorder }: Talk): Promise<void> {
-  for (const [reader, lastEventId] of [['latecomer'], ['stranger', 'another:1']] as const) {
-    const frames = createArrivals<StreamFrame>();
-    const stream = recorder.stream({ reader, wsId, lastEventId, onFrame: frames.add });
-    await frames.until(({ data }) => data.type === 'history', 'the history');
-    stream.close();
-    await stream.ended;
-  }
 }
 
 /** Waits until both readers have received everything on disk. */

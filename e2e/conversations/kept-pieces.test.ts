@@ -22,9 +22,10 @@ function wrongAfter(cuts: readonly Partial<StoredCut>[], sent: readonly string[]
   const stored: StoredConversation = {
     cuts: () => rows,
     messages: () => MESSAGES,
-    place: () => ({ cuts: rows.length, contextAfter }),
+    place: () => ({ cuts: rows.length, contextAfter, newest: 5 }),
+    isAnswered: () => true,
   };
-  const previous = { messages: JSON.stringify(SENT), place: { cuts: 0, contextAfter: 0 } };
+  const previous = { messages: JSON.stringify(SENT), place: { cuts: 0, contextAfter: 0, newest: 5 } };
   const next = { messages: JSON.stringify(sent), place: stored.place() };
   return findUnexplained(previous, next, { cuts: cutsBetween(previous, next, stored), stored });
 }

@@ -34,10 +34,11 @@ export function findUnexplained(
     return seq !== undefined && cuts.some((cut) => names(cut, piece, seq));
   };
   const kinds = cuts.map(({ kind }) => kind).join(', ') || 'nothing';
-  const before = piecesOf(previous.messages).filter(({ kind, name }) => !isMoved || !isInWords(kind, name, next));
+  const owned = (messages: string) => piecesOf(messages).filter((piece) => stored.owns?.(piece) ?? true);
+  const before = owned(previous.messages).filter(({ kind, name }) => !isMoved || !isInWords(kind, name, next));
   const { named = [], kept = [] } = Object.groupBy(before, (piece) => (isNamed(piece) ? 'named' : 'kept'));
   const isExpected = ({ kind, name }: Piece) => !isMoved || kind !== 'image' || before.some((one) => one.name === name);
-  const after = piecesOf(next.messages).filter(isExpected);
+  const after = owned(next.messages).filter(isExpected);
   const present = new Set(after.map(({ name }) => name));
   const left = named.find(({ name }) => present.has(name));
   if (left) return `after ${kinds}, ${left.name} is still sent`;

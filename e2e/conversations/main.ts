@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { toWholeNumber } from '../support/whole-number.ts';
+import { playBatches } from './batches/play-batches.ts';
 import type { Outcome } from './simulate.ts';
-import { simulateAll } from './simulate-all.ts';
 
 const HELP = `npm run conversations -- [--count 10000] [--seed 1]
 
@@ -12,7 +12,7 @@ accepted, and must extend the last one byte for byte. After a cut, it must keep 
   --count N      how many (10000)
   --seed N       the first seed (1); one that fails fails again
 
-Ends with 1 when something is wrong.
+Every 250 have a process of their own, one per processor at once. Ends with 1 when something is wrong.
 `;
 
 const { values } = parseArgs({
@@ -33,12 +33,13 @@ else await runAll(toWholeNumber('--seed', values.seed), toWholeNumber('--count',
 async function runAll(first: number, count: number): Promise<void> {
   const begunMs = performance.now();
   const wires: Record<string, number> = {};
-  let [played, requests, besides, steps, bad] = [0, 0, 0, 0, 0];
-  await simulateAll({ seed: first, count }, (outcome) => {
+  let [played, requests, besides, children, steps, bad] = [0, 0, 0, 0, 0, 0];
+  const lost = await playBatches({ seed: first, count }, (outcome) => {
     played += 1;
     if (played % TOLD_EVERY === 0) say(`  ${played} played, ${requests} requests, ${bad} with violations`);
     requests += outcome.requests;
     besides += outcome.besides;
+    children += outcome.children;
     steps += outcome.steps.length;
     for (const [wire, asked] of Object.entries(outcome.wires)) wires[wire] = (wires[wire] ?? 0) + asked;
     if (outcome.violations.length === 0) return;
@@ -47,11 +48,12 @@ async function runAll(first: number, count: number): Promise<void> {
   });
   const seconds = (performance.now() - begunMs) / 1000;
   const asked = Object.entries(wires).map(([wire, number]) => `${wire} ${number}`);
+  if (lost.length > 0) say(`✖ these never ended, or their process failed: ${lost.join(', ')}`);
   say(
-    `${bad === 0 ? '✔' : '✖'} ${count} conversations, ${steps} steps, ${requests} requests (${asked.join(', ')}), ${besides} of sub-agents and planners`,
+    `${bad + lost.length === 0 ? '✔' : '✖'} ${played} conversations, ${steps} steps, ${requests} requests (${asked.join(', ')}), ${besides} of sub-agents and planners, ${children} of children of coordinators`,
   );
   say(`  ${bad} with violations; ${Math.round((count / seconds) * 60)} conversations a minute`);
-  if (bad > 0) process.exitCode = 1;
+  if (bad > 0 || lost.length > 0) process.exitCode = 1;
 }
 
 function report({ seed, steps, violations }: Outcome): void {

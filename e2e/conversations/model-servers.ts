@@ -38,7 +38,15 @@ const BASE_URLS = {
 } as const;
 
 /** All models over the real providers, whose servers validate every request within this process. */
-export async function openModels({ clock, ...options }: WireServerOptions & { clock: Clock }) {
+export async function openModels({
+  clock,
+  killed,
+  ...options
+}: WireServerOptions & {
+  clock: Clock;
+  /** From then on, the process of these models sends nothing. */
+  killed: AbortSignal;
+}) {
   const servers = new Map([
     ['anthropic.test', fetchFrom(anthropicWire, options)],
     ['openai.test', fetchFrom(openaiWire, options)],
@@ -49,7 +57,7 @@ export async function openModels({ clock, ...options }: WireServerOptions & { cl
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const server = servers.get(new URL(String(url)).host);
     if (!server) throw new Error(`no server at ${String(url)}`);
-    return server(url, init);
+    return killed.aborted ? new Promise(() => undefined) : server(url, init);
   };
   const models = ALIASES.map((alias) => {
     const { provider, model } = MODELS[alias];

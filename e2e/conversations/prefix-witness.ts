@@ -7,9 +7,15 @@ export function createPrefixWitness(violate: (what: string) => void) {
   let sent = nothingSent();
   let stored: StoredConversation | undefined;
   let latestBefore: Sent['latest'] = new Map();
+  let isInterrupted = false;
+  let isEnding = false;
   const getStored = (): StoredConversation => {
     if (!stored) throw new Error('the conversation is not known yet');
     return stored;
+  };
+  const restoreUnlessAnswered = (): void => {
+    const [latest] = [...sent.latest.values()].slice(-1);
+    if (latest && !getStored().isAnswered(latest.place)) sent.latest = new Map(latestBefore);
   };
   return {
     /** Requests belong to this conversation from now on. */
@@ -17,14 +23,19 @@ export function createPrefixWitness(violate: (what: string) => void) {
       stored = conversation;
     },
     requested(request: WireRequest, { isUnanswered }: { isUnanswered: boolean }): void {
+      if (isInterrupted) restoreUnlessAnswered();
+      isInterrupted = isEnding;
       latestBefore = new Map(sent.latest);
       const { broken, isForeign } = extend(sent, request, { isUnanswered, stored: getStored() });
       if (broken !== undefined) violate(`not extended: ${request.wire} ${request.model}, ${broken}`);
       if (isForeign) violate(`${request.model} got the system prompt of another family`);
     },
-    /** The daemon died while the latest request was being answered, so that it is made again, perhaps with more at its end. */
-    lostAnswer(): void {
-      sent.latest = new Map(latestBefore);
+    /** `work` stops a run, or ends its daemon, somewhere: the latest answer may not be stored, and is asked for again. */
+    async interruptedBy(work: () => Promise<void>): Promise<void> {
+      isInterrupted = true;
+      isEnding = true;
+      await work();
+      isEnding = false;
     },
     /** The context begins anew: nothing sent before counts. */
     beginAnew: () => forget(sent),

@@ -58,10 +58,7 @@ async function whileAnswering(talk: Talk, random: Random, act: () => Promise<voi
   await talk.machine.call('workstream.send', { wsId: talk.wsId, message: talk.nextMessage() });
   await talk.until(() => isAsked);
   await act();
-  if (random.chance(0.2)) {
-    talk.witness.prefix.lostAnswer();
-    await talk.machine.crashAnew();
-  }
+  if (random.chance(0.2)) await talk.machine.crashAnew();
   held.resolve();
   await talk.settle();
   await talk.checkEnd();

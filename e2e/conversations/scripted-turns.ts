@@ -1,5 +1,6 @@
 import type { Random } from '../checker/random.ts';
 import { ASKING_TOOL, hiddenTool, SERVER_TOOL } from './besides/agent-tools.ts';
+import { leadCall } from './coordinators/lead-calls.ts';
 import { SKILLS } from './knowledge/skill-files.ts';
 import type { Reply } from './simulate.ts';
 import type { Talk } from './talk.ts';
@@ -11,7 +12,9 @@ export type Run = (talk: Talk, random: Random) => Promise<void>;
 export function answerOf(talk: Talk, random: Random, calls: number): Reply {
   const thoughts = random.chance(0.6) ? { thoughts: `I think about ${talk.nextMessage()}.` } : {};
   const text = calls === 0 || random.chance(0.4) ? { text: `answer to ${talk.nextMessage()}` } : {};
+  const { isLead } = talk;
   const made = Array.from({ length: calls }, (_, index) => {
+    if (isLead && random.chance(0.35)) return { id: talk.nextCallId(), ...leadCall(talk, random) };
     const picked = random.pick(CALLED);
     // One beside the conversation at a time, so that a seed always gives the same conversation.
     const name = index > 0 && BESIDE.some((one) => one === picked) ? 'look' : picked;

@@ -3,6 +3,7 @@ import type { BackgroundCommands } from '../../src/agent/background/background-c
 import { testGuard } from '../../src/agent/guard/guard-fixture.ts';
 import type { ProcessHooks, ProcessResult } from '../../src/agent/process/runner.ts';
 import { StopReason } from '../../src/agent/stop-reason.ts';
+import { coordinatorTools } from '../../src/agent/tools/coordinator/coordinator-tools.ts';
 import { createApplyPatchTool } from '../../src/agent/tools/edits/apply-patch.ts';
 import type { Confinement } from '../../src/agent/tools/files/confinement.ts';
 import { askUserTool } from '../../src/agent/tools/person/ask-user.ts';
@@ -33,7 +34,7 @@ export interface ToolWorld extends AgentWorld {
 /**
  * `look` runs at once and is safe to repeat, `touch` asks first, and so does `fetch`, whose output nobody trusts. Their output
  * is as long as the call says. `start` begins a background command. Patches, questions,
- * sub-agents, plans and what agents know are those of the daemon.
+ * sub-agents, plans, coordinators and what agents know are those of the daemon.
  */
 export function toolsOf({ version, hasDepth, hasThird }: ToolRelease, world: ToolWorld): Toolbox {
   const names = ['look', 'touch', 'fetch', ...(hasThird ? ['listen'] : [])];
@@ -44,6 +45,7 @@ export function toolsOf({ version, hasDepth, hasThird }: ToolRelease, world: Too
       createApplyPatchTool(world),
       askUserTool,
       ...agentTools(version, world),
+      ...coordinatorTools(),
     ],
     testGuard(),
     manyTools(version),

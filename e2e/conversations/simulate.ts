@@ -2,6 +2,8 @@ import { createRandom, type Random } from '../checker/random.ts';
 import type { Refusal, ScriptedAnswer } from '../support/wires/wire.ts';
 import type { WireRequest, WireResponse } from '../support/wires/wire-server.ts';
 import { createOtherAgents } from './besides/other-agents.ts';
+import { createChildren } from './coordinators/children.ts';
+import { checkChildren } from './coordinators/tree.ts';
 import { ALIASES } from './model-servers.ts';
 import { createPrefixWitness } from './prefix-witness.ts';
 import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
@@ -23,6 +25,8 @@ export interface Outcome {
   requests: number;
   /** Those of sub-agents and planners. */
   besides: number;
+  /** Those of children of coordinators. */
+  children: number;
   /** How often each tool was called. */
   calls: Record<string, number>;
   /** Requests to each wire. */
@@ -43,28 +47,48 @@ export interface Reply {
 }
 
 const WINDOWS = [5_000, 9_000, 200_000];
+/** Their instructions and tools are longer. */
+const LEAD_WINDOWS = [8_500, 12_000, 200_000];
 const IMAGES = 20;
+/** How many conversations are those of coordinators. */
+const LEADS = 0.3;
 
 /** One random conversation, the same for the same seed. */
 export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<Outcome> {
   const random = createRandom(seed);
-  const outcome: Outcome = { seed, steps: [], requests: 0, besides: 0, calls: {}, wires: {}, violations: [] };
+  const outcome: Outcome = {
+    seed,
+    steps: [],
+    requests: 0,
+    besides: 0,
+    children: 0,
+    calls: {},
+    wires: {},
+    violations: [],
+  };
   const witness = createWitness(outcome);
   const surroundings: SimSurroundings = {
     release: { version: 1, hasDepth: false, hasThird: false },
     instructions: random.chance(0.3) ? 'Be brief.' : undefined,
   };
-  const window = random.pick(WINDOWS);
+  const isLead = random.chance(LEADS);
+  const window = random.pick(isLead ? LEAD_WINDOWS : WINDOWS);
   await using machines = new AsyncDisposableStack();
-  const servers = { limits: { window, images: IMAGES }, decide: witness.decide, onRefusal: witness.onRefusal };
+  const { decide, onRefusal, whileEnding } = witness;
+  const servers = { limits: { window, images: IMAGES }, decide, onRefusal, whileEnding };
   const openMachine = async () => machines.use(await openSimMachine(surroundings, servers));
   const machine = await openMachine();
-  const talk = new Talk({ machine, openMachine, surroundings, random, witness, wsId: await machine.main() });
+  const wsId = isLead ? await makeLead(machine) : await machine.main();
+  const talk = new Talk({ machine, openMachine, surroundings, random, witness, wsId });
   await talk.update({ model: random.pick(ALIASES) });
   const count = random.int(mostSteps >> 1, mostSteps);
   for (let step = 1; step <= count; step += 1) await runStep(talk, { random, witness, outcome });
+  outcome.children = witness.children.asked();
   return outcome;
 }
+
+const makeLead = async ({ call }: Awaited<ReturnType<typeof openSimMachine>>): Promise<string> =>
+  (await call('workstream.create', { kind: 'coordinator' })).wsId;
 
 /** What the servers see, and what they answer. */
 export type Witness = ReturnType<typeof createWitness>;
@@ -78,6 +102,7 @@ export function createWitness(outcome: Outcome) {
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
   const prefix = createPrefixWitness(violate);
   const others = createOtherAgents(violate);
+  const children = createChildren(violate);
   const witnessed = (request: WireRequest, { answer, holdAfter, released, fail }: Reply): void => {
     const isSilent = !answer?.text && !answer?.calls?.length;
     const isBrokenOff = holdAfter !== undefined && !released;
@@ -89,6 +114,7 @@ export function createWitness(outcome: Outcome) {
   return {
     violate,
     prefix,
+    children,
     script: (...next: Reply[]) => void replies.push(...next),
     unreadableImages,
     /** Replies that were not used. */
@@ -106,6 +132,8 @@ export function createWitness(outcome: Outcome) {
       isHeld = false;
       return taken;
     },
+    /** A daemon ends, and another one begins. */
+    whileEnding: (work: () => Promise<void>): Promise<void> => children.whileEnding(() => prefix.interruptedBy(work)),
     decide(this: void, request: WireRequest): WireResponse {
       outcome.requests += 1;
       outcome.wires[request.wire] = (outcome.wires[request.wire] ?? 0) + 1;
@@ -117,8 +145,10 @@ export function createWitness(outcome: Outcome) {
         outcome.besides += 1;
         return toResponse(other);
       }
+      const child = children.decide(request);
+      if (child) return toResponse(child);
       [latestBefore, latestMessages] = [JSON.stringify(request.before), JSON.stringify(request.messages)];
-      const reply: Reply = unreadableImages.refuse(latestMessages) ?? replies.shift() ?? answerTo(outcome);
+      const reply = children.withIds(unreadableImages.refuse(latestMessages) ?? replies.shift() ?? answerTo(outcome));
       witnessed(request, reply);
       isHeld = reply.holdAfter !== undefined && !reply.released;
       reply.onAsked?.();
@@ -147,10 +177,12 @@ async function runStep(
   talk: Talk,
   { random, witness, outcome }: { random: Random; witness: Witness; outcome: Outcome },
 ): Promise<void> {
-  const { name, run } = chooseStep(random);
+  const { isLead } = talk;
+  const { name, run } = chooseStep(random, { isLead });
   outcome.steps.push(name);
   try {
     await run(talk, random);
+    if (isLead && talk.isLead) await checkChildren(talk);
   } catch (error) {
     witness.violate(`could not be done: ${error instanceof Error ? error.stack : String(error)}`);
   }

@@ -1,5 +1,6 @@
 import type { Random } from '../checker/random.ts';
 import { watchResult } from './besides/watch-step.ts';
+import { closeAll, haveWork, stopAll, trustOrRestrict, writeToChild } from './coordinators/lead-steps.ts';
 import { elsewhere } from './elsewhere-step.ts';
 import { endBackground, undoFiles } from './file-steps.ts';
 import { askForData } from './knowledge/data-step.ts';
@@ -254,12 +255,20 @@ const STEPS: Step[] = [
   },
 ];
 
-const TOTAL = STEPS.reduce((sum, { weight }) => sum + weight, 0);
+/** What only coordinators do, or people with them. */
+const LEAD_STEPS: Step[] = [
+  { name: 'have work done', weight: 16, run: haveWork },
+  { name: 'stop all', weight: 4, run: stopAll },
+  { name: 'write to a child', weight: 8, run: writeToChild },
+  { name: 'trust or restrict', weight: 4, run: trustOrRestrict },
+  { name: 'close all', weight: 4, run: closeAll },
+];
 
 /** A random step. */
-export function chooseStep(random: Random): Step {
-  let left = random.fraction() * TOTAL;
-  for (const step of STEPS) {
+export function chooseStep(random: Random, { isLead }: { isLead: boolean }): Step {
+  const possible = isLead ? [...STEPS, ...LEAD_STEPS] : STEPS;
+  let left = random.fraction() * possible.reduce((sum, { weight }) => sum + weight, 0);
+  for (const step of possible) {
     left -= step.weight;
     if (left < 0) return step;
   }

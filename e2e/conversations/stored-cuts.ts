@@ -11,12 +11,18 @@ export interface CutPlace {
   cuts: number;
   /** Where its context begins. */
   contextAfter: number;
+  /** The number of its newest message. */
+  newest: number;
 }
 
 /** A conversation as a database has it. */
 export interface StoredConversation {
+  /** Whether a numbered text was said in it, and not only told of another conversation. Default: all were. */
+  owns?(piece: { name: string }): boolean;
   place(): CutPlace;
   cuts(): StoredCut[];
+  /** Whether the model's answer to the request that was sent there is stored. */
+  isAnswered(place: CutPlace): boolean;
   /** The messages that count, with those behind compactions. */
   messages(): { seq: number; json: string }[];
 }
@@ -34,10 +40,21 @@ export function storedConversation({ dir, wsId }: { dir: string; wsId: string })
     cuts,
     place() {
       const [row] = all(
-        `select context_after_seq, (select count(*) from cuts c where c.ws_id = w.ws_id) as cuts
+        `select context_after_seq, (select count(*) from cuts c where c.ws_id = w.ws_id) as cuts,
+           (select max(seq) from messages m where m.ws_id = w.ws_id) as newest
          from workstreams w where ws_id = ?`,
       );
-      return { cuts: Number(row?.cuts ?? 0), contextAfter: Number(row?.context_after_seq ?? 0) };
+      return {
+        cuts: Number(row?.cuts ?? 0),
+        contextAfter: Number(row?.context_after_seq ?? 0),
+        newest: Number(row?.newest ?? 0),
+      };
+    },
+    isAnswered({ newest }) {
+      const later = all('select seq, body_json from messages where ws_id = ?').filter(
+        ({ seq }) => Number(seq) > newest,
+      );
+      return later.some(({ body_json }) => isAnswer(JSON.parse(String(body_json))));
     },
     messages() {
       const gone = cuts().filter(({ kind }) => !isForModels(kind));
@@ -50,3 +67,14 @@ export function storedConversation({ dir, wsId }: { dir: string; wsId: string })
 
 /** Whether a cut changes only what models read. */
 export const isForModels = (kind: StoredCut['kind']): boolean => kind !== 'rewind' && kind !== 'remove';
+
+/** One that is cut off before its first word is sent to no model. */
+const isAnswer = ({
+  role,
+  content,
+  toolCalls = [],
+}: {
+  role: string;
+  content?: string;
+  toolCalls?: object[];
+}): boolean => role === 'assistant' && (content !== '' || toolCalls.length > 0);

@@ -1,6 +1,8 @@
 import type { Approval, CallDecisions } from '../../protocol/methods/approval.ts';
 import { DAEMON } from '../../src/gateway/sharing/perception.ts';
 import type { Random } from '../checker/random.ts';
+import { isOf } from './coordinators/child-replies.ts';
+import { answerChild, isAnyBusy } from './coordinators/tree.ts';
 import { nothingSent } from './extension.ts';
 import { ALIASES, type Alias } from './model-servers.ts';
 import type { openSimMachine, SimSurroundings } from './sim-machine.ts';
@@ -22,6 +24,15 @@ interface TalkOptions {
 
 /** Of real time. */
 const MOST_MS = 60_000;
+/** After so many turns of the event loop, so much time goes by in the simulation: a coordinator waits no longer than it says. */
+const TURNS_BEFORE_TIME = 500;
+const TIME_MS = 100;
+
+interface Settling {
+  withChildren?: boolean;
+  orWhen?(): boolean;
+}
+const NEVER = () => false;
 
 /** A conversation as its person has it. */
 export class Talk {
@@ -55,7 +66,7 @@ export class Talk {
   /** The servers see the requests of this conversation from now on. */
   #watch(): void {
     const { machine, wsId } = this;
-    this.witness.prefix.watch(storedConversation({ dir: machine.dir, wsId }));
+    this.witness.prefix.watch({ ...storedConversation({ dir: machine.dir, wsId }), owns: ({ name }) => isOf(0, name) });
   }
 
   nextMessage(): string {
@@ -138,7 +149,7 @@ export class Talk {
       const content = kind === 'image' ? Buffer.concat([PNG, Buffer.from(text)]) : Buffer.from(text);
       const fileName = kind === 'image' ? `${this.#messages}.png` : `${this.#messages}.txt`;
       if (kind === 'image') this.images.push({ name: fileName, data: content.toString('base64') });
-      const owner = { wsId: this.wsId, principal: 'ada' };
+      const owner = { wsId: this.wsId, principal: 'local' };
       const file = { fileName, bytes: bytesOf(content) };
       ids.push((await this.machine.gateway.attachments.receive({ ...owner, viewer: DAEMON }, file)).attachment_id);
     }
@@ -176,18 +187,35 @@ export class Talk {
     }
   }
 
-  /** Until nothing runs any more: decides what is asked, and interrupts answers that do not end. */
-  async settle(): Promise<void> {
+  /** Whether it is the conversation of a coordinator. */
+  get isLead(): boolean {
+    return this.machine.parts.workstreams.find(this.wsId, DAEMON)?.data.kind === 'coordinator';
+  }
+
+  /**
+   * Until nothing runs any more, or something is so: decides what is asked, and interrupts answers that do not end.
+   * `withChildren`: those that work for it, too.
+   */
+  async settle({ withChildren = false, orWhen = NEVER }: Settling = {}): Promise<void> {
     const begunMs = performance.now();
-    while (performance.now() - begunMs < MOST_MS) {
-      const { workstreams, approvals } = this.machine.parts;
-      if (workstreams.find(this.wsId, DAEMON)?.busy !== true) return;
-      const [asked] = approvals.list(DAEMON, this.wsId);
-      if (asked) await this.#decide(asked);
-      else if (this.witness.takeHeld()) await this.#interrupt();
-      else await new Promise(setImmediate);
+    for (let turn = 1; performance.now() - begunMs < MOST_MS; turn += 1) {
+      const { workstreams } = this.machine.parts;
+      const isBusy = withChildren ? isAnyBusy(this) : workstreams.find(this.wsId, DAEMON)?.busy === true;
+      if (!isBusy || orWhen()) return;
+      if (await this.#intervene()) continue;
+      if (turn % TURNS_BEFORE_TIME === 0) await this.machine.clock.advance(TIME_MS);
+      await new Promise(setImmediate);
     }
     throw new Error(`the run does not end: ${JSON.stringify(this.machine.log.lines.slice(-5))}`);
+  }
+
+  /** Whether there was something to answer, or to interrupt. */
+  async #intervene(): Promise<boolean> {
+    const [asked] = this.machine.parts.approvals.list(DAEMON, this.wsId);
+    if (asked) await this.#decide(asked);
+    else if (this.witness.takeHeld()) await this.#interrupt();
+    else return this.isLead && (await answerChild(this));
+    return true;
   }
 
   async #decide({ approvalId, items }: Pick<Approval, 'approvalId' | 'items'>): Promise<void> {

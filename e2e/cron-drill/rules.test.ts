@@ -120,7 +120,7 @@ const DEFECTS: Record<string, [rule: string, spoil: (evidence: CronEvidence) => 
       const messages = [{ seq: 1, runId: null, message: { role: 'user' as const, content } }];
       ledger.mainWsId = 'main';
       disk.workstreams.push({
-        ...{ wsId: 'main', messageCount: 1, runEpoch: 1, eventRows: 0, messages },
+        ...{ wsId: 'main', name: 'main', messageCount: 1, runEpoch: 1, eventRows: 0, messages },
         ...{ events: [], runs: [], approvals: [], cuts: [], agents: [], watches: [] },
       });
     },

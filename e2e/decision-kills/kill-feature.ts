@@ -4,7 +4,7 @@ import { createGatewayClient, type GatewayClient } from '../../protocol/client/w
 import type { Approval } from '../../protocol/methods/approval.ts';
 import { checkDisk } from '../checker/check.ts';
 import type { Disk, Effect, WorkstreamOnDisk } from '../checker/evidence.ts';
-import { readDisk } from '../checker/read-disk.ts';
+import { readChildren, readDisk } from '../checker/read-disk.ts';
 import { readEffects } from '../checker/recording/effects-file.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
@@ -19,6 +19,8 @@ export interface Left {
   tag: string;
   disk: Disk;
   workstream: WorkstreamOnDisk;
+  /** The workstreams that work for it. */
+  children: WorkstreamOnDisk[];
   /** Lines of the commands of this trial. */
   effects: Effect[];
 }
@@ -31,6 +33,8 @@ export interface Feature {
   config?: object;
   /** The file, from the working directory, that commands append to. */
   effectsFile?: string;
+  /** The workstream is a coordinator. Its children ask, too, and take their time. */
+  isLead?: true;
   /** The message comes from somebody who may not approve, so that nobody trusts it. */
   isForeign?: true;
   answer(request: ChatRequest, tag: string): Answer;
@@ -103,7 +107,7 @@ async function tryOnce(daemon: DaemonUnderTest, trial: Trial): Promise<Tried> {
   const killer = { NODE_OPTIONS: `${NODE_OPTIONS} --import=${KILLER.href}`, KILL_ARMED: '1' };
   await daemon.restart({ env: { ...killer, KILL_AFTER: String(statement) } });
   const client = await daemon.client();
-  const { wsId } = await client.call('workstream.create', {});
+  const { wsId } = await client.call('workstream.create', feature.isLead ? { kind: 'coordinator' } : {});
   const ask = { wsId, message: `${feature.message} ${tag}`, idempotencyKey: randomUUID() };
   const exited = daemon.exited();
   daemon.signal('SIGUSR2');
@@ -133,9 +137,8 @@ async function finish(daemon: DaemonUnderTest, client: GatewayClient, { ask, tri
   try {
     const { runId } = await sender.call('workstream.send', ask);
     for (;;) {
-      const { approvals } = await client.call('approval.list', { wsId });
-      for (const approval of approvals) await decide(client, approval, feature);
-      const { status } = await sender.call('agent.wait', { runId: runId ?? '', timeoutMs: 20 });
+      await decideAll(client, wsId, feature);
+      const { status } = await sender.call('agent.wait', { runId: runId ?? '', timeoutMs: feature.isLead ? 100 : 20 });
       if (status === 'timeout') continue;
       if ((await feature.isOver?.(client, wsId)) ?? true) return;
       await pause(200); // not so often that requests are refused
@@ -152,18 +155,25 @@ async function clientWith({ url }: DaemonUnderTest, token: string): Promise<Gate
   return client;
 }
 
+async function decideAll(client: GatewayClient, wsId: string, feature: Feature): Promise<void> {
+  const { approvals } = await client.call('approval.list', feature.isLead ? {} : { wsId });
+  for (const approval of approvals) await decide(client, approval, feature);
+}
+
 const decide = (client: GatewayClient, approval: Approval, feature: Feature): Promise<unknown> =>
   feature.decide?.(client, approval) ??
   client.call('approval.resolve', { approvalId: approval.approvalId, approved: true });
 
 async function findingsIn({ home }: DaemonUnderTest, { tag, feature }: Trial, wsId: string): Promise<string[]> {
-  const disk = readDisk(home, [wsId]);
-  const [workstream] = disk.workstreams;
+  const disk = readDisk(home, [wsId, ...readChildren(home, [wsId])]);
+  const workstream = disk.workstreams.find((one) => one.wsId === wsId);
   if (!workstream) return ['the workstream is gone'];
   const { effectsFile } = feature;
   const effects = effectsFile === undefined ? [] : await readEffects(path.resolve(home, 'workspace', effectsFile));
-  const left = { tag, disk, workstream, effects: effects.filter((effect) => effect.tag.startsWith(`${tag}-`)) };
-  const { runs } = workstream;
+  const children = disk.workstreams.filter((one) => one !== workstream);
+  const ofTrial = effects.filter((effect) => effect.tag.startsWith(`${tag}-`));
+  const left = { tag, disk, workstream, children, effects: ofTrial };
+  const runs = disk.workstreams.flatMap((one) => one.runs);
   return [
     ...checkDisk(disk).map((violation) => JSON.stringify(violation)),
     ...(runs.every(({ run }) => run.status === 'ok') ? [] : [`runs: ${runs.map(({ run }) => run.status).join()}`]),

@@ -14,12 +14,13 @@ is killed (kill -9) after the first database statement of this, then again after
 the end. After each kill another daemon goes on, and the run must end with every call done, one rule and no lost decision.
 In the mode auto, there is one call, and the judge answers its question, nobody else. In the mode background, the run starts
 a command in the background, reads its output and ends it; no process may be left, and the model must hear of every end.
-Further modes do the same for sub-agents (task), a plan with a revision (plan), a watch whose result is told (watch), and
-memories (memory), also those that wait for a person (quarantine), and a call of a tool server (tool). In the modes skill and
-server, skills of a repository and a tool server of the registry are installed: all of it must be there, or nothing.
+Further modes do the same for sub-agents (task), a coordinator and its children (spawn), a plan with a revision (plan), a
+watch whose result is told (watch), memories (memory), also those that wait for a person (quarantine), and a call of a tool
+server (tool). In the modes skill and server, skills of a repository and a tool server of the registry are installed: all of
+it must be there, or nothing.
 
   --from N   the first statement after which it is killed (1)
-  --mode M   ask, auto, background, task, plan, watch, memory, quarantine, tool,
+  --mode M   ask, auto, background, task, spawn, plan, watch, memory, quarantine, tool,
              skill or server (ask)
   --by N     how many statements later the next kill comes (1)
 `;

@@ -8,6 +8,7 @@ import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 import { pause } from '../support/deadline.ts';
 import { setBudget } from './budgeting.ts';
+import { closeChildren, decideForChildren } from './leading.ts';
 import { changeRules, finerParts, learnRules, noRules, type RuleKnowledge } from './ruling.ts';
 
 /** A client that works in one workstream: sends, decides, cancels, and repeats unanswered calls. */
@@ -22,6 +23,8 @@ export interface Actor {
 interface ActorParts {
   wsId: string;
   recorder: Recorder;
+  /** It is a coordinator, whose children ask, too. */
+  isLead: boolean;
   /** A new, unused word. */
   next(): string;
 }
@@ -111,6 +114,7 @@ export function createActor(parts: ActorParts): Actor {
         await pause(random.int(20, 80));
         await lookWhatWaits(scene.socket);
       }
+      if (parts.isLead) await closeChildren(leadOf(scene));
       await cancelWatches(scene);
       await callAny(scene, { method: 'workstream.cancel', params: { wsId } }).answered;
       keyed = [];
@@ -118,6 +122,8 @@ export function createActor(parts: ActorParts): Actor {
     close: () => socket?.close(),
   };
 }
+
+const leadOf = ({ parts: { wsId, recorder }, socket, random }: Scene) => ({ wsId, recorder, socket, random });
 
 /** Ends what would begin further runs. */
 async function cancelWatches({ parts: { wsId }, socket }: Scene): Promise<void> {
@@ -159,6 +165,7 @@ const isWorthRepeating = (random: Random) => (call: RecordedCall) =>
 
 function doSomething(scene: Scene): RecordedCall | undefined {
   if (scene.random.chance(0.04)) cancelAgent(scene);
+  if (scene.parts.isLead && scene.random.chance(0.3)) decideForChildren(leadOf(scene));
   const isLeftAlone = scene.known.left.size > 0 && scene.random.chance(0.96);
   return isLeftAlone ? undefined : act(scene);
 }

@@ -1,6 +1,6 @@
 import type { Disk } from '../checker/evidence.ts';
 import type { Random } from '../checker/random.ts';
-import { readDisk } from '../checker/read-disk.ts';
+import { readChildren, readDisk } from '../checker/read-disk.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 import { offsetOf } from '../checker/views.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
@@ -9,6 +9,8 @@ import { createActor } from './actor.ts';
 import { createSocketReader, createStreamReader, type Reader, type ReaderParts } from './readers.ts';
 
 const WORKSTREAMS = 8;
+/** How many of them are coordinators. */
+const LEADS = 2;
 
 interface ChapterParts {
   /** The prefix of its reader names and numbers. */
@@ -21,12 +23,15 @@ interface ChapterParts {
 /** Eight new workstreams with their actors and readers. */
 export async function openChapter({ name, daemon, recorder, onCut }: ChapterParts) {
   const created = await Promise.all(
-    Array.from({ length: WORKSTREAMS }, () => daemon.post('/v1/api/workstreams/new', {})),
+    Array.from({ length: WORKSTREAMS }, (_, index) =>
+      daemon.post('/v1/api/workstreams/new', index < LEADS ? { kind: 'coordinator' } : {}),
+    ),
   );
   const wsIds = created.map(({ body }) => String(body.ws_id));
   let last = 0;
   const next = () => `${name}-${++last}`;
-  const actors = wsIds.map((wsId) => createActor({ wsId, recorder, next }));
+  const leads = wsIds.slice(0, LEADS);
+  const actors = wsIds.map((wsId) => createActor({ wsId, recorder, next, isLead: leads.includes(wsId) }));
   const partsOf = (reader: string): ReaderParts => ({ name: `${name} ${reader}`, recorder, onCut });
   const readers = [
     ...wsIds.flatMap((wsId, index) => [
@@ -38,8 +43,12 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
     { wsIds, reader: createSocketReader(partsOf('socket of all'), wsIds) },
   ];
 
+  /** The workstreams with those that work for them. */
+  const withChildren = () => [...wsIds, ...readChildren(daemon.home, leads)];
+
   return {
     wsIds,
+    withChildren,
     next,
     /** Resolves after the daemon has died. */
     async act(random: Random, signal: AbortSignal): Promise<void> {
@@ -53,7 +62,7 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
       for (const { reader } of readers) reader.stay();
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
         await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index} ${attempt}`))));
-        if (isAtRest(readDisk(daemon.home, wsIds))) break; // otherwise, the result of a watch has begun another run
+        if (isAtRest(readDisk(daemon.home, withChildren()))) break; // otherwise, the result of a watch has begun another run
       }
       await heardAll(daemon.home, readers);
     },

@@ -134,20 +134,26 @@ async function playChapter(
   const { daemon, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;
   const cast = await openChapter({ ...stage, name, onCut: () => (score.cuts += 1) });
-  const [wsId] = cast.wsIds;
+  const wsId = cast.wsIds.at(-1); // no coordinator
   if (score.rounds === 0 && wsId !== undefined) {
     const effect = { tag: `${name}-rehearsal`, file: effectsFile };
     await within(rehearse({ wsId, recorder, model, effect, next: cast.next }), REHEARSAL_MS, () => 'the rehearsal');
     score.kills += 1;
   }
   model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile, tokens }));
-  const scope = { wsIds: cast.wsIds, effectsFiles: [path.join(daemon.home, 'workspace', effectsFile)] };
+  const scope = { effectsFiles: [path.join(daemon.home, 'workspace', effectsFile)] };
   let earlier: Evidence['disk'] | undefined;
   for (let round = 0; round < rounds; round += 1) {
     const random = stage.random.fork(`round ${score.rounds}`);
     await playRound(stage, cast, random);
     score.rounds += 1;
-    const found = await recorder.evidence({ ...scope, settled: false, earlier, withFiles: false });
+    const found = await recorder.evidence({
+      ...scope,
+      wsIds: cast.withChildren(),
+      settled: false,
+      earlier,
+      withFiles: false,
+    });
     const evidence = { ...found, requests: sentTo(model) };
     if (check(evidence).length > 0) return evidence;
     earlier = evidence.disk;
@@ -155,7 +161,13 @@ async function playChapter(
   }
   await cast.settle(stage.random.fork(`end of ${name}`));
   await recorder.sampleMemory();
-  const evidence = await recorder.evidence({ ...scope, settled: true, earlier, withFiles: true });
+  const evidence = await recorder.evidence({
+    ...scope,
+    wsIds: cast.withChildren(),
+    settled: true,
+    earlier,
+    withFiles: true,
+  });
   cast.leave();
   return { ...evidence, requests: sentTo(model) };
 }

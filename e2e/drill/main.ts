@@ -6,7 +6,7 @@ import { toScoreCard } from './score.ts';
 
 const HELP = `npm run drill -- [--rounds 300] [--seed N] [--home FOLDER] [--no-sandbox]
 
-Kills a daemon again and again (kill -9, also while it starts) while eight workstreams stream, ask, decide, cancel and
+Kills a daemon again and again (kill -9, also while it starts) while eight workstreams (two of them coordinators) stream, ask, decide, cancel and
 run commands, and while readers are cut off at random bytes and go on. After every round a checker decides from all
 that was seen and from the database whether a promise was broken. Before the first round, a rehearsal does once what
 happens only by chance: a sub-agent, a plan, a watch, a memory, a steered message, a retry, a rewind, a summary, used-up

@@ -1,5 +1,14 @@
 import type { Random } from '../checker/random.ts';
-import { isForPlan, memoryCall, PLAN_TEXT, planCall, taskCall, watchCall } from '../checker/recording/agent-calls.ts';
+import {
+  childrenNamedIn,
+  isForPlan,
+  leadCall,
+  memoryCall,
+  PLAN_TEXT,
+  planCall,
+  taskCall,
+  watchCall,
+} from '../checker/recording/agent-calls.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
 import { patchCall } from '../checker/recording/patch-call.ts';
 import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
@@ -35,6 +44,8 @@ export function createMoods(
     { name: 'read_file', arguments: '{"path": broken' },
   ];
   let calls = 0;
+  /** The children of the coordinator that asks. */
+  let children: string[] | undefined;
   const bash = (): ScriptedCall => {
     calls += 1;
     const tag = `${name}-${String(calls).padStart(5, '0')}`;
@@ -55,7 +66,12 @@ export function createMoods(
     ]);
   };
   // Without ids of their own: as from some servers, the calls of each answer are `call_0`, `call_1`, and so on.
-  const call = (): ScriptedCall => (random.chance(0.5) ? bash() : random.chance(0.7) ? used() : random.pick(harmless));
+  const lead = (known: readonly string[]): ScriptedCall => {
+    calls += 1;
+    return leadCall(`${name}-${String(calls).padStart(5, '0')}`, known, random.int(0, 23));
+  };
+  const call = (): ScriptedCall =>
+    children ? lead(children) : random.chance(0.5) ? bash() : random.chance(0.7) ? used() : random.pick(harmless);
   const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),
@@ -69,6 +85,7 @@ export function createMoods(
   };
   const next = () => (random.chance(0.3) ? tools() : speech(random, random.int(1, 12)));
   return (request) => {
+    children = childrenNamedIn(request);
     if (isForPlan(request) && random.chance(0.8)) return [say(PLAN_TEXT), uses()];
     const depth = resultsSinceUser(request);
     if (depth === 0) return [...first(), uses()];

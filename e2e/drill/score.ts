@@ -47,6 +47,9 @@ export interface Score {
   plans: number;
   watches: number;
   memories: number;
+  /** The workstreams that coordinators had made, and the messages that they got. */
+  children: number;
+  childMessages: number;
   compactions: number;
   violations: number;
   /** From the start of a process to its first served request. */
@@ -97,11 +100,14 @@ export function storedIn({ workstreams, memories }: Disk) {
 
 function besidesIn(workstreams: Disk['workstreams']) {
   const agents = workstreams.flatMap((workstream) => workstream.agents);
+  const children = workstreams.filter(({ madeBy }) => madeBy !== undefined);
   return {
     subAgents: agents.length,
     cancelledAlone: agents.filter(({ state }) => state.cancelled_by !== undefined).length,
     plans: workstreams.flatMap(({ approvals }) => approvals.filter(({ kind }) => kind === 'plan')).length,
     watches: workstreams.flatMap(({ watches }) => watches).length,
+    children: children.length,
+    childMessages: children.flatMap(({ runs }) => runs).length,
   };
 }
 
@@ -149,6 +155,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
       'budgets',
       `${score.budgetQuestions} questions (${score.granted} approved, ${score.declined} declined, ${score.expired} expired)`,
     ],
+    ['children', `${score.children} of coordinators (${score.childMessages} messages)`],
     ['sub-agents', `${score.subAgents} (${score.cancelledAlone} cancelled alone)`],
     ['further', `${score.plans} plans, ${score.watches} watches, ${score.memories} memories`],
     ['taken back', `${score.rewinds} times, ${score.retries} retries, ${score.compactions} summaries`],

@@ -12,7 +12,7 @@ const RANGES = [
 
 /** Steps and tools that a sample must have. */
 const OCCUR = [
-  ...['change skills', 'choose skill', 'ask for data'],
+  ...['change skills', 'choose skill', 'ask for data', 'have work done', 'write to a child'],
   ...['todo', 'skill', 'recall', 'memory', 'find_tool', 'use_tool', ASKING_TOOL],
 ];
 

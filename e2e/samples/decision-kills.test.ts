@@ -31,6 +31,7 @@ test('a command in the background is started, read and ended whatever statement 
 
 const SAMPLES = [
   ['task', 200],
+  ['spawn', 250],
   ['plan', 100],
   ['watch', 90],
   ['memory', 90],

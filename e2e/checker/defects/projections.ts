@@ -1,3 +1,4 @@
+import type { SocketFrame } from '../evidence.ts';
 import { type Defect, pickSocketEvent } from './defect.ts';
 
 const NUMBERS = 'events of a run are numbered';
@@ -46,7 +47,11 @@ export const PROJECTION_DEFECTS: Defect[] = [
     name: 'a broadcast is missing',
     rule: 'broadcasts are numbered',
     apply(evidence, random) {
-      const { socket, index } = pickSocketEvent(evidence, random, ({ name }) => name === 'approval.requested');
+      const isNumbered = ({ frame }: SocketFrame) => frame.type === 'event' && frame.seq !== undefined;
+      const { socket, index } = pickSocketEvent(evidence, random, ({ name, socket: { frames }, index: at }) => {
+        const isBetween = frames.slice(0, at).some(isNumbered) && frames.slice(at + 1).some(isNumbered);
+        return name === 'approval.requested' && isBetween;
+      });
       socket.frames.splice(index, 1);
     },
   },

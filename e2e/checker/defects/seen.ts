@@ -98,7 +98,10 @@ export const SEEN_DEFECTS: Defect[] = [
     name: 'the last event of a client is not on disk',
     rule: ON_DISK,
     apply(evidence, random) {
-      random.pick(evidence.disk.workstreams).events.pop();
+      const read = evidence.disk.workstreams.filter(({ wsId }) =>
+        evidence.streams.some((stream) => stream.wsId === wsId),
+      );
+      random.pick(read).events.pop();
     },
   },
   {

@@ -122,7 +122,7 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'two runs are active at once',
     rule: 'one run at a time',
     apply(evidence, random) {
-      const { runs } = random.pick(evidence.disk.workstreams);
+      const { runs } = random.pick(evidence.disk.workstreams.filter((workstream) => workstream.runs.length > 1));
       for (const { run } of runs.slice(0, 2)) run.status = 'running';
     },
   },

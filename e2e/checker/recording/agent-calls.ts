@@ -1,3 +1,4 @@
+import type { ChatRequest } from '../../support/model/scripted-model.ts';
 import type { ScriptedCall } from '../../support/model/scripted-steps.ts';
 import { effectCommand } from './effects-file.ts';
 
@@ -22,6 +23,44 @@ export const memoryCall = (tag: string): ScriptedCall => ({
   name: 'memory',
   arguments: { action: 'save', name: tag.replaceAll('-', '_'), content: `content of ${tag}` },
 });
+
+/** What a coordinator does with its children, whose ids are known from earlier results. */
+export function leadCall(tag: string, children: readonly string[], choice: number): ScriptedCall {
+  const child = { name: tag, message: `do the part ${tag}` };
+  const [first] = children;
+  const calls: ScriptedCall[] = [
+    { name: 'spawn_workstream', arguments: child },
+    {
+      name: 'spawn_batch',
+      arguments: {
+        workstreams: ['a', 'b'].map((part) => ({
+          ...child,
+          name: `${tag}-${part}`,
+          message: `${child.message}-${part}`,
+        })),
+      },
+    },
+    ...(first === undefined
+      ? []
+      : [
+          { name: 'send_to_workstream', arguments: { ws_id: first, message: `more of ${tag}` } },
+          { name: 'wait_for_workstream', arguments: { ws_ids: children.slice(0, 2), mode: 'any', timeout_secs: 2 } },
+          { name: 'wait_for_workstream', arguments: { ws_ids: children.slice(0, 2), timeout_secs: 1 } },
+          { name: 'cancel_workstream', arguments: { ws_ids: [first] } },
+          { name: 'close_workstream', arguments: { ws_ids: [first] } },
+          { name: 'close_all_children', arguments: {} },
+        ]),
+  ];
+  return calls[choice % calls.length] ?? calls[0] ?? { name: 'close_all_children', arguments: {} };
+}
+
+/** The children that results in the request name, newest first; undefined: it is no request of a coordinator. */
+export function childrenNamedIn({ messages, tools = [] }: ChatRequest): string[] | undefined {
+  if (!tools.some((tool) => tool.function.name === 'spawn_workstream')) return undefined;
+  const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+  const ids = results.flatMap((text) => [...text.matchAll(/"ws_id":"([0-9a-f]{32})"/g)].map(([, id = '']) => id));
+  return [...new Set(ids.reverse())];
+}
 
 /** Whether a plan is asked for. */
 export const isForPlan = ({ messages }: { messages: readonly { content: unknown }[] }): boolean =>

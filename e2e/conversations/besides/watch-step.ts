@@ -12,7 +12,7 @@ export async function watchResult(talk: Talk, random: Random): Promise<void> {
   talk.isStopped = false;
   await runs.accept(await workstreams.get(wsId, DAEMON), {
     message: `[watch "build" · poll #1/3] ${talk.nextMessage()}`,
-    ...{ principal: 'ada', rights: 'approve' as const, source: 'agent' as const },
+    ...{ principal: 'local', rights: 'approve' as const, source: 'agent' as const },
     request: { watch: { id: `wat_${random.int(1, 1_000_000)}`, ...taint } },
     also: () => [],
   });

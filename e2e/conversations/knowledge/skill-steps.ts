@@ -21,9 +21,13 @@ export const chooseSkill: Run = async (talk, random) => {
   await talk.command(`/skill ${name}`);
   if (random.chance(0.2)) await machine.crashAnew();
   await sendScripted(talk, random);
-  if (!talk.isStopped) witness.mustBeInLatest(skillText(name, version));
+  const isTold = !talk.isStopped;
+  if (isTold) witness.mustBeInLatest(skillText(name, version));
   if (random.chance(0.5)) return;
+  const cuts = await talk.cuts();
   await talk.command('/skill clear');
   await sendScripted(talk, random);
-  if (!talk.isStopped) witness.mustBeInLatest(`The skill ${name} no longer holds`);
+  // What was told before a cut need not be taken back.
+  if (isTold && !talk.isStopped && (await talk.cuts()) === cuts)
+    witness.mustBeInLatest(`The skill ${name} no longer holds`);
 };

@@ -1,6 +1,7 @@
 import type { Feature } from '../kill-feature.ts';
 import { MEMORIES, QUARANTINE } from './memory.ts';
 import { PLANS } from './plan.ts';
+import { SPAWNS } from './spawn.ts';
 import { TASKS } from './task.ts';
 import { toolCalls } from './tool.ts';
 import { WATCHES } from './watch.ts';
@@ -8,6 +9,7 @@ import { WATCHES } from './watch.ts';
 /** What a daemon is killed in, by mode. */
 export const FEATURES = {
   task: () => TASKS,
+  spawn: () => SPAWNS,
   plan: () => PLANS,
   watch: () => WATCHES,
   memory: () => MEMORIES,

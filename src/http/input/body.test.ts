@@ -65,18 +65,28 @@ test('a body is read as JSON whatever its declared type, except for uploads', as
   }
 });
 
-test('keys that reach a prototype are dropped, even if escaped', async () => {
+test('a property named `__proto__` is refused with its place, at any depth and even if escaped', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
-  const bodies = [
-    '{"__proto__":{"message":"evil"},"message":"hi"}',
-    '{"\\u005f_proto__":{"message":"evil"},"message":"hi"}',
-    '{"constructor":{"prototype":{"message":"evil"}},"message":"hi"}',
-  ];
-  for (const body of bodies) await edge.post(SEND, body);
+  const deep = `${'{"a":'.repeat(100_000)}{"__proto__":1}${'}'.repeat(100_000)}`;
+  const places = {
+    '{"__proto__":{"message":"evil"},"message":"hi"}': '__proto__',
+    '{"message":"hi","x":[{"y":1},{"z":{"\\u005f_proto__":null}}]}': 'x.1.z.__proto__',
+    [`{"message":"hi","x":${deep}}`]: '….a.a.a.a.a.a.a.__proto__',
+  };
+  const answers: unknown[] = [];
+  for (const body of Object.keys(places)) answers.push(await edge.post(SEND, body));
   assert.deepEqual(
-    edge.asked.map(({ params }) => params),
-    bodies.map(() => ({ ...EMPTY, message: 'hi' })),
+    answers,
+    Object.values(places).map((place) => [400, { error: `${place}: a property cannot have this name` }]),
   );
+  assert.deepEqual(edge.asked, []);
+});
+
+test('other names of properties that every object has are names like any other', async () => {
+  await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
+  const body = '{"constructor":{"prototype":{"message":"evil"}},"message":"hi __proto__ \\u00e9"}';
+  await edge.post(SEND, body);
+  assert.deepEqual(edge.asked[0]?.params, { ...EMPTY, message: 'hi __proto__ é' });
   assert.equal('message' in {}, false);
 });
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { findPrototypeName } from './prototype-names.ts';
 import { halfSurrogate, holdsEncodedSurrogate, holdsHalfSurrogate } from './surrogates.ts';
 
 /** Stands for a body that cannot be parsed or is not an object. */
@@ -20,7 +21,7 @@ interface Taker<T> {
  * Reads a JSON body, whatever its declared type: `curl -d` sends "form". A body that cannot be parsed or is not an
  * object counts as an empty object, as specified: UNREADABLE. Requests from other sites' pages have been refused
  * before. Fails with PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Fails with INVALID_REQUEST
- * when a text in it holds half of a surrogate pair. Never decompresses.
+ * when a text in it holds half of a surrogate pair or a property is named `__proto__`. Never decompresses.
  */
 export function readBody(
   req: IncomingMessage,
@@ -78,7 +79,7 @@ function readAll(req: IncomingMessage, { take, fail, most }: Taker<Buffer> & { m
   );
 }
 
-/** The JSON object that bytes hold, or UNREADABLE. Throws INVALID_REQUEST for half of a surrogate pair. */
+/** The JSON object that bytes hold, or UNREADABLE. Throws INVALID_REQUEST as `readBody` does. */
 export function toObject(bytes: Buffer): Record<string, unknown> {
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) {
@@ -90,7 +91,9 @@ export function toObject(bytes: Buffer): Record<string, unknown> {
   if (!isRecord(value)) return UNREADABLE;
   // Valid UTF-8 can hold half of a pair only as an escape.
   if (text.includes('\\u') && holdsHalfSurrogate(value)) throw halfSurrogate('body');
-  return MAY_NAME_PROTOTYPES.test(text) ? withoutPrototypeKeys(value) : value;
+  const refusal = findPrototypeName(text, value);
+  if (refusal) throw refusal;
+  return value;
 }
 
 function parsed(text: string): unknown {
@@ -99,20 +102,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Also matches escapes. Most bodies contain none of these, and their keys are not searched. */
-const MAY_NAME_PROTOTYPES = /__proto__|constructor|prototype|\\u/;
-
-/** At every depth, and without recursion: a body may be nested 500,000 levels deep. */
-function withoutPrototypeKeys(body: Record<string, unknown>): Record<string, unknown> {
-  const open: object[] = [body];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const key of Object.keys(next)) {
-      const value: unknown = Reflect.get(next, key);
-      if (key === '__proto__' || key === 'constructor' || key === 'prototype') Reflect.deleteProperty(next, key);
-      else if (typeof value === 'object' && value !== null) open.push(value);
-    }
-  }
-  return body;
 }

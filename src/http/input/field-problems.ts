@@ -21,9 +21,10 @@ export function inFields(error: unknown, names: FieldNames | undefined): unknown
 export function toField(path: string, names: FieldNames = {}): string {
   const parts = path.split('.');
   for (let count = parts.length; count > 0; count -= 1) {
-    const name = names[parts.slice(0, count).join('.')];
-    const inside = parts.slice(count);
-    if (name !== undefined) return [...(name === '' ? [] : [name]), ...inside].join('.');
+    const place = parts.slice(0, count).join('.');
+    if (!Object.hasOwn(names, place)) continue; // a place may be named as what every object has
+    const name = names[place] ?? '';
+    return [...(name === '' ? [] : [name]), ...parts.slice(count)].join('.');
   }
   return path === 'idempotencyKey'
     ? 'Idempotency-Key'

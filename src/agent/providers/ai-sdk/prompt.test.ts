@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AssistantMessage, Message } from '../../message.ts';
 import { createCallIds } from './call-ids.ts';
-import { CONTINUE, toPrompt } from './prompt.ts';
+import { CONTINUE, NOT_KEPT, toPrompt } from './prompt.ts';
 
 const to = { provider: 'openai-compatible', modelId: 'm', sendsPlainReasoning: true };
 
@@ -282,4 +282,16 @@ test('a model that does not accept images reads why', () => {
     JSON.stringify(told),
     /\[read_file has read \\"x.png\\" \(image\/png, 3 bytes\), which is not shown to you: this model does not accept images\.\]/,
   );
+});
+
+test('two answers in a row are separated, as many servers require', () => {
+  const said = (content: string): AssistantMessage => ({ role: 'assistant', content, toolCalls: [] });
+  const messages: Message[] = [{ role: 'user', content: 'hi' }, said('one'), said(''), said('two'), said('three')];
+  const prompt = toPrompt({ system: '', messages }, to);
+  assert.deepEqual(
+    prompt.map(({ role }) => role),
+    ['user', 'assistant', 'user', 'assistant', 'user', 'assistant'],
+  );
+  assert.deepEqual(prompt[2]?.content, [{ type: 'text', text: NOT_KEPT }]);
+  assert.deepEqual(toPrompt({ system: '', messages: messages.slice(0, 4) }, to), prompt.slice(0, 4));
 });

@@ -185,9 +185,18 @@ function addToolResult(prompt: LanguageModelV4Prompt, message: ToolMessage, ids:
   else prompt.push({ role: 'tool', content: [result] });
 }
 
-// An answer that was cancelled before its first word is left out, because it would be rejected as empty.
+/** What a model reads between two answers of which a copy of the conversation has not kept what was said between them. */
+export const NOT_KEPT =
+  '<environment>\nWhat was said between the answer above and the one below is not in this copy of the conversation.\n</environment>';
+
+/**
+ * An answer that was cancelled before its first word is left out, because it would be rejected as empty. Two answers in a row,
+ * which many servers reject, are separated: files of conversations do not have the daemon's messages to the model.
+ */
 function addAssistant(prompt: LanguageModelV4Prompt, content: AssistantPart[]): void {
-  if (content.length > 0) prompt.push({ role: 'assistant', content });
+  if (content.length === 0) return;
+  if (prompt.at(-1)?.role === 'assistant') addUser(prompt, [{ type: 'text', text: NOT_KEPT }]);
+  prompt.push({ role: 'assistant', content });
 }
 
 interface AnswerTarget extends Author {

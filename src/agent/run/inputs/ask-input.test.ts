@@ -184,3 +184,23 @@ test('after a restart, a question that waits is withdrawn if a person must first
   await batch;
   assert.equal(outputs(it).filter((output) => /unknown/i.test(output)).length, 2);
 });
+
+test('a run that is stopped while it withdraws a question ends, and does not wait for its own end', async () => {
+  const question = asked('A?', { resume: '{"state":1}' });
+  const before = runFixture({ turns, tools: { remote: { execute: asking(question) } } });
+  void runToEnd(before.run);
+  while (before.steps.every(({ approval }) => !approval)) await new Promise(setImmediate);
+  before.stop(new StopReason('shutdown', 'the daemon stops'));
+  const other = callOf('call-2', 'remote');
+  const otherStarted: JournalEntry = { kind: 'tool_started', callId: 'call-2', safeToRepeat: false };
+  const journal = [...approvedBatch([CALL, other]), started, otherStarted, questionEntry(before)];
+  const it = runFixture({ journal, tools: { remote: { execute: asking(question) } }, turns: [] });
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  it.run.withdraw = () => {
+    it.stop(new StopReason('cancel', 'a client cancelled it'));
+    return ended; // as the gateway does: the end of a run that is stopped settles its question
+  };
+  await runToEnd(it.run);
+  resolve();
+  assert.equal(it.run.progress.phase, 'ended');
+});

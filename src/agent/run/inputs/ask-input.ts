@@ -68,9 +68,11 @@ async function decided(run: RunContext, approvalId: string, signal: AbortSignal)
   }
 }
 
+/** Rejects when the run is stopped meanwhile: only its end settles the question then, so that it would wait for itself. */
 async function withdraw(run: RunContext, approvalId: string): Promise<void> {
+  run.signal.throwIfAborted();
   try {
-    await run.withdraw(approvalId);
+    await until(run.withdraw(approvalId), run.signal);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'CONFLICT') throw error; // it was decided just before
   }

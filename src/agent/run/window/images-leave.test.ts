@@ -77,3 +77,15 @@ test('older images leave the request together, before the newest would not fit, 
   );
   assert.deepEqual(unseen, [5]);
 });
+
+test('nothing is learned of texts from requests with images, which every maker counts in another way', async () => {
+  const usage = { promptTokens: 700, completionTokens: 2, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  const answer = (): ModelPart[] => [...answerOf('done').slice(0, -1), { type: 'finish', reason: 'stop', usage }];
+  const rateAfter = async (message: Message) => {
+    const { run, settings } = await play({ messages: [message], answer });
+    return run.window.windows.of(await settings.model()).bytesPerToken;
+  };
+  const [usual, learned] = [await rateAfter(withImages('look', 'cat')), await rateAfter(user('x'.repeat(7_000)))];
+  assert.equal(usual, 3.5);
+  assert.ok(learned > usual, `${learned}`);
+});

@@ -9,7 +9,7 @@ import { type PlannedCut, planCompaction, planPrune, planRefusedImages, planUnbo
 import { findRefusedTurn, isUnexplained } from './remedies.ts';
 import type { NumberedMessage, SummaryAccount } from './run-window.ts';
 import { reportSummary, type SummaryReport } from './summary-report.ts';
-import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
+import { bytesOfMessages, bytesOfPreamble, hasImages } from './token-count.ts';
 
 /** From this share of the window on, the context is cut. */
 const FULL = 0.8;
@@ -40,9 +40,9 @@ function countTokens(run: Run, { model, request }: Counted): number {
   return last.tokens + Math.ceil(bytesOfMessages(since) / bytesPerToken);
 }
 
-/** Learns from the usage of an answer how long texts are in tokens. */
+/** Learns from the usage of an answer how long texts are in tokens. What an image counts differs too much to learn from it. */
 export function noteUsage(run: Run, { model, request }: Counted, finish: Finish | undefined): void {
-  if (!finish) return;
+  if (!finish || hasImages(request.messages)) return;
   const bytes = bytesOfPreamble(request) + bytesOfMessages(request.messages);
   run.window.windows.noteUsage(model, { usage: finish.usage, bytes });
 }

@@ -52,8 +52,14 @@ const isSentIn =
   (message: Message) =>
     (markOf(message)?.version ?? conversation) === conversation;
 
-const fits = (request: ModelRequest, { size, bytesPerToken }: ModelWindow): boolean =>
-  size === 0 || (bytesOfPreamble(request) + bytesOfMessages(request.messages)) / bytesPerToken < size;
+/** Up to this share of the window, a request whose size is only estimated fits. One that is refused as too long has cost a request. */
+const SURELY = 0.85;
+
+function fits(request: ModelRequest, { size, bytesPerToken }: ModelWindow): boolean {
+  const instructions = request.toSummarize?.instructions ?? '';
+  const bytes = bytesOfPreamble(request) + bytesOfMessages(request.messages) + Buffer.byteLength(instructions);
+  return size === 0 || bytes / bytesPerToken < size * SURELY;
+}
 
 async function read(parts: AsyncIterable<ModelPart>): Promise<MakerSummary | undefined> {
   let text = '';

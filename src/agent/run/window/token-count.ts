@@ -40,6 +40,10 @@ function bytesOfAttachments(message: UserMessage | ToolMessage): number {
   );
 }
 
+/** Whether a model reads images in these messages. */
+export const hasImages = (messages: readonly Message[]): boolean =>
+  messages.some((message) => seenIn(message).some(({ kind }) => kind === 'image'));
+
 /** How much text stands before the messages of every request, in UTF-8 bytes. */
 export function bytesOfPreamble({ system, tools }: { system: string; tools: readonly ToolDefinition[] }): number {
   const known = BYTES_OF_TOOLS.get(tools);
