@@ -62,14 +62,3 @@ export function renameChats(channel: string, { from, to }: { from: string; to: s
     },
   ];
 }
-
-/** The chat in which a session was last spoken to. */
-export const readChatOf = ({ db }: Pick<Store, 'db'>, wsId: string): Promise<ChatTable | undefined> =>
-  db
-    .selectFrom('channel_chats')
-    .selectAll()
-    .where('ws_id', '=', wsId)
-    .where('last_in_ms', 'is not', null)
-    .orderBy('last_in_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();

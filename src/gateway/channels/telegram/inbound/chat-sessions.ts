@@ -16,7 +16,7 @@ interface ChatSessionDeps {
 }
 
 /** The session key of a chat: that of its first id, if the group got another one. */
-export function sessionKeyOf({ chat, chatKind }: Pick<IncomingMessage, 'chat' | 'chatKind'>): string {
+function sessionKeyOf({ chat, chatKind }: Pick<IncomingMessage, 'chat' | 'chatKind'>): string {
   const [id, topic] = chat.split(':');
   return topic === undefined ? `telegram:${chatKind}:${id}` : `telegram:${chatKind}:${id}:topic:${topic}`;
 }

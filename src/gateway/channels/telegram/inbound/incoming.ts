@@ -83,7 +83,7 @@ export function toIncoming({ message }: Update, bot: BotIdentity): IncomingMessa
 const MAX_NAME = 64;
 
 /** One readable line: names are free texts of strangers. */
-export const plainName = (name: string): string =>
+const plainName = (name: string): string =>
   name
     .replaceAll(/[\p{C}\p{Z}<>[\]"]+/gu, ' ')
     .trim()
