@@ -121,7 +121,9 @@ export function joinNouns(
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   const channelParts = channelNouns(deps, conversations);
   return join({
-    ...channelParts,
+    channel: channelParts.channel,
+    telegram: channelParts.telegram,
+    send: channelParts.send,
     ...accountNouns(auth, ids),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },

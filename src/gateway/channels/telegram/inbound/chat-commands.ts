@@ -1,5 +1,5 @@
 import type { Commands } from '../../../commands/commands.ts';
-import type { AllowedMessage } from './message-handler.ts';
+import type { AllowedMessage } from './allowed-message.ts';
 import type { Replies } from './replies.ts';
 
 interface ChatCommandDeps {

@@ -11,7 +11,8 @@ import { noteWritten, renameChats } from '../../inbox/chat-rows.ts';
 import { dropUpdate, endUpdate, readAccount } from '../../inbox/inbox-rows.ts';
 import { readSender } from '../../inbox/sender-rows.ts';
 import type { TelegramSettings } from '../telegram-settings.ts';
-import { type ActingSender, actAs } from './acting-sender.ts';
+import { actAs } from './acting-sender.ts';
+import type { AllowedMessage } from './allowed-message.ts';
 import type { ChatCommands } from './chat-commands.ts';
 import { type IncomingMessage, migrationIn, toIncoming } from './incoming.ts';
 import { messageText } from './message-text.ts';
@@ -33,14 +34,6 @@ export interface MessageHandlerDeps {
   /** A run works on a message of this chat until `ended`. */
   onWork(chat: string, ended: Promise<unknown>): void;
   clock: Pick<Clock, 'now'>;
-}
-
-/** A message of a person who may write. */
-export interface AllowedMessage {
-  row: InboxTable;
-  message: IncomingMessage;
-  by: ActingSender;
-  workstream: Workstream;
 }
 
 /** Handles messages: decides about their senders, then starts runs, or executes commands. */
