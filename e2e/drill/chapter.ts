@@ -62,7 +62,7 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
       for (const { reader } of readers) reader.stay();
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
         await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index} ${attempt}`))));
-        if (isAtRest(readDisk(daemon.home, withChildren()))) break; // otherwise, the result of a watch has begun another run
+        if (isAtRest(readDisk(daemon.home, withChildren()))) break; // otherwise, the result of a watch has begun another run, or its poll is being stopped
       }
       await heardAll(daemon.home, readers);
     },
@@ -79,7 +79,9 @@ const isAtRest = ({ workstreams }: Disk): boolean =>
   workstreams.every(
     ({ runs, watches }) =>
       runs.every(({ run }) => run.ended_ms !== null) &&
-      watches.every(({ active, result_json: waiting }) => active === 0 && waiting === null),
+      watches.every(
+        ({ active, is_polling: polls, result_json: waiting }) => active === 0 && polls === 0 && waiting === null,
+      ),
   );
 
 const PATIENCE_MS = 5_000;
