@@ -6,7 +6,6 @@ import { readChat } from '../inbox/chat-rows.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import type { Bot } from './bots.ts';
 import { readCard } from './cards/approval-card.ts';
-import { render } from './outbound/render.ts';
 import { type SendChunk, sendMessage } from './send-message.ts';
 import { addressOf, editText, sendText } from './send-text.ts';
 import type { TelegramSettings } from './telegram-settings.ts';
@@ -56,6 +55,7 @@ async function prepare(
   delivery: Delivery,
   store: Pick<Store, 'db'>,
 ): Promise<{ render(): RenderedChunk[]; send: SendChunk }> {
+  const { render } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
   const card = await readCard(delivery, store);
   const to = addressOf(delivery.to);
   const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
