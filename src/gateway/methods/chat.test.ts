@@ -124,8 +124,10 @@ const runState = async (gateway: WholeGateway, sessionKey: string) => {
 
 test('chat.abort refuses a run of another session, whether the named one is open, closed or unknown', async () => {
   await using gateway = await wholeGateway();
-  gateway.puppet.turn('part', never());
+  const begun = Promise.withResolvers<void>();
+  gateway.puppet.turn('part', async () => begun.resolve(), never());
   await gateway.call('chat.send', HELLO);
+  await begun.promise;
   await gateway.call('sessions.patch', { key: 'open' });
   const closed = await gateway.call('sessions.patch', { key: 'closed' });
   await gateway.call('workstream.close', { wsId: closed.entry.sessionId });
