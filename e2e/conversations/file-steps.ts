@@ -20,8 +20,10 @@ export async function undoFiles(talk: Talk, random: Random): Promise<void> {
 /** The commands in the background end, and the model is told by a further message. */
 export async function endBackground(talk: Talk, random: Random): Promise<void> {
   const { machine, wsId } = talk;
-  for (const end of machine.world.running) end();
-  await talk.until(() => machine.background.commands.runningIn(wsId).length === 0);
+  await talk.until(() => {
+    for (const end of machine.world.running) end(); // one may still be starting
+    return machine.background.commands.runningIn(wsId).length === 0;
+  });
   if (random.chance(0.3)) await machine.crashAnew();
   await sendScripted(talk, random);
 }

@@ -62,7 +62,9 @@ function* followed(
     .filter(({ entry }) => entry.kind === 'approval_asked' && entry.approvalId === id)
     .sort((a, b) => a.entry.atMs - b.entry.atMs);
   for (const [index, at] of places.entries()) {
-    const told = toldIn(events.slice(at, places[index + 1]));
+    // A run and its sub-agents may ask at once; each is told.
+    const next = places.slice(index + 1).find((place) => askerAt(events, place) === askerAt(events, at));
+    const told = toldIn(events.slice(at, next)).filter(({ agent_id }) => agent_id === askerAt(events, at));
     // The end of an abandoned run does not report it, even if others still waited for the answer.
     const isAbandoned = status === 'cancelled' || asking[index]?.run.status === 'cancelled';
     if (told.length > 1 || (told.length === 0 && !isAbandoned)) {
@@ -134,4 +136,10 @@ function afterDecline({ events }: WorkstreamOnDisk, id: string): Logged[] {
   const rest = at < 0 ? [] : events.slice(at);
   const end = rest.findIndex(({ event }) => event.type === 'ws_state' && event.run !== undefined);
   return end < 0 ? rest : rest.slice(0, end);
+}
+
+/** The sub-agent that asks; undefined: the run itself. */
+function askerAt(events: readonly Logged[], place: number): string | undefined {
+  const event = events[place]?.event;
+  return event?.type === 'approve_request' ? event.agent_id : undefined;
 }

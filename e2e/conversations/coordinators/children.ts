@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DELETED } from '../../../src/gateway/store/deletion.ts';
 import type { WireRequest } from '../../support/wires/wire-server.ts';
 import { createPrefixWitness } from '../prefix-witness.ts';
 import type { Reply } from '../simulate.ts';
@@ -188,7 +189,8 @@ const hasStopped = ({ dir }: Child, wsId: string): boolean =>
 export function findLedgerProblems(stored: readonly Child[]): string[] {
   return stored.flatMap((child) => {
     const { dir, number, wsId = '', told } = child;
-    const made = read(dir, 'select ws_id from workstreams where generated_name = ?', nameOf(number));
+    const made = read(dir, 'select ws_id, loaded from workstreams where generated_name = ?', nameOf(number));
+    const isThere = made.some(({ loaded }) => loaded !== DELETED); // rows of deleted ones go later
     const runs = read(dir, 'select status, error from runs where ws_id = ?', wsId);
     const asked = askedOf(child);
     const bad = runs.filter(({ status }) => !isFine(String(status), child));
@@ -197,7 +199,7 @@ export function findLedgerProblems(stored: readonly Child[]): string[] {
       ...(made.length > 1 ? [`child ${number} was made ${made.length} times`] : []),
       ...bad.map(({ status, error }) => `a run of child ${number} ended with ${status}: ${error}`),
       ...twice.map((text) => `child ${number} was sent "${text}" twice`),
-      ...(runs.length === 0 && made.length > 0 ? [`child ${number} has no run`] : []),
+      ...(runs.length === 0 && isThere ? [`child ${number} has no run`] : []),
     ];
   });
 }

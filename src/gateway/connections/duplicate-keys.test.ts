@@ -18,7 +18,6 @@ test('a duplicate name in an object is found, however it is written and wherever
   ]) {
     assert.equal(problem(text), twice, text);
   }
-  assert.equal(problem('{"__proto__":1,"__proto__":2}'), '"__proto__" occurs twice in one object');
 });
 
 test('equal names in different objects, and texts that look like names, are not duplicates', () => {
@@ -33,7 +32,9 @@ test('equal names in different objects, and texts that look like names, are not 
 });
 
 test('output of JSON.stringify is accepted, and refused with one more property of an existing name', () => {
-  const dictionary = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 });
+  const dictionary = fc
+    .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 })
+    .filter((value) => !JSON.stringify(value).includes('__proto__'));
   fc.assert(
     fc.property(dictionary, fc.nat(), (value, pick) => {
       const text = JSON.stringify(value);
@@ -44,6 +45,12 @@ test('output of JSON.stringify is accepted, and refused with one more property o
     }),
     { numRuns: 300 },
   );
+});
+
+test('a property named `__proto__` is found at any depth, even if escaped', () => {
+  for (const text of ['{"__proto__":1}', '{"a":[{"b":{"\\u005f_proto__":{}}}]}'])
+    assert.equal(problem(text), 'a property cannot be named __proto__', text);
+  assert.equal(problem('{"constructor":{"prototype":"__proto__"}}'), 'read');
 });
 
 test('half of a surrogate pair is found in names, strings and lists; whole pairs and escapes are accepted', () => {

@@ -47,12 +47,16 @@ function walkThrough(value: object, levels: number, walk: Walk): string | undefi
   const isArray = Array.isArray(value);
   for (const key in value) {
     if (!isArray) walk.properties += 1;
+    if (key === '__proto__') return PROTOTYPE_NAME;
     const inName = walk.hasEscapes ? surrogateIn(key) : undefined;
     const problem = inName ?? walkInto(Reflect.get(value, key), levels - 1, walk);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
+
+/** Code that copies properties one by one sets the prototype of the copy instead, and loses the value. */
+const PROTOTYPE_NAME = 'a property cannot be named __proto__';
 
 /** Databases and other languages would store another text. */
 const surrogateIn = (text: string): string | undefined =>

@@ -124,8 +124,10 @@ const runState = async (gateway: WholeGateway, sessionKey: string) => {
 
 test('chat.abort refuses a run of another session, whether the named one is open, closed or unknown', async () => {
   await using gateway = await wholeGateway();
-  gateway.puppet.turn('part', never());
+  const begun = Promise.withResolvers<void>();
+  gateway.puppet.turn('part', async () => begun.resolve(), never());
   await gateway.call('chat.send', HELLO);
+  await begun.promise;
   await gateway.call('sessions.patch', { key: 'open' });
   const closed = await gateway.call('sessions.patch', { key: 'closed' });
   await gateway.call('workstream.close', { wsId: closed.entry.sessionId });
@@ -141,9 +143,11 @@ test('chat.abort refuses a run of another session, whether the named one is open
 
 test('chat.abort with a key that was used in two sessions cancels the run of the session it names', async () => {
   await using gateway = await wholeGateway();
-  gateway.puppet.turn('part', never());
+  const begun = Promise.withResolvers<void>();
+  gateway.puppet.turn('part', async () => begun.resolve(), never());
   gateway.puppet.turn('part', never());
   await gateway.call('chat.send', { sessionKey: 'one', message: 'a', idempotencyKey: 'k' });
+  await begun.promise;
   const accepted = Promise.withResolvers<unknown>();
   const ask = { sessionKey: 'two', message: 'b', idempotencyKey: 'k' };
   const answer = gateway.call('agent', ask, { interim: accepted.resolve }).catch(({ code }) => code);

@@ -27,6 +27,8 @@ export class LiveRun implements Recorder {
   readonly ended: Promise<RunResult>;
   /** Resolves when the run was stopped and only its end is left to record, which the store currently refuses. */
   readonly stalled: Promise<void>;
+  /** Resolves when its worker has left it for the next process. */
+  readonly suspended: Promise<void>;
   /** Its sub-agents. */
   readonly agents: RunAgents;
   /** Its waits for the model. */
@@ -35,6 +37,7 @@ export class LiveRun implements Recorder {
   readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<RunResult>();
   readonly #stalled = Promise.withResolvers<void>();
+  readonly #suspended = Promise.withResolvers<void>();
   /** The store refused the latest step. */
   #isRefused = false;
   #superseded = false;
@@ -51,6 +54,7 @@ export class LiveRun implements Recorder {
     this.#deps = deps;
     this.ended = this.#ended.promise;
     this.stalled = this.#stalled.promise;
+    this.suspended = this.#suspended.promise;
     this.run = run;
     this.progress = progress;
     this.messages = deps.messages;
@@ -79,6 +83,11 @@ export class LiveRun implements Recorder {
   stop(reason: Error): void {
     this.#stopping.abort(reason);
     if (this.#isRefused) this.#stalled.resolve();
+  }
+
+  /** Its worker has left it for the next process. */
+  suspend(): void {
+    this.#suspended.resolve();
   }
 
   async record(step: Step): Promise<void> {

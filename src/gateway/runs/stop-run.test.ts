@@ -104,3 +104,18 @@ test('a force cancel while an answer is recorded keeps the answer once, and ever
     ['user: a', 'assistant: Let me see.', 'tool: Cancelled by user'],
   );
 });
+
+test('a cancel that comes while the daemon stops is recorded at once, and delays neither', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('Hel', never());
+  await gateway.accept('a');
+  const wsId = await gateway.main();
+  await gateway.reaches(wsId, 'content');
+  const main = gateway.mainWorkstream();
+  const stopped = main.shutdown();
+  assert.equal((await main.cancel({ force: false })).wasRunning, true);
+  await stopped;
+  const [run] = await gateway.store.db.selectFrom('runs').select('status').where('ws_id', '=', wsId).execute();
+  assert.equal(run?.status, 'cancelled');
+  assert.deepEqual(shapesOf(await gateway.events(wsId)).slice(-1), ['ws_state idle']);
+});

@@ -21,8 +21,10 @@ async function stopRun(live: LiveRun, { force, reason = byClient(), clock }: Sto
     () => abandon(live),
     () => undefined, // it ended in time
   );
+  // The daemon stops: nobody else records the cancel.
+  const left = live.suspended.then(() => abandon(live));
   try {
-    await Promise.race([live.ended, live.stalled, late]);
+    await Promise.race([live.ended, live.stalled, late, left]);
   } finally {
     inTime.abort();
   }

@@ -257,7 +257,7 @@ export class Workstream {
     this.#deps.observer.onRunning(this.data, live.run);
     if (this.#closing === 'shutdown') live.stop(shuttingDown());
     this.#driving = driveRun(live, this, this.#deps).then((outcome) =>
-      outcome === 'suspended' ? undefined : this.#startNext(),
+      outcome === 'suspended' ? live.suspend() : this.#startNext(),
     );
   }
 
