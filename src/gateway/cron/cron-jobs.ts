@@ -26,7 +26,7 @@ interface CronJobsDeps {
 }
 
 /** Values of `channel` besides our channels: `last`, and provider names of earlier gateways. */
-const WITHOUT_LINK = ['last', 'webchat', 'whatsapp', 'telegram'];
+const WITHOUT_LINK = ['last', 'webchat', 'whatsapp'];
 
 type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'> & { label?: JobLabel };
 

@@ -236,6 +236,7 @@ test('an unknown channel or destination is refused with the known ones', async (
   await using world = await setUp();
   const refusals = await Promise.all(
     [
+      { to: 'ops', provider: 'Pigeon' },
       { to: 'ops', provider: 'Telegram' },
       { to: 'nobody', provider: 'webhook' },
       { to: 'nobody' },
@@ -246,7 +247,8 @@ test('an unknown channel or destination is refused with the known ones', async (
   assert.deepEqual(
     refusals.map(({ code, message }) => `${code}: ${message}`),
     [
-      'INVALID_REQUEST: unsupported channel: telegram (available: webhook, workstream)',
+      'INVALID_REQUEST: unsupported channel: pigeon (available: webhook, workstream, telegram)',
+      'NOT_LINKED: telegram has no destinations; add them to config.json under channels.telegram',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'INVALID_REQUEST: message must not be blank',

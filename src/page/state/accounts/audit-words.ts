@@ -11,6 +11,8 @@ export const AUDIT_ACTIONS = [
   'auth.password',
   'auth.setup',
   'budget.set',
+  'channel.pair',
+  'channel.revoke',
   'checkpoint.redo',
   'checkpoint.undo',
   'command.connect',
