@@ -35,6 +35,8 @@ const NEEDED: readonly [string, object][] = [
   ['cron.update', { id: 'nobody', patch: { approval: { mode: 'allow', tools: ['bash'] } } }],
   ['schedule.create', { autoApproveTools: ['bash'] }],
   ['node.pair.approve', { requestId: 'nobody' }],
+  ['channel.pair', { channel: 'nowhere', code: 'x' }],
+  ['channel.revoke', { channel: 'nowhere', senderId: '1' }],
   ...onEach(['node.token.rotate', 'node.token.revoke'], { nodeId: 'nobody' }),
   ['user.create', { username: '', displayName: '', password: '' }],
   ...onEach(['user.update', 'user.delete'], { userId: 'nobody' }),

@@ -33,7 +33,11 @@ const GroupConfig = z.object({
 });
 
 const Settings = z.object({
-  botToken: z.string().regex(BOT_TOKEN, 'must be a token from @BotFather, such as 123456:ABC…').optional(),
+  botToken: z
+    .string()
+    .regex(BOT_TOKEN, 'must be a token from @BotFather, such as 123456:ABC…')
+    .optional()
+    .describe('The token of the bot, from @BotFather.'),
   botTokenEnv: z.string().min(1).max(256).optional().describe('The environment variable that holds the token.'),
   dmPolicy: z
     .enum(DM_POLICIES)
