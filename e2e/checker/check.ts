@@ -88,7 +88,7 @@ export const RULES = {
   'what an agent remembers is kept': memoriesKept,
   'a call has each of its children made once': eachChildOnce,
   'the children of a result are there': childrenOfResults,
-  'a child is told once what its coordinator says': toldOnce,
+  'a child gets each message of its coordinator once': toldOnce,
   'a coordinator hears what its children said': saidByChildren,
   'memory stays within its budget': withinBudget,
   'secrets stay secret': noSecret,

@@ -56,16 +56,7 @@ const LEADS = 0.3;
 /** One random conversation, the same for the same seed. */
 export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<Outcome> {
   const random = createRandom(seed);
-  const outcome: Outcome = {
-    seed,
-    steps: [],
-    requests: 0,
-    besides: 0,
-    children: 0,
-    calls: {},
-    wires: {},
-    violations: [],
-  };
+  const outcome = newOutcome(seed);
   const witness = createWitness(outcome);
   const surroundings: SimSurroundings = {
     release: { version: 1, hasDepth: false, hasThird: false },
@@ -86,6 +77,18 @@ export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<O
   outcome.children = witness.children.asked();
   return outcome;
 }
+
+/** Nothing was played yet. */
+export const newOutcome = (seed: number): Outcome => ({
+  seed,
+  steps: [],
+  requests: 0,
+  besides: 0,
+  children: 0,
+  calls: {},
+  wires: {},
+  violations: [],
+});
 
 const makeLead = async ({ call }: Awaited<ReturnType<typeof openSimMachine>>): Promise<string> =>
   (await call('workstream.create', { kind: 'coordinator' })).wsId;

@@ -193,7 +193,7 @@ export class Talk {
   }
 
   /**
-   * Until nothing runs any more, or something is so: decides what is asked, and interrupts answers that do not end.
+   * Answers questions, and interrupts answers that never end, until nothing runs any more or `orWhen` is true.
    * `withChildren`: those that work for it, too.
    */
   async settle({ withChildren = false, orWhen = NEVER }: Settling = {}): Promise<void> {

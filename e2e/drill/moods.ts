@@ -44,18 +44,21 @@ export function createMoods(
     { name: 'read_file', arguments: '{"path": broken' },
   ];
   let calls = 0;
+  /** Stands in one call alone. */
+  const nextTag = (): string => {
+    calls += 1;
+    return `${name}-${String(calls).padStart(5, '0')}`;
+  };
   /** The children of the coordinator that asks. */
   let children: string[] | undefined;
   const bash = (): ScriptedCall => {
-    calls += 1;
-    const tag = `${name}-${String(calls).padStart(5, '0')}`;
+    const tag = nextTag();
     const secs = random.chance(0.15) ? 3 : random.int(0, 300) / 1_000;
     const command = effectCommand({ tag, file, secs });
     return { name: 'bash', arguments: { command: `${command}${random.pick(AFTERWARDS)}` } };
   };
   const used = (): ScriptedCall => {
-    calls += 1;
-    const tag = `${name}-${String(calls).padStart(5, '0')}`;
+    const tag = nextTag();
     return random.pick<ScriptedCall>([
       patchCall(tag),
       patchCall(tag),
@@ -66,12 +69,14 @@ export function createMoods(
     ]);
   };
   // Without ids of their own: as from some servers, the calls of each answer are `call_0`, `call_1`, and so on.
-  const lead = (known: readonly string[]): ScriptedCall => {
-    calls += 1;
-    return leadCall(`${name}-${String(calls).padStart(5, '0')}`, known, random.int(0, 23));
-  };
   const call = (): ScriptedCall =>
-    children ? lead(children) : random.chance(0.5) ? bash() : random.chance(0.7) ? used() : random.pick(harmless);
+    children
+      ? leadCall(nextTag(), children, random)
+      : random.chance(0.5)
+        ? bash()
+        : random.chance(0.7)
+          ? used()
+          : random.pick(harmless);
   const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),

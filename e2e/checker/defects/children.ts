@@ -4,7 +4,7 @@ import { type Defect, pickIn } from './defect.ts';
 
 const ONCE = 'a call has each of its children made once';
 const THERE = 'the children of a result are there';
-const TOLD = 'a child is told once what its coordinator says';
+const TOLD = 'a child gets each message of its coordinator once';
 const SAID = 'a coordinator hears what its children said';
 
 const pickChild = (evidence: Evidence, random: Random): WorkstreamOnDisk =>

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../support/model/scripted-model.ts';
 import type { ScriptedCall } from '../../support/model/scripted-steps.ts';
+import type { Random } from '../random.ts';
 import { effectCommand } from './effects-file.ts';
 
 /** Calls that begin work beside the conversation. The tag occurs in one call alone. */
@@ -25,7 +26,7 @@ export const memoryCall = (tag: string): ScriptedCall => ({
 });
 
 /** What a coordinator does with its children, whose ids are known from earlier results. */
-export function leadCall(tag: string, children: readonly string[], choice: number): ScriptedCall {
+export function leadCall(tag: string, children: readonly string[], random: Random): ScriptedCall {
   const child = { name: tag, message: `do the part ${tag}` };
   const [first] = children;
   const calls: ScriptedCall[] = [
@@ -51,7 +52,7 @@ export function leadCall(tag: string, children: readonly string[], choice: numbe
           { name: 'close_all_children', arguments: {} },
         ]),
   ];
-  return calls[choice % calls.length] ?? calls[0] ?? { name: 'close_all_children', arguments: {} };
+  return random.pick(calls);
 }
 
 /** The children that results in the request name, newest first; undefined: it is no request of a coordinator. */

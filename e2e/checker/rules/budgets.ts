@@ -62,7 +62,7 @@ function* followed(
     .filter(({ entry }) => entry.kind === 'approval_asked' && entry.approvalId === id)
     .sort((a, b) => a.entry.atMs - b.entry.atMs);
   for (const [index, at] of places.entries()) {
-    // A run and its sub-agents may ask at once; each is told.
+    // A run and its sub-agents may ask the same question at once. Each of them gets the decision.
     const next = places.slice(index + 1).find((place) => askerAt(events, place) === askerAt(events, at));
     const told = toldIn(events.slice(at, next)).filter(({ agent_id }) => agent_id === askerAt(events, at));
     // The end of an abandoned run does not report it, even if others still waited for the answer.

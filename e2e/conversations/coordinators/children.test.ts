@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRandom } from '../../checker/random.ts';
 import { openSimMachine } from '../sim-machine.ts';
-import { createWitness, type Outcome } from '../simulate.ts';
+import { createWitness, newOutcome } from '../simulate.ts';
 import { Talk } from '../talk.ts';
 import { nameOf } from './children.ts';
 import { newChild } from './lead-calls.ts';
@@ -10,8 +10,7 @@ import { checkChildren, openChildren, settleChildren } from './tree.ts';
 
 /** A coordinator that has a child, to which something is done, and which is then written to again. */
 async function wrongAfter(harm: (talk: Talk, child: { wsId: string }) => Promise<void>): Promise<string[]> {
-  const empty = { seed: 1, steps: [], requests: 0, besides: 0, children: 0, calls: {}, wires: {}, violations: [] };
-  const outcome: Outcome = empty;
+  const outcome = newOutcome(1);
   const witness = createWitness(outcome);
   const surroundings = { release: { version: 1, hasDepth: false, hasThird: false }, instructions: undefined };
   const { decide, onRefusal, whileEnding } = witness;

@@ -15,7 +15,7 @@ interface Child {
   wsId: string | undefined;
   numbers: number;
   witness: ReturnType<typeof createPrefixWitness>;
-  /** What is in its latest answer alone; empty: there was none. */
+  /** A text that occurs only in its latest answer; empty: there was none. */
   mark: string;
   /** How far its conversation was cut then. */
   place: CutPlace;
@@ -185,7 +185,7 @@ function findNamed({ dir, number }: Pick<Child, 'dir' | 'number'>): string | und
 const hasStopped = ({ dir }: Child, wsId: string): boolean =>
   read(dir, "select 1 from runs where ws_id = ? and status in ('cancelled', 'error') limit 1", wsId).length > 0;
 
-/** What is wrong with what is stored of the children of a machine, when nothing runs any more. */
+/** Errors in the stored runs and messages of children. Only when nothing runs any more. */
 export function findLedgerProblems(stored: readonly Child[]): string[] {
   return stored.flatMap((child) => {
     const { dir, number, wsId = '', told } = child;

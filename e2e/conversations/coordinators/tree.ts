@@ -45,7 +45,7 @@ export async function settleChildren(talk: Talk): Promise<void> {
 export const isAnyBusy = ({ machine }: Talk): boolean =>
   machine.parts.workstreams.list(DAEMON).some(({ busy }) => busy);
 
-/** What is stored of the children of a conversation is right, and what it was told of them is what they said. */
+/** Checks the stored runs of all children, and that their coordinator was told only what they said. */
 export async function checkChildren(talk: Talk): Promise<void> {
   const { witness, machine, wsId } = talk;
   await settleChildren(talk);

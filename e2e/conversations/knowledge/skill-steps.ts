@@ -27,7 +27,7 @@ export const chooseSkill: Run = async (talk, random) => {
   const cuts = await talk.cuts();
   await talk.command('/skill clear');
   await sendScripted(talk, random);
-  // What was told before a cut need not be taken back.
+  // A cut also removes the skill, and then nothing says that it no longer holds.
   if (isTold && !talk.isStopped && (await talk.cuts()) === cuts)
     witness.mustBeInLatest(`The skill ${name} no longer holds`);
 };

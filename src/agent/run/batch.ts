@@ -13,7 +13,8 @@ import {
 } from './approval/refusals.ts';
 import { type BatchCall, prepareAll } from './batch-call.ts';
 import { executeAll } from './execute.ts';
-import { withdrawLostInputs, withdrawWaitingInputs } from './inputs/ask-input.ts';
+import { withdrawLostInputs } from './inputs/ask-input.ts';
+import { withdrawWaiting } from './inputs/withdraw.ts';
 import { type Decision, openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
 import { settleReturned } from './record-result.ts';
@@ -29,7 +30,7 @@ export async function runBatch(run: RunContext, prepared?: readonly BatchCall[])
   if (!prepared) await withdrawLostInputs(run);
   const unfinished = prepared ?? (await prepareAll(run, openCalls(run.progress)));
   const batch = await settleReturned(run, unfinished);
-  if (batch.some((item) => hasUnknownOutcome(run, item))) await withdrawWaitingInputs(run); // then its call is unknown, too
+  if (batch.some((item) => hasUnknownOutcome(run, item))) await withdrawWaiting(run);
   const skipped = await settleUnknownOutcomes(
     run,
     batch.filter((item) => hasUnknownOutcome(run, item)),

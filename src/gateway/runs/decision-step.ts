@@ -1,4 +1,5 @@
 import { hasExpired } from '../../agent/run/approval/approval-expiry.ts';
+import { isWithdrawn } from '../../agent/run/inputs/withdraw.ts';
 import type { AskedApproval, Decision } from '../../agent/run/journal.ts';
 import { planOutcome } from '../../agent/run/plan/plan-outcome.ts';
 import type { Step } from '../../agent/run/recorder.ts';
@@ -35,7 +36,7 @@ export function decisionStep(
         call_ids: callIds,
         ...(deniedIds.length > 0 && { denied_call_ids: deniedIds }),
         ...(rules.length > 0 && { rule_ids: rules }),
-        ...(plan && { plan: planOutcome(decision, plan) }),
+        ...(plan && !isWithdrawn(decision) && { plan: planOutcome(decision, plan) }),
       },
       ...(given ? [data.settingsEvent(toAlwaysColumns(given))] : []),
       { type: 'ws_state', ws_id: data.wsId, state: 'running' },

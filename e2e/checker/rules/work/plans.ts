@@ -7,7 +7,8 @@ type Asked = Extract<JournalEntry, { kind: 'approval_asked' }> & { plan: NonNull
 /** The rounds of a plan follow each other: each is asked once, and only after a decision that wanted changes. */
 export function* plansInRounds({ disk }: Evidence): Generator<Finding> {
   for (const { place: where, journal } of disk.workstreams.flatMap(workersOf)) {
-    for (const [callId, rounds] of Map.groupBy(plansIn(journal), ({ callId }) => callId)) {
+    const asked = plansIn(journal).filter(({ decision }) => decision?.by.kind !== 'cancel'); // those are asked again
+    for (const [callId, rounds] of Map.groupBy(asked, ({ callId }) => callId)) {
       const numbers = rounds.map(({ round }) => round);
       if (numbers.some((round, index) => round !== index + 1))
         yield { what: `${callId} was asked about in the rounds ${numbers.join()}`, where };

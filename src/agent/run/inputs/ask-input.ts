@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { toCanonicalJson } from '../../../canonical-json.ts';
@@ -12,6 +11,7 @@ import type { AskedApproval, Decision, InputApproval } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { oneQuestion } from './one-question.ts';
 import { resumedBy } from './resumed-by.ts';
+import { isWithdrawn, withdraw } from './withdraw.ts';
 
 /**
  * The questions of one execution of a call. They are stored like approvals. If the call runs again after a restart and asks
@@ -54,11 +54,6 @@ export async function withdrawLostInputs(run: RunContext): Promise<void> {
     if (!decision && resumedBy(progress, input.callId)?.approvalId !== approvalId) await withdraw(run, approvalId);
 }
 
-/** Withdraws the question that still waits after a restart, because another one comes first: a run has one at a time. */
-export async function withdrawWaitingInputs(run: RunContext): Promise<void> {
-  for (const { approvalId, decision } of run.progress.inputs) if (!decision) await withdraw(run, approvalId);
-}
-
 async function decided(run: RunContext, approvalId: string, signal: AbortSignal): Promise<Decision> {
   try {
     return await until(run.decision(approvalId), signal);
@@ -67,18 +62,6 @@ async function decided(run: RunContext, approvalId: string, signal: AbortSignal)
     throw error;
   }
 }
-
-/** Rejects when the run is stopped meanwhile: only its end settles the question then, so that it would wait for itself. */
-async function withdraw(run: RunContext, approvalId: string): Promise<void> {
-  run.signal.throwIfAborted();
-  try {
-    await until(run.withdraw(approvalId), run.signal);
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'CONFLICT') throw error; // it was decided just before
-  }
-}
-
-const isWithdrawn = ({ by }: Decision): boolean => by.kind === 'cancel';
 
 function toGiven(decision: Decision, callId: string): GivenInput {
   const { approved, answers, denied = {} } = decision;

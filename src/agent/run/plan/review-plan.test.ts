@@ -185,19 +185,19 @@ const PUT: JournalEntry = {
   digests: { [CALL.id]: 'd' },
   plan: { callId: CALL.id, round: 2, content: PLAN },
 };
-const afterRestart = (journal: JournalEntry[], turns: Turn[]) =>
+const afterRestart = (journal: JournalEntry[], turns: Turn[], calls = [CALL]) =>
   runFixture({
-    journal: [...STARTED, ...journal],
+    journal,
     messages: [
       { role: 'user', content: 'hello' },
-      { role: 'assistant', content: '', toolCalls: [CALL] },
+      { role: 'assistant', content: '', toolCalls: calls },
     ],
-    tools: { plan_agent: planAgent },
+    tools: { plan_agent: planAgent, write_file: writes },
     turns,
   });
 
 test('after a restart, a plan that waits is not made again, and keeps its id', async () => {
-  const it = afterRestart([PUT], [answerOf('done')]);
+  const it = afterRestart([...STARTED, PUT], [answerOf('done')]);
   const ending = runToEnd(it.run);
   await it.answer({}, 'apr_7');
   await ending;
@@ -212,7 +212,7 @@ test('after a restart, a revision begins anew from the plan and the words about 
     by: { kind: 'principal', id: 'someone' },
   } as const;
   const it = afterRestart(
-    [PUT, { kind: 'approval_decided', approvalId: 'apr_7', decision }],
+    [...STARTED, PUT, { kind: 'approval_decided', approvalId: 'apr_7', decision }],
     [answerOf(PLAN), answerOf('done')],
   );
   const ending = runToEnd(it.run);
@@ -228,7 +228,10 @@ test('after a restart, a revision begins anew from the plan and the words about 
 
 test('a decision that was stored before the crash counts', async () => {
   const decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'someone' } } as const;
-  const it = afterRestart([PUT, { kind: 'approval_decided', approvalId: 'apr_7', decision }], [answerOf('done')]);
+  const it = afterRestart(
+    [...STARTED, PUT, { kind: 'approval_decided', approvalId: 'apr_7', decision }],
+    [answerOf('done')],
+  );
   await runToEnd(it.run);
   assert.deepEqual([resultIn(it)?.outcome, it.requests.length], ['done', 1]);
 });
@@ -251,4 +254,50 @@ test('a cancel rejects the plan, and a stop of the daemon keeps it', async () =>
   stopped.stop(new StopReason('shutdown', 'The daemon stops'));
   assert.equal(await suspending, 'suspended');
   assert.deepEqual([resultIn(stopped), stopped.run.progress.planApproval?.decision], [undefined, undefined]);
+});
+
+const WRITE = callOf('call_2', 'write_file');
+/** Both calls had begun when the daemon died, and the plan waited. */
+const twoHadBegun = () =>
+  afterRestart(
+    [
+      ...approvedBatch([CALL, WRITE]),
+      { kind: 'tool_started', callId: CALL.id, safeToRepeat: true },
+      { kind: 'tool_started', callId: WRITE.id, safeToRepeat: false },
+      PUT,
+    ],
+    [answerOf('done')],
+    [CALL, WRITE],
+  );
+const outcomeAsked = async (it: Planning) => {
+  await until(() => it.steps.some(({ approval }) => approval?.kind === 'outcome'));
+  return waitingIn(it);
+};
+const waitingIn = ({ run: { progress } }: Planning) =>
+  [progress.outcomeApproval, progress.planApproval].flatMap((question) =>
+    question && !question.decision ? question.approvalId : [],
+  );
+
+test('a plan that waits gives way to a question about an unknown outcome, and is asked about again after it', async () => {
+  const it = twoHadBegun();
+  const ending = runToEnd(it.run);
+  assert.deepEqual(await outcomeAsked(it), ['apr_1']);
+  assert.deepEqual(it.run.progress.planApproval?.decision?.by, { kind: 'cancel' });
+  await it.answer({}, 'apr_1');
+  await until(() => it.run.progress.planApproval?.decision === undefined);
+  assert.deepEqual(waitingIn(it), ['apr_2']);
+  await it.answer({}, 'apr_2');
+  assert.equal(await ending, 'ended');
+  assert.deepEqual([asked(it).at(-1)?.round, asked(it).at(-1)?.content, it.requests.length], [2, PLAN, 1]);
+  assert.equal(resultIn(it)?.outcome, 'done');
+});
+
+test('a cancel ends the question about an unknown outcome, and no plan waits beside it', async () => {
+  const it = twoHadBegun();
+  const ending = runToEnd(it.run);
+  assert.deepEqual(await outcomeAsked(it), ['apr_1']);
+  it.stop(new StopReason('cancel', 'Cancelled by user', { isByUser: true }));
+  await ending;
+  const resolved = it.events.flatMap((event) => (event.type === 'approval_resolved' ? event.approval_id : []));
+  assert.deepEqual([resolved, waitingIn(it)], [['apr_1'], ['apr_1']]);
 });

@@ -10,6 +10,7 @@ import { hasExpired } from '../approval/approval-expiry.ts';
 import { policyInForce } from '../approval/unattended-policy.ts';
 import type { BatchCall } from '../batch-call.ts';
 import { oneQuestion } from '../inputs/one-question.ts';
+import { isWithdrawn } from '../inputs/withdraw.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import { BudgetUsedUp } from '../limits/budget-used-up.ts';
 import { nobodyToApprove } from '../result-texts.ts';
@@ -52,7 +53,7 @@ async function review(run: RunContext, { item, goal, planner }: Reviewing): Prom
   if (first && first.id !== call.id) return { output: ONE_AT_A_TIME, outcome: 'failed' };
   const asked = askedAbout(run, call.id);
   if (!asked && policyInForce(run)) return { output: NOBODY_REVIEWS, outcome: 'blocked' };
-  let next = asked ?? { round: 1, content: await planner.write({ goal }) };
+  let next = asked ? askedAgain(asked) : { round: 1, content: await planner.write({ goal }) };
   for (;;) {
     const { plan, decision } = await oneQuestion(run, () => ask(run, item, next));
     if (planOutcome(decision, plan) !== 'revised') return toOutcome(plan, decision);
@@ -76,6 +77,10 @@ async function ask(
 const ONE_AT_A_TIME =
   'Not run: a turn has one plan. Wait for the decision about the first one, then call plan_agent again.';
 const NOBODY_REVIEWS = nobodyToApprove('only a person can approve a plan');
+
+/** The same plan in another question, if the first one was withdrawn. */
+const askedAgain = (asked: AskedAboutPlan): AskedAboutPlan | NewPlan =>
+  asked.decision && isWithdrawn(asked.decision) ? asked.plan : asked;
 
 type AskedAboutPlan = AskedApproval & { plan: JournaledPlan };
 
