@@ -64,6 +64,10 @@ export const endpoints: Addresses = {
     redo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/redo' },
   },
   attachment: attachmentEndpoints,
+  channelHook: {
+    verify: { verb: 'get', path: '/v1/api/channels/{channel}/hook' },
+    receive: { verb: 'post', path: '/v1/api/channels/{channel}/hook' },
+  },
   conversation: conversationEndpoints,
   background: {
     list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/background' },

@@ -9,6 +9,7 @@ import { assessmentEndpoints } from './admin/assessment.ts';
 import { verdictEndpoints } from './admin/verdict.ts';
 import { coordinatorEndpoints } from './agents/coordinator.ts';
 import { attachmentEndpoints } from './attachment.ts';
+import { channelHookEndpoints } from './channels/channel-hook.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
 import { subAgentEndpoints } from './commands/sub-agent.ts';
@@ -44,6 +45,7 @@ export const ENDPOINTS = {
   workstreamLine: workstreamLineEndpoints,
   checkpoint: checkpointEndpoints,
   attachment: attachmentEndpoints,
+  channelHook: channelHookEndpoints,
   conversation: conversationEndpoints,
   background: backgroundEndpoints,
   subAgent: subAgentEndpoints,

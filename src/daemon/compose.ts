@@ -28,6 +28,7 @@ import { openAccounts } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
+import { chatServices } from './chat-services.ts';
 import { type ClientPolicies, clientPolicies, rateLimitOf } from './client-policies.ts';
 import { createConfigFile } from './config/config-file.ts';
 import { createGuardedSecrets } from './config/guarded-secrets.ts';
@@ -231,7 +232,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     }),
     clean: agent.clean,
     webhooks: { destinations: () => live.channels.webhooks, fetch },
-    telegram: { settings: () => live.channels.telegram, fetch },
+    chats: chatServices(live, fetch),
     auth,
     authenticator: auth.authenticator,
     originPolicy,
@@ -271,17 +272,10 @@ type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | '
 
 function createHttp({ assets, config, clock, ids, log, version }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = deps;
+  const { dispatch, streams, defer, attachments, exports, findHook, cluster, metrics } = gateway;
   const { pageHtml: html, pageParts: parts, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
-    dispatch: gateway.dispatch,
-    authenticator,
-    streams: gateway.streams,
-    defer: gateway.defer,
-    attachments: gateway.attachments,
-    exports: gateway.exports,
-    cluster: gateway.cluster,
-    bodies,
-    metrics: gateway.metrics,
+    ...{ dispatch, authenticator, streams, defer, attachments, exports, findHook, cluster, bodies, metrics },
     originPolicy,
     clientAddress,
     rateLimit: rateLimitOf(config.ratelimit, { clientAddress, clock }),

@@ -76,7 +76,7 @@ type TalkDeps = Pick<
   | 'skills'
   | 'live'
   | 'webhooks'
-  | 'telegram'
+  | 'chats'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -120,7 +120,7 @@ function createTalks(
     skills,
     live,
     webhooks,
-    telegram,
+    chats,
     authenticator,
     server,
     tracing,
@@ -177,7 +177,7 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const { channels, deliveries } = createOutbox({ store, webhooks, telegram, authenticator, clock, log }, workstreams);
+  const { channels, deliveries } = createOutbox({ store, webhooks, chats, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,

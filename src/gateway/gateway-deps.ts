@@ -23,6 +23,7 @@ import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
 import type { TelegramDeps } from './channels/telegram/bots.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
+import type { WhatsAppDeps } from './channels/whatsapp/numbers.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { McpAdmin } from './mcp/mcp-noun.ts';
 import type { Consents } from './mcp/oauth/consents.ts';
@@ -95,7 +96,7 @@ export interface GatewayDeps {
   /** Replaces known secrets in a text. */
   clean(text: string): string;
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
-  telegram: TelegramDeps;
+  chats: { telegram: TelegramDeps; whatsapp: WhatsAppDeps };
   auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;

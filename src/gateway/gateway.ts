@@ -2,6 +2,7 @@ import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
 import { createEndOfTurn, type Defer } from '../timing/end-of-turn.ts';
 import type { Attachments } from './attachments/attachments.ts';
+import type { FindHook } from './channels/channel-hook.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { createLocalCluster } from './cluster/local-cluster.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
@@ -15,6 +16,7 @@ import { createIdempotency } from './idempotency.ts';
 import { loadOf } from './metrics/load-metrics.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics/metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
+import { channelNouns } from './nouns/channel-nouns.ts';
 import { joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
@@ -34,6 +36,8 @@ export interface Gateway {
   attachments: Attachments;
   cluster: Cluster;
   exports: Exports;
+  /** How chat services call the daemon. */
+  findHook: FindHook;
   sockets: GatewayServer;
   /** Whether the rows of a hidden workstream are being stored. */
   isBeingMade(wsId: string): boolean;
@@ -53,8 +57,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const { store, nodes, tracing, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const { version, host, platform } = deps.server;
-  const presence = createPresence({ self: { version, host, platform }, clock });
+  const presence = createPresence({ self: selfOf(deps.server), clock });
   const check = createFrameCheck({
     every: deps.checkFramesEvery,
     onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not match its schema'),
@@ -66,18 +69,18 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const shared = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };
   const conversations = createConversations(deps, shared);
   const { events, attachments } = conversations.records;
-  const { workstreams, streams } = conversations.talks;
+  const { workstreams, streams, global } = conversations.talks;
   events.onAppended((_, entries) => {
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
-  const { global } = conversations.talks;
   const health: Health = createHealth(deps, conversations, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
   const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
-  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster });
+  const chats = channelNouns(deps, conversations);
+  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats });
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
@@ -102,6 +105,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     attachments,
     cluster,
     exports: conversations.talks.exports,
+    findHook: chats.findHook,
     sockets,
     isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),
     async recover() {
@@ -119,6 +123,8 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   };
   return { gateway, parts: { conversations, broadcast, presence } };
 }
+
+const selfOf = ({ version, host, platform }: GatewayDeps['server']) => ({ version, host, platform });
 
 interface GatewayParts {
   conversations: Conversations;

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import type { FindHook } from '../gateway/channels/channel-hook.ts';
 import type { Cluster } from '../gateway/cluster/cluster.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
 import type { Exports } from '../gateway/portable/exports.ts';
@@ -45,6 +46,7 @@ import { assessmentRoutes } from './routes/admin/assessment.ts';
 import { verdictRoutes } from './routes/admin/verdict.ts';
 import { coordinatorRoutes } from './routes/agents/coordinator.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
+import { channelHookRoutes } from './routes/channels/channel-hook.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
 import { subAgentRoutes } from './routes/commands/sub-agent.ts';
@@ -85,6 +87,7 @@ export interface HttpDeps {
   attachments: AttachmentService;
   exports: Pick<Exports, 'open'>;
   cluster: Cluster;
+  findHook: FindHook;
   bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
@@ -195,6 +198,7 @@ type ApiDeps = Pick<
   | 'attachments'
   | 'exports'
   | 'cluster'
+  | 'findHook'
   | 'bodies'
   | 'defer'
   | 'metrics'
@@ -204,9 +208,50 @@ type ApiDeps = Pick<
   | 'log'
 >;
 
+/** The rows that call a method and answer with its result. */
+const ROUTES: readonly Binding[] = [
+  ...workstreamRoutes,
+  ...workstreamLineRoutes,
+  ...sharingRoutes,
+  ...modelsRoutes,
+  ...importRoutes,
+  ...authRoutes,
+  ...tokenRoutes,
+  ...userRoutes,
+  ...oidcRoutes,
+  ...roleRoutes,
+  ...orgRoutes,
+  ...auditRoutes,
+  ...checkpointRoutes,
+  ...policyRoutes,
+  ...assessmentRoutes,
+  ...verdictRoutes,
+  ...ruleRoutes,
+  ...backgroundRoutes,
+  ...subAgentRoutes,
+  ...planRoutes,
+  ...mcpConsentRoutes,
+  ...watchRoutes,
+  ...mcpAdminRoutes,
+  ...mcpRegistryRoutes,
+  ...coordinatorRoutes,
+  ...settingsRoutes,
+  ...scheduleRoutes,
+  ...usageRoutes,
+  ...memoryRoutes,
+  ...templateRoutes,
+  ...wstemplateRoutes,
+  ...skillRoutes,
+  ...skillResourceRoutes,
+  ...skillSourceRoutes,
+  ...healthRoutes,
+  ...clusterRoutes,
+];
+
 /** The Routers of the API: every row with its handler, behind the guard. */
 function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
   const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, cluster, bodies } = deps;
+  const { findHook } = deps;
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting({ defer, clock }), metrics, closing, clock, log };
@@ -214,50 +259,12 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const withForm = createForms({ attachments, bodies });
   const disconnectSignalOf = createDisconnectSignals();
   const callDeps = { dispatch, clientAddress, disconnectSignalOf, admitBody, withForm, respond, log };
-  const bindings: Binding[] = [
-    ...workstreamRoutes,
-    ...workstreamLineRoutes,
-    ...sharingRoutes,
-    ...modelsRoutes,
-    ...importRoutes,
-    ...authRoutes,
-    ...tokenRoutes,
-    ...userRoutes,
-    ...oidcRoutes,
-    ...roleRoutes,
-    ...orgRoutes,
-    ...auditRoutes,
-    ...checkpointRoutes,
-    ...policyRoutes,
-    ...assessmentRoutes,
-    ...verdictRoutes,
-    ...ruleRoutes,
-    ...backgroundRoutes,
-    ...subAgentRoutes,
-    ...planRoutes,
-    ...mcpConsentRoutes,
-    ...watchRoutes,
-    ...mcpAdminRoutes,
-    ...mcpRegistryRoutes,
-    ...coordinatorRoutes,
-    ...settingsRoutes,
-    ...scheduleRoutes,
-    ...usageRoutes,
-    ...memoryRoutes,
-    ...templateRoutes,
-    ...wstemplateRoutes,
-    ...skillRoutes,
-    ...skillResourceRoutes,
-    ...skillSourceRoutes,
-    ...healthRoutes,
-    ...clusterRoutes,
-    ...placedCreations(workstreamRoutes, cluster),
-    ...added,
-  ];
+  const bindings: Binding[] = [...ROUTES, ...placedCreations(workstreamRoutes, cluster), ...added];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
     exportRoute({ exports, respond }),
     ...attachmentRoutes({ attachments, bodies, respond }),
+    ...channelHookRoutes({ findHook, admitBody, respond }),
     streamOf({ endpoint: eventsEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: workstreamLineEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: eventsEndpoints.global, open: streamStates }, streamDeps),

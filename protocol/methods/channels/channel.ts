@@ -12,9 +12,9 @@ export const ChannelRow = z
     channel: z.string(),
     /**
      * `off`: it is not set up; `connecting`: it is not connected, and tries again; `polling`: it receives messages;
-     * `conflict`: another program receives the messages of the bot; `error`: nothing is tried until the settings change.
+     * `listening`: the service calls the daemon with messages, so a missing call is not noticed; `conflict`: another program receives the messages of the bot; `error`: nothing is tried until the settings change.
      */
-    state: z.enum(['off', 'connecting', 'polling', 'conflict', 'error']),
+    state: z.enum(['off', 'connecting', 'polling', 'listening', 'conflict', 'error']),
     /** Why it does not receive messages. */
     why: z.string().optional(),
     sinceMs: AtMs,
@@ -68,6 +68,8 @@ export const ChannelPart = z
     state: z.enum(['unsent', 'sending', 'accepted', 'ambiguous', 'failed']),
     /** Only with `accepted`. */
     providerId: z.string().optional(),
+    /** What the service reported after that, if it reports it. */
+    receipt: z.enum(['sent', 'delivered', 'read', 'failed']).optional(),
     reason: z.string().optional(),
     atMs: AtMs,
   })

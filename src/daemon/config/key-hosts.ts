@@ -103,22 +103,17 @@ function keyUsesOf({ models = {}, channels, oidc, judge, tools }: Keys, environm
   const ofWebhooks = Object.entries(channels.webhook).flatMap(([name, { url, secret, secretEnv }]) =>
     useOf({ path: `channels.webhook.${name}.secret`, text: secret, env: secretEnv, url, usual: undefined }),
   );
-  const bot = channels.telegram;
-  const ofBot = bot
-    ? useOf({
-        path: 'channels.telegram.botToken',
-        text: bot.botToken,
-        env: bot.botTokenEnv,
-        url: bot.apiRoot,
-        usual: undefined,
-      })
-    : [];
+  const { telegram: bot, whatsapp } = channels;
+  const ofChats = [
+    { path: 'channels.telegram.botToken', text: bot?.botToken, env: bot?.botTokenEnv, url: bot?.apiRoot },
+    { path: 'channels.whatsapp.accessToken', text: undefined, env: whatsapp?.accessTokenEnv, url: whatsapp?.apiRoot },
+  ].flatMap(({ url, ...use }) => (url === undefined ? [] : useOf({ ...use, url, usual: undefined })));
   const { issuer, clientSecret: text, clientSecretEnv: env } = oidc;
   const ofProvider =
     issuer === undefined ? [] : useOf({ path: 'oidc.clientSecret', text, env, url: issuer, usual: undefined });
   const search = searchKeyOf(tools.search);
   const ofSearch = search === undefined ? [] : useOf({ path: 'tools.search.apiKey', ...search });
-  return [...ofModels, ...ofWebhooks, ...ofBot, ...ofProvider, ...ofSearch];
+  return [...ofModels, ...ofWebhooks, ...ofChats, ...ofProvider, ...ofSearch];
 }
 
 interface Source {

@@ -3,9 +3,11 @@ import { isRecord } from '../../../protocol/is-record.ts';
 import type { ConfigIssue } from '../../../protocol/methods/config.ts';
 import type { TelegramSettings } from '../../gateway/channels/telegram/telegram-settings.ts';
 import type { WebhookDestination } from '../../gateway/channels/webhook.ts';
+import type { WhatsAppSettings } from '../../gateway/channels/whatsapp/whatsapp-settings.ts';
 import type { LiveSettings } from '../../gateway/live-settings.ts';
 import { StartError } from '../../start-error.ts';
 import { telegramSettingsOf } from './channels/telegram-config.ts';
+import { whatsAppSettingsOf } from './channels/whatsapp-config.ts';
 import type { Config } from './config.ts';
 import { ownJudge } from './judge-config.ts';
 
@@ -54,6 +56,8 @@ interface ChannelSettings {
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
   /** The bot at Telegram; undefined: there is none. */
   readonly telegram: TelegramSettings | undefined;
+  /** The number at WhatsApp; undefined: there is none. */
+  readonly whatsapp: WhatsAppSettings | undefined;
 }
 
 /** The configuration in force. Its values are read when they are used, so that a change takes effect at once. */
@@ -185,7 +189,7 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get nodes() {
       return current.nodes;
     },
-    check: (next) => [...missingSecrets(next, environment), ...missingToken(next, environment)],
+    check: (next) => [...missingSecrets(next, environment), ...missingTokens(next, environment)],
     apply(next) {
       const changes = changesBetween({ file: current, start: config }, next);
       [channels, current] = [channelsOf(next, environment), next];
@@ -232,13 +236,22 @@ const missingSecrets = ({ channels }: Config, environment: Environment): ConfigI
 const channelsOf = (config: Config, environment: Environment): ChannelSettings => ({
   webhooks: webhooksOf(config, environment),
   telegram: config.channels.telegram && telegramSettingsOf(config.channels.telegram, environment),
+  whatsapp: config.channels.whatsapp && whatsAppSettingsOf(config.channels.whatsapp, environment),
 });
 
 /** At a start, the channel reports it instead, because a daemon without its bot is still of use. */
-function missingToken({ channels: { telegram } }: Config, environment: Environment): ConfigIssue[] {
-  const name = telegram?.botTokenEnv;
-  if (name === undefined || environment[name]) return [];
-  return [{ path: 'channels.telegram.botTokenEnv', message: `the environment has no ${name}` }];
+function missingTokens({ channels: { telegram, whatsapp } }: Config, environment: Environment): ConfigIssue[] {
+  const named = [
+    ['telegram.botTokenEnv', telegram?.botTokenEnv],
+    ['whatsapp.accessTokenEnv', whatsapp?.accessTokenEnv],
+    ['whatsapp.appSecretEnv', whatsapp?.appSecretEnv],
+    ['whatsapp.verifyTokenEnv', whatsapp?.verifyTokenEnv],
+  ] as const;
+  return named.flatMap(([place, name]) =>
+    name === undefined || environment[name]
+      ? []
+      : [{ path: `channels.${place}`, message: `the environment has no ${name}` }],
+  );
 }
 
 type Webhook = Config['channels']['webhook'][string];

@@ -6,20 +6,24 @@ import { DeliveryQueue } from './delivery-queue.ts';
 import { createBots } from './telegram/bots.ts';
 import { createTelegramChannel } from './telegram/telegram-channel.ts';
 import { createWebhookChannel } from './webhook.ts';
+import { createNumbers } from './whatsapp/numbers.ts';
+import { createWhatsAppChannel } from './whatsapp/whatsapp-channel.ts';
 import { createWorkstreamChannel } from './workstream-note.ts';
 
-type OutboxDeps = Pick<GatewayDeps, 'store' | 'webhooks' | 'telegram' | 'clock' | 'log'> & {
+type OutboxDeps = Pick<GatewayDeps, 'store' | 'webhooks' | 'chats' | 'clock' | 'log'> & {
   authenticator: Pick<Authenticator, 'viewerOf'>;
 };
 
 /** Where messages go that leave a conversation, and the queue from which they go. */
 export function createOutbox(
-  { store, webhooks, telegram, authenticator, clock, log }: OutboxDeps,
+  { store, webhooks, chats, authenticator, clock, log }: OutboxDeps,
   workstreams: Workstreams,
 ) {
+  const { telegram, whatsapp } = chats;
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
+    createWhatsAppChannel({ number: createNumbers(whatsapp, clock), settings: whatsapp.settings, store, clock }),
     createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock }),
   ]);
   return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };

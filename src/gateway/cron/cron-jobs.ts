@@ -25,8 +25,8 @@ interface CronJobsDeps {
   publish(event: CronEvent): void;
 }
 
-/** Values of `channel` besides our channels: `last`, and provider names of earlier gateways. */
-const WITHOUT_LINK = ['last', 'webchat', 'whatsapp'];
+/** Values of `channel` besides our channels: `last`, and a provider name of earlier gateways. */
+const WITHOUT_LINK = ['last', 'webchat'];
 
 type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'> & { label?: JobLabel };
 

@@ -1,25 +1,30 @@
 import { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
+import { createWhatsAppNoun } from '../channels/whatsapp/whatsapp-noun.ts';
 import type { Conversations } from '../conversations.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 
-type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'telegram' | 'auth' | 'clock' | 'ids' | 'log'>;
+type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'chats' | 'auth' | 'clock' | 'ids' | 'log'>;
 
 /** Messages to the outside, and the chat services from which people write. */
 export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations) {
-  const telegram = createTelegramNoun(deps, {
+  const parts = {
     workstreams: talks.workstreams,
     runs: turns.runs,
     commands: turns.commands,
     approvals: turns.approvals,
     deliveries: talks.deliveries,
-  });
+  };
+  const telegram = createTelegramNoun(deps, deps.chats.telegram, parts);
+  const whatsapp = createWhatsAppNoun(deps, deps.chats.whatsapp, parts);
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
-    channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
+    channel: { methods: channelMethods({ store, users: deps.auth.users, services: { telegram, whatsapp }, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
+    whatsapp: { run: whatsapp.run, close: whatsapp.close },
+    findHook: (channel: string) => (channel === 'whatsapp' ? whatsapp.hook() : undefined),
     send: {
       methods: sendMethods({ channels, deliveries, store, clock, ids }),
       run: (signal: AbortSignal) => deliveries.run(signal),
@@ -27,3 +32,5 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
     },
   };
 }
+
+export type ChannelNouns = ReturnType<typeof channelNouns>;

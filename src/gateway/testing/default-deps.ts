@@ -122,7 +122,10 @@ export async function defaultDeps({
     authenticator,
     logRing: createLogRing('test'),
     webhooks: { destinations: () => new Map(), fetch },
-    telegram: { settings: () => undefined, fetch },
+    chats: {
+      telegram: { settings: () => undefined, fetch },
+      whatsapp: { settings: () => undefined, fetch },
+    },
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),
     server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux', url: () => 'http://127.0.0.1:1' },

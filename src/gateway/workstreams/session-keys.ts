@@ -12,7 +12,7 @@ export const MAIN = 'main';
 
 const JOB = 'cron:';
 /** Only a message from the chat makes such a session. */
-const CHAT = /^telegram:(?:dm:-?\d{1,20}|group:-?\d{1,20}(?::topic:\d{1,20})?)$/;
+const CHAT = /^(?:telegram:(?:dm:-?\d{1,20}|group:-?\d{1,20}(?::topic:\d{1,20})?)|whatsapp:\d{1,20})$/;
 
 /** The session in which a job's turns run. */
 export const jobKeyOf = (jobId: string): string => JOB + jobId;

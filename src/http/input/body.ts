@@ -53,6 +53,13 @@ export const isDeclaredJson = (contentType: string | undefined): boolean =>
 
 const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', 'Request body too large');
 
+/** The bytes of a body. Rejects as `readBody` fails. */
+export const readBytes = (req: IncomingMessage, most: number): Promise<Buffer> =>
+  new Promise((take, fail) => {
+    if (Number(req.headers['content-length'] ?? 0) > most) fail(tooLarge());
+    else readAll(req, { most, take, fail });
+  });
+
 function readAll(req: IncomingMessage, { take, fail, most }: Taker<Buffer> & { most: number }): void {
   const length = Number(req.headers['content-length'] ?? Number.NaN);
   const chunks: Buffer[] = [];

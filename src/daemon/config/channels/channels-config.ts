@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TelegramConfig } from './telegram-config.ts';
+import { WhatsAppConfig } from './whatsapp-config.ts';
 
 const WebhookConfig = z
   .object({
@@ -20,4 +21,5 @@ export const ChannelsConfig = z.object({
     .default({})
     .describe('Destinations of messages, by name.'),
   telegram: TelegramConfig.optional().describe('A bot at Telegram.'),
+  whatsapp: WhatsAppConfig.optional().describe('A telephone number at WhatsApp (Cloud API of Meta).'),
 });

@@ -36,6 +36,8 @@ export interface PressedButton {
 /** What came of it. */
 export interface PressEnd {
   state: 'answered' | 'blocked';
+  /** Whether the button decided the question. */
+  hasDecided: boolean;
   /** For the person who pressed. */
   words: string;
 }
@@ -49,11 +51,11 @@ export async function pressButton(button: PressedButton, deps: ButtonDeps): Prom
   const pressed = pressedIn(button.data);
   const settings = deps.settings();
   if (!pressed || !settings || !(await isOurs(button, pressed.approvalId, deps.store)))
-    return { state: 'blocked', words: 'This button means nothing any more.' };
+    return { state: 'blocked', hasDecided: false, words: 'This button means nothing any more.' };
   const known = await readSender(deps.store, { channel, senderId });
   const isAllowed = decideSender({ chatKind, chatId, senderId, isForBot: true }, settings, known).kind === 'allowed';
   const by = isAllowed ? actAs({ channel, senderId }, { known, settings, users: deps.users }) : undefined;
-  if (!by?.mayApprove) return { state: 'blocked', words: 'You may not decide this.' };
+  if (!by?.mayApprove) return { state: 'blocked', hasDecided: false, words: 'You may not decide this.' };
   return resolve(pressed, by.principal, deps);
 }
 
@@ -88,9 +90,9 @@ async function resolve(
         also: (wsId) => record.audited({ id: approvalId, wsId, approved, always: false }),
       },
     );
-    return { state: 'answered', words: approved ? 'Approved' : 'Denied' };
+    return { state: 'answered', hasDecided: true, words: approved ? 'Approved' : 'Denied' };
   } catch (error) {
     if (!(error instanceof GatewayError) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error;
-    return { state: 'answered', words: 'This was decided already.' };
+    return { state: 'answered', hasDecided: false, words: 'This was decided already.' };
   }
 }

@@ -13,7 +13,7 @@ interface SendDeps {
 }
 
 /** Sends one part; resolves with the id that the service gave it. Throws ServiceError. */
-export type SendChunk = (chunk: RenderedChunk) => Promise<string>;
+export type SendChunk = (chunk: RenderedChunk, place: { isLast: boolean }) => Promise<string>;
 
 interface Message {
   channel: string;
@@ -32,7 +32,9 @@ interface Message {
  */
 export async function sendParts(message: Message, deps: SendDeps): Promise<void> {
   const chunks = await openChunks(message, deps);
-  for (const chunk of chunks) if (!isEnded(chunk)) await sendChunk(chunk, message, deps);
+  const last = chunks.at(-1)?.chunk;
+  for (const chunk of chunks)
+    if (!isEnded(chunk)) await sendChunk(chunk, { ...message, isLast: chunk.chunk === last }, deps);
   const bad = (await readChunks(deps.store, message.delivery.messageId)).find(({ state }) => state !== 'accepted');
   if (bad) throw new DeliveryError(problemOf(bad, chunks.length), { retryable: false });
 }
@@ -59,14 +61,14 @@ async function openChunks({ channel, delivery, render }: Message, { store, clock
   return readChunks(store, messageId);
 }
 
-async function sendChunk(chunk: ChunkTable, message: Message, deps: SendDeps): Promise<void> {
+async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean }, deps: SendDeps): Promise<void> {
   const record = recorder(chunk, deps);
   // The daemon died between the request and its answer.
   if (chunk.state === 'sending' && message.ambiguous === 'once') return record.ambiguous('the daemon was stopped');
   await record.sending();
   let providerId: string;
   try {
-    providerId = await message.send({ formatted: chunk.formatted ?? '', plain: chunk.plain ?? '' });
+    providerId = await message.send({ formatted: chunk.formatted ?? '', plain: chunk.plain ?? '' }, message);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return onFailure(error, { message, record, deps });

@@ -1,36 +1,23 @@
 import type { Clock } from '../../../clock.ts';
+import type { ChannelReport, ChannelState } from '../channel-report.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
-
-/** `conflict`: another program receives the updates of the bot; `error`: nothing is tried until the settings change. */
-export type PollStatus = 'off' | 'connecting' | 'polling' | 'conflict' | 'error';
-
-/** What is known of the connection to Telegram. */
-export interface PollReport {
-  state: PollStatus;
-  /** Why it does not poll. */
-  why?: string;
-  sinceMs: number;
-  /** The bot; undefined: Telegram has not answered yet. */
-  bot?: { account: string; username: string };
-  lastPollMs?: number;
-}
 
 /** The state of the connection to Telegram, as the poller sees it. */
 export class PollState {
   readonly #clock: Pick<Clock, 'now'>;
-  #report: PollReport;
+  #report: ChannelReport;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
     this.#report = { state: 'off', sinceMs: clock.now() };
   }
 
-  get report(): PollReport {
+  get report(): ChannelReport {
     return this.#report;
   }
 
   /** The bot that Telegram knows by the token. */
-  get bot(): PollReport['bot'] {
+  get bot(): ChannelReport['bot'] {
     return this.#report.bot;
   }
 
@@ -63,7 +50,7 @@ export class PollState {
     else this.#become('connecting', why);
   }
 
-  #become(state: PollStatus, why?: string): void {
+  #become(state: ChannelState, why?: string): void {
     const { state: before, sinceMs, bot, lastPollMs } = this.#report;
     this.#report = {
       state,

@@ -1,11 +1,10 @@
 import type { Update } from '@grammyjs/types';
-import type { GatewayDeps } from '../../gateway-deps.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
 import type { ChatService } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
 import { renameChats } from '../inbox/chat-rows.ts';
 import { dropUpdate, type InboxRow, readAccount } from '../inbox/inbox-rows.ts';
-import { createBots } from './bots.ts';
+import { createBots, type TelegramDeps } from './bots.ts';
 import { checkToken } from './check-token.ts';
 import { migrationIn, toIncoming } from './inbound/incoming.ts';
 import { onPressed } from './inbound/pressed-button.ts';
@@ -17,8 +16,8 @@ import { Typing } from './typing.ts';
 const TELEGRAM: ChatService = { channel: 'telegram', label: 'Telegram' };
 
 /** People who write to Headgate at Telegram. */
-export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'>, parts: ChatParts) {
-  const { store, telegram, clock, ids, log } = deps;
+export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts: ChatParts) {
+  const { store, clock, ids, log } = deps;
   const bot = createBots(telegram, clock);
   const typing = new Typing({ bot, clock });
   const sendNow = async (chat: string, text: string) => {

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
+import type { ChannelReport } from '../../channels/channel-report.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import {
   approveSender,
@@ -11,54 +12,46 @@ import {
   revokeSender,
 } from '../../channels/inbox/sender-rows.ts';
 import { readLatestChunks } from '../../channels/ledger/chunk-rows.ts';
-import type { PollReport } from '../../channels/telegram/poll-state.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
+
+interface ChannelService {
+  report(): ChannelReport;
+  backlog(): number;
+  /** Asks the service for the account of a token; undefined: that of the settings. */
+  check(token: string | undefined, signal: AbortSignal): Promise<{ account: string; bot: string }>;
+  /** Drops the messages of a person that wait. */
+  drop(senderId: string): Promise<void>;
+}
 
 export interface ChannelMethodDeps {
   store: Pick<Store, 'db' | 'commit'>;
   users: { findLogin(username: string): { userId: string } | undefined };
-  telegram: {
-    report(): PollReport;
-    backlog(): number;
-    /** Asks Telegram for the bot of a token; undefined: that of the settings. */
-    check(token: string | undefined, signal: AbortSignal): Promise<{ account: string; bot: string }>;
-    /** Drops the messages of a person that wait. */
-    drop(senderId: string): Promise<void>;
-  };
+  /** By the names of their channels. */
+  services: Readonly<Record<string, ChannelService>>;
   clock: Pick<Clock, 'now'>;
 }
 
 const LOGGED = 50;
-const TELEGRAM = 'telegram';
 
 export const channelMethods = ({
   store,
   users,
-  telegram,
+  services,
   clock,
 }: ChannelMethodDeps): Handlers<keyof typeof channelContracts> => ({
-  'channel.list': async () => {
-    const { state, why, sinceMs, bot, lastPollMs } = telegram.report();
-    const about = {
-      channel: TELEGRAM,
-      state,
-      sinceMs,
-      backlog: telegram.backlog(),
-      ...(await readFigures(store, clock)),
-    };
-    const row: ChannelRow = {
-      ...about,
-      ...(why !== undefined && { why }),
-      ...(bot && { bot: bot.username }),
-      ...(lastPollMs !== undefined && { lastPollAtMs: lastPollMs }),
-    };
-    return { channels: [row] };
-  },
-  'channel.test': async ({ channel, token }, { signal }) => {
-    requireKnown(channel);
-    return { channel, ...(await telegram.check(token, signal)) };
-  },
+  'channel.list': async () => ({
+    channels: await Promise.all(
+      Object.entries(services).map(async ([channel, service]) => ({
+        ...(await readFigures(channel, { store, clock })),
+        ...toState(channel, service),
+      })),
+    ),
+  }),
+  'channel.test': async ({ channel, token }, { signal }) => ({
+    channel,
+    ...(await serviceOf(channel, services).check(token, signal)),
+  }),
   'channel.sender.list': async () => {
     const [senders, counts] = await Promise.all([readSenders(store), countBlocked(store)]);
     const countOf = ({ channel, sender_id: id }: SenderTable) =>
@@ -66,7 +59,7 @@ export const channelMethods = ({
     return { senders: senders.map((row) => ({ ...toSender(row), blocked: countOf(row) })) };
   },
   'channel.pair': async ({ channel, code, user }, call) => {
-    requireKnown(channel);
+    serviceOf(channel, services);
     const linked = user === undefined ? undefined : users.findLogin(user);
     if (user !== undefined && linked === undefined) throw new GatewayError('NOT_FOUND', 'Unknown user');
     const codeHash = hashOfCode(code);
@@ -81,12 +74,12 @@ export const channelMethods = ({
     return { channel, senderId, name };
   },
   'channel.revoke': async ({ channel, senderId }, call) => {
-    requireKnown(channel);
+    const service = serviceOf(channel, services);
     const by = call.principal?.id ?? 'unknown';
     const revoke = revokeSender({ channel, senderId }, { by, nowMs: clock.now() });
     const record = call.audited({ id: senderId, channel });
     await store.commit({ statements: [revoke, ...record] });
-    await telegram.drop(senderId);
+    await service.drop(senderId);
     return { revoked: true };
   },
   'channel.part.list': async ({ limit = LOGGED }) => ({
@@ -94,9 +87,21 @@ export const channelMethods = ({
   }),
 });
 
-function requireKnown(channel: string): void {
-  if (channel !== TELEGRAM)
-    throw new GatewayError('INVALID_REQUEST', `unsupported channel: ${channel} (available: ${TELEGRAM})`);
+function serviceOf(channel: string, services: ChannelMethodDeps['services']): ChannelService {
+  const service = Object.entries(services).find(([name]) => name === channel)?.[1];
+  if (service) return service;
+  const available = Object.keys(services).join(', ');
+  throw new GatewayError('INVALID_REQUEST', `unsupported channel: ${channel} (available: ${available})`);
+}
+
+function toState(channel: string, { report, backlog }: ChannelService) {
+  const { state, why, sinceMs, bot, lastPollMs } = report();
+  return {
+    ...{ channel, state, sinceMs, backlog: backlog() },
+    ...(why !== undefined && { why }),
+    ...(bot && { bot: bot.username }),
+    ...(lastPollMs !== undefined && { lastPollAtMs: lastPollMs }),
+  } satisfies Partial<ChannelRow>;
 }
 
 const unknownCode = () =>
@@ -105,28 +110,29 @@ const unknownCode = () =>
     'Unknown code. A code is valid for one hour; the person gets a new one by writing again.',
   );
 
-async function readFigures({ db }: Pick<Store, 'db'>, clock: Pick<Clock, 'now'>) {
+async function readFigures(channel: string, { store, clock }: Pick<ChannelMethodDeps, 'store' | 'clock'>) {
+  const { db } = store;
   const [times, waiting, pending, blocked] = await Promise.all([
     db
       .selectFrom('channel_chats')
       .select(({ fn }) => [fn.max('last_in_ms').as('inMs'), fn.max('last_out_ms').as('outMs')])
-      .where('channel', '=', TELEGRAM)
+      .where('channel', '=', channel)
       .executeTakeFirst(),
     db
       .selectFrom('outbox')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('status', '=', 'pending')
-      .where('provider', '=', TELEGRAM)
+      .where('provider', '=', channel)
       .executeTakeFirst(),
-    readPending({ db }, TELEGRAM, clock.now()),
-    countBlocked({ db }),
+    readPending(store, channel, clock.now()),
+    countBlocked(store),
   ]);
   return {
     ...(times?.inMs != null && { lastInAtMs: times.inMs }),
     ...(times?.outMs != null && { lastOutAtMs: times.outMs }),
     waiting: Number(waiting?.count ?? 0),
     pending: pending.length,
-    blocked: blocked.reduce((sum, { count }) => sum + Number(count), 0),
+    blocked: blocked.filter((row) => row.channel === channel).reduce((sum, { count }) => sum + Number(count), 0),
   };
 }
 
@@ -140,13 +146,17 @@ const toSender = ({ channel, sender_id, name, status, user_id, code_expires_ms, 
   updatedAtMs: updated_ms,
 });
 
-const toPart = ({ channel, destination, message_id, chunk, state, provider_id, reason, updated_ms }: ChunkTable) => ({
-  channel,
-  to: destination,
-  messageId: message_id,
-  part: chunk,
-  state,
-  ...(provider_id !== null && { providerId: provider_id }),
-  ...(reason !== null && { reason }),
-  atMs: updated_ms,
-});
+const toPart = (row: ChunkTable) => {
+  const { channel, destination, message_id, chunk, state, provider_id, receipt, reason, updated_ms } = row;
+  return {
+    channel,
+    to: destination,
+    messageId: message_id,
+    part: chunk,
+    state,
+    ...(provider_id !== null && { providerId: provider_id }),
+    ...(receipt !== null && { receipt }),
+    ...(reason !== null && { reason }),
+    atMs: updated_ms,
+  };
+};

@@ -1,0 +1,150 @@
+import type { Clock } from '../../../clock.ts';
+import { BodyTooLarge, boundedBody, sizeOf } from '../calls/bounded-body.ts';
+import { type CallLimits, CallWait } from '../calls/call-wait.ts';
+import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
+import { readAnswer, toAnswer } from '../calls/json-answer.ts';
+import type { OpenedFile } from '../calls/opened-file.ts';
+import { GraphError, refusalOf } from './graph-error.ts';
+import { type OutgoingMessage, toBody } from './outgoing.ts';
+
+/** The Cloud API of WhatsApp. Everything throws GraphError. */
+export interface GraphApi {
+  /** Returns the id of the message. WhatsApp has accepted it, and reports later whether it was delivered. */
+  send(to: string, message: OutgoingMessage & { replyTo?: string }, limits: CallLimits): Promise<string>;
+  /** The telephone number, as people write it. */
+  identify(limits: CallLimits): Promise<string>;
+  /** Marks a message as read. `isTyping`: shows for up to 25 seconds that an answer is being written. */
+  markRead(messageId: string, limits: CallLimits & { isTyping: boolean }): Promise<void>;
+  /** Downloads a file of a message by its id. Its address expires, so it is asked for first. */
+  openMedia(mediaId: string, limits: CallLimits & { maxBytes: number }): Promise<OpenedFile>;
+}
+
+interface GraphApiDeps {
+  phoneNumberId: string;
+  accessToken: string;
+  /** With the version, such as https://graph.facebook.com/v23.0. */
+  apiRoot: string;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  clock: Pick<Clock, 'sleep'>;
+}
+
+type Request = { what: string; wait: CallWait } & RequestInit;
+
+/** Follows no redirect and retries nothing: the caller decides what to do next. */
+export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clock }: GraphApiDeps): GraphApi {
+  const root = apiRoot.replace(/\/+$/, '');
+  const scrub = (text: string) => (accessToken === '' ? text : text.replaceAll(accessToken, '[access token]'));
+  const request = async (url: string, { what, wait, ...init }: Request): Promise<Response> => {
+    if (wait.signal.aborted) throw new GraphError('unreachable', `${what} was cancelled before it was sent.`);
+    const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+    try {
+      return await fetch(url, { ...init, headers, signal: wait.signal });
+    } catch (error) {
+      const reason = scrub(wait.overReason() ?? reasonOf(error));
+      if (isCertainlyUnsent(error)) throw new GraphError('unreachable', `Could not reach WhatsApp (${reason}).`);
+      throw new GraphError('ambiguous', noAnswer(what, reason));
+    }
+  };
+  const call = async (path: string, { what, wait, ...init }: Request): Promise<unknown> => {
+    const response = await request(`${root}/${path}`, { ...init, what, wait });
+    const text = await readAnswer(response).catch((error: unknown) => {
+      throw new GraphError('ambiguous', noAnswer(what, scrub(wait.overReason() ?? reasonOf(error))));
+    });
+    const answer = toAnswer(text);
+    if (response.ok && answer !== undefined) return answer;
+    const refusal = refusalIn(answer);
+    if (refusal && response.status < 500)
+      throw refusalOf(what, { code: refusal.code, message: scrub(refusal.message) });
+    throw new GraphError('ambiguous', noAnswer(what, response.ok ? 'unreadable answer' : `HTTP ${response.status}`));
+  };
+  const post = async (what: string, fields: object, limits: CallLimits): Promise<unknown> => {
+    using wait = new CallWait(limits, clock);
+    const body = JSON.stringify({ messaging_product: 'whatsapp', ...fields });
+    // Awaited, so that the wait is not over before the answer.
+    return await call(`${encodeURIComponent(phoneNumberId)}/messages`, { method: 'POST', body, what, wait });
+  };
+  return {
+    async send(to, { replyTo, ...message }, limits) {
+      const context = replyTo === undefined ? {} : { context: { message_id: replyTo } };
+      const answer = await post(
+        'the message',
+        { recipient_type: 'individual', to, ...context, ...toBody(message) },
+        limits,
+      );
+      const id = field(first(field(answer, 'messages')), 'id');
+      if (typeof id === 'string' && id !== '') return id;
+      throw new GraphError('ambiguous', noAnswer('the message', 'no id of the message'));
+    },
+    async identify(limits) {
+      using wait = new CallWait(limits, clock);
+      const path = `${encodeURIComponent(phoneNumberId)}?fields=display_phone_number`;
+      const found = await call(path, { what: 'the number', wait });
+      return String(field(found, 'display_phone_number') ?? '');
+    },
+    async markRead(messageId, { isTyping, ...limits }) {
+      const typing = isTyping ? { typing_indicator: { type: 'text' } } : {};
+      await post('the read mark', { status: 'read', message_id: messageId, ...typing }, limits);
+    },
+    async openMedia(mediaId, { maxBytes, ...limits }) {
+      const wait = new CallWait(limits, clock);
+      try {
+        const found = await call(encodeURIComponent(mediaId), { what: 'the download', wait });
+        if (Number(field(found, 'file_size') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+        const url = requireOwn(field(found, 'url'), root);
+        const response = await request(url, { what: 'the download', wait });
+        await requireFile(response, maxBytes);
+        return { size: sizeOf(response), bytes: bytesOf(response, { maxBytes, wait, scrub }) };
+      } catch (error) {
+        wait[Symbol.dispose]();
+        throw error;
+      }
+    },
+  };
+}
+
+const noAnswer = (what: string, reason: string): string =>
+  `There was no usable answer to ${what} (${reason}). WhatsApp may have carried it out.`;
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
+
+function refusalIn(answer: unknown): { code: number; message: string } | undefined {
+  const error = field(answer, 'error');
+  const code = field(error, 'code');
+  return typeof code === 'number' ? { code, message: String(field(error, 'message') ?? '') } : undefined;
+}
+
+/** Hosts of Meta from which files come. The access token goes to no other. */
+const MEDIA_HOSTS = /(^|\.)(fbsbx\.com|facebook\.com|whatsapp\.net)$/;
+
+function requireOwn(url: unknown, root: string): string {
+  const found = typeof url === 'string' ? URL.parse(url) : null;
+  const isOwn = found?.origin === new URL(root).origin;
+  if (found && (isOwn || (found.protocol === 'https:' && MEDIA_HOSTS.test(found.hostname)))) return found.href;
+  throw new GraphError('rejected', 'WhatsApp named an address for the download that is not its own.');
+}
+
+async function requireFile(response: Response, maxBytes: number): Promise<void> {
+  if (response.ok && (sizeOf(response) ?? 0) <= maxBytes) return;
+  await response.body?.cancel();
+  if (response.ok) throw tooLarge(maxBytes);
+  throw new GraphError('rejected', `WhatsApp refused the download (HTTP ${response.status}).`);
+}
+
+async function* bytesOf(
+  response: Response,
+  { maxBytes, wait, scrub }: { maxBytes: number; wait: CallWait; scrub(text: string): string },
+): AsyncGenerator<Uint8Array, void> {
+  using _ = wait;
+  try {
+    yield* boundedBody(response, { maxBytes, onPiece: wait.restart });
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
+    throw new GraphError('ambiguous', `The download broke off (${scrub(wait.overReason() ?? reasonOf(error))}).`);
+  }
+}
+
+const tooLarge = (maxBytes: number): GraphError =>
+  new GraphError('too-large', `The file has more than ${maxBytes} bytes.`);

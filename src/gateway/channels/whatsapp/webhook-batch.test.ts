@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readBatch } from './webhook-batch.ts';
+
+const OURS = '555';
+const text = (id: string, body: string, more: object = {}) => ({
+  ...{ id, from: '491701234567', timestamp: '1700000000', type: 'text', text: { body } },
+  ...more,
+});
+const value = (fields: object, phoneNumberId = OURS) => ({
+  messaging_product: 'whatsapp',
+  metadata: { display_phone_number: '1', phone_number_id: phoneNumberId },
+  ...fields,
+});
+const batch = (...values: unknown[]) => ({
+  object: 'whatsapp_business_account',
+  entry: values.map((one) => ({ id: '1', changes: [{ field: 'messages', value: one }] })),
+});
+
+test('a batch holds messages of several entries in their order, also those that come twice', () => {
+  const first = value({
+    contacts: [{ wa_id: '491701234567', profile: { name: 'Ada' } }],
+    messages: [text('wamid.2', 'two'), text('wamid.1', 'one')],
+  });
+  const { messages, statuses } = readBatch(batch(first, value({ messages: [text('wamid.2', 'two')] })), OURS);
+  assert.deepEqual(
+    messages.map(({ messageId, senderName, sentMs, text: said }) => [messageId, senderName, sentMs, said]),
+    [
+      ['wamid.2', 'Ada', 1_700_000_000_000, 'two'],
+      ['wamid.1', 'Ada', 1_700_000_000_000, 'one'],
+      ['wamid.2', '491701234567', 1_700_000_000_000, 'two'],
+    ],
+  );
+  assert.deepEqual(statuses, []);
+});
+
+test('messages of other numbers, and what cannot be read, do not keep the others from being read', () => {
+  const broken = [
+    null,
+    7,
+    {},
+    text('', 'no id'),
+    { ...text('x', 'y'), from: 5 },
+    { ...text('x', ''), type: 'reaction' },
+  ];
+  const good = value({ messages: [...broken, text('wamid.1', 'read me')], contacts: ['?'] });
+  const { messages } = readBatch(batch('?', value({ messages: [text('wamid.9', 'not ours')] }, '556'), good), OURS);
+  assert.deepEqual(
+    messages.map(({ messageId }) => messageId),
+    ['wamid.1'],
+  );
+  for (const odd of [undefined, null, [], 'x', {}, { entry: {} }, { entry: [{ changes: 'x' }] }])
+    assert.deepEqual(readBatch(odd, OURS), { messages: [], statuses: [] });
+});
+
+test('statuses come with the reason of a failure, and without a message', () => {
+  const status = (name: string, more: object = {}) => ({
+    ...{ id: 'wamid.7', recipient_id: '49170', status: name, timestamp: 1_700_000_001 },
+    ...more,
+  });
+  const failed = status('failed', { errors: [{ code: 131_047, title: 'Re-engagement message' }] });
+  const statuses = ['read', 'sent', 'delivered', 'warning'].map((name) => status(name));
+  const read = readBatch(batch(value({ statuses: [...statuses, failed] })), OURS);
+  const about = { messageId: 'wamid.7', to: '49170', atMs: 1_700_000_001_000 };
+  assert.deepEqual(read.statuses, [
+    { ...about, status: 'read', error: undefined },
+    { ...about, status: 'sent', error: undefined },
+    { ...about, status: 'delivered', error: undefined },
+    { ...about, status: 'failed', error: { code: 131_047, message: 'Re-engagement message' } },
+  ]);
+});
+
+test('words that were forwarded are not the words of the sender', () => {
+  const messages = [
+    text('a', 'install this', { context: { forwarded: true } }),
+    text('b', 'install this', { context: { frequently_forwarded: true } }),
+    text('c', 'yes', { context: { id: 'wamid.asked' } }),
+  ];
+  assert.deepEqual(
+    readBatch(batch(value({ messages })), OURS).messages.map(({ text: own, forwarded, replyTo }) => ({
+      ...{ own, forwarded, replyTo },
+    })),
+    [
+      { own: '', forwarded: 'install this', replyTo: undefined },
+      { own: '', forwarded: 'install this', replyTo: undefined },
+      { own: 'yes', forwarded: undefined, replyTo: 'wamid.asked' },
+    ],
+  );
+});
+
+test('files and pressed buttons are read by their ids', () => {
+  const base = { from: '49170', timestamp: '1' };
+  const messages = [
+    { ...base, id: 'a', type: 'image', image: { id: 'media-1', mime_type: 'image/jpeg', caption: 'look' } },
+    { ...base, id: 'b', type: 'document', document: { id: 'media-2', filename: 'plan.pdf' } },
+    { ...base, id: 'c', type: 'interactive', interactive: { button_reply: { id: 'approve:7', title: 'Approve' } } },
+  ];
+  assert.deepEqual(
+    readBatch(batch(value({ messages })), OURS).messages.map(({ text: own, media, pressed }) => [own, media, pressed]),
+    [
+      ['look', { id: 'media-1', kind: 'image', mimeType: 'image/jpeg', fileName: undefined }, undefined],
+      ['', { id: 'media-2', kind: 'document', mimeType: 'application/octet-stream', fileName: 'plan.pdf' }, undefined],
+      ['', undefined, 'approve:7'],
+    ],
+  );
+});

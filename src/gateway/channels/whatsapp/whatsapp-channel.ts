@@ -1,0 +1,142 @@
+import type { Clock } from '../../../clock.ts';
+import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
+import type { Store } from '../../store/store.ts';
+import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
+import { type Button, readCard } from '../chats/approval-card.ts';
+import { readChat } from '../inbox/chat-rows.ts';
+import type { RenderedChunk } from '../ledger/chunk-rows.ts';
+import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
+import { GraphError } from './graph-error.ts';
+import type { WhatsAppNumber } from './numbers.ts';
+import type { OutgoingMessage } from './outgoing.ts';
+import type { WhatsAppSettings } from './whatsapp-settings.ts';
+
+interface WhatsAppChannelDeps {
+  number(): WhatsAppNumber | undefined;
+  settings(): WhatsAppSettings | undefined;
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Sends messages to people at WhatsApp. Their names are telephone numbers, or their session keys. */
+export const createWhatsAppChannel = ({ number, settings, store, clock }: WhatsAppChannelDeps): Channel => ({
+  name: 'whatsapp',
+  get destinations() {
+    return settings() === undefined ? [] : undefined;
+  },
+  find: (to, viewer) => findPerson(to, viewer, store),
+  async deliver(delivery, { signal }) {
+    const current = number();
+    if (!current) throw new DeliveryError('whatsapp is not configured', { retryable: true });
+    signal.throwIfAborted();
+    const { ambiguous } = current.settings;
+    const { render, send } = await prepare(delivery, current, { store, clock });
+    await sendParts({ channel: 'whatsapp', delivery, ambiguous, render, send }, { store, clock });
+    return 'taken';
+  },
+});
+
+const NAME = /^(?:whatsapp:)?\+?(\d{1,20})$/;
+
+/** A person who has written before. Those of private workstreams exist for people who perceive them. */
+async function findPerson(to: string, viewer: Viewer, store: Pick<Store, 'db'>): Promise<string | undefined> {
+  const [, chat] = NAME.exec(to) ?? [];
+  if (chat === undefined) return undefined;
+  const known = await readChat(store, { channel: 'whatsapp', chat });
+  if (!known || seesEverything(viewer)) return known?.chat;
+  const owned = await store.db
+    .selectFrom('workstreams')
+    .select(['owner_id', 'visibility'])
+    .where('ws_id', '=', known.ws_id)
+    .executeTakeFirst();
+  return owned && mayPerceive(viewer, { ownerId: owned.owner_id, visibility: owned.visibility }) ? chat : undefined;
+}
+
+/** Not ended by the daemon's stop: nobody would know whether the message arrived. */
+const LIMITS = { signal: new AbortController().signal, timeoutMs: 30_000 };
+/** After a message of the person, free texts may be sent for this long. */
+const WINDOW_MS = 24 * 3_600_000;
+/** A message that is sent at the end of the window arrives after it. */
+const SLACK_MS = 60_000;
+
+interface Prepared {
+  render(): RenderedChunk[];
+  send: SendChunk;
+}
+
+/** How a message is sent: as text, as a question with buttons, as an answer to its question, or as a template. */
+async function prepare(
+  delivery: Delivery,
+  { api, settings }: WhatsAppNumber,
+  { store, clock }: Pick<WhatsAppChannelDeps, 'store' | 'clock'>,
+): Promise<Prepared> {
+  const { render, toParameter } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
+  const { template } = settings;
+  const card = await readCard(delivery, store);
+  if (card === 'none') return { render: () => [], send: async () => '' };
+  const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
+  const post = (message: OutgoingMessage & { replyTo?: string }) => api.send(delivery.to, message, LIMITS);
+  const asTemplate = ({ plain }: RenderedChunk) =>
+    template ? post({ type: 'template', ...template, parameters: [toParameter(plain)] }) : undefined;
+  if (template && !(await isWindowOpen(delivery.to, { store, clock }))) {
+    const line = toParameter(text);
+    return {
+      render: () => (line === '' ? [] : [{ formatted: line, plain: line }]),
+      send: async (chunk) => (await asTemplate(chunk)) ?? '',
+    };
+  }
+  const send = async (chunk: RenderedChunk, message: OutgoingMessage & { replyTo?: string }) => {
+    try {
+      return await post(message);
+    } catch (error) {
+      // The window has closed just now.
+      const other = error instanceof GraphError && error.needsTemplate ? await asTemplate(chunk) : undefined;
+      if (other === undefined) throw error;
+      return other;
+    }
+  };
+  if (card?.kind === 'question' && card.buttons.length > 0) return withButtons(card, { render, send });
+  const replyTo = card?.kind === 'decision' ? { replyTo: card.messageId } : {};
+  return {
+    render: () => render(text),
+    send: (chunk) => send(chunk, { type: 'text', text: chunk.formatted, ...replyTo }),
+  };
+}
+
+async function isWindowOpen(
+  chat: string,
+  { store, clock }: Pick<WhatsAppChannelDeps, 'store' | 'clock'>,
+): Promise<boolean> {
+  const known = await readChat(store, { channel: 'whatsapp', chat });
+  return known?.last_in_ms != null && clock.now() - known.last_in_ms < WINDOW_MS - SLACK_MS;
+}
+
+/** Long questions come as texts, and a short message with the buttons follows them. */
+function withButtons(
+  { text, buttons }: { text: string; buttons: readonly Button[] },
+  {
+    render,
+    send,
+  }: {
+    render(markdown: string): RenderedChunk[];
+    send(chunk: RenderedChunk, message: OutgoingMessage): Promise<string>;
+  },
+): Prepared {
+  const toSend = buttons.map(({ title, data }) => ({ id: data, title }));
+  return {
+    render() {
+      const chunks = render(text);
+      const [only] = chunks;
+      return chunks.length === 1 && only && only.formatted.length <= MAX_BUTTON_TEXT ? chunks : [...chunks, DECIDE];
+    },
+    send: (chunk, { isLast }) =>
+      send(
+        chunk,
+        isLast ? { type: 'buttons', text: chunk.formatted, buttons: toSend } : { type: 'text', text: chunk.formatted },
+      ),
+  };
+}
+
+/** Characters of a message with buttons. */
+const MAX_BUTTON_TEXT = 1_024;
+const DECIDE: RenderedChunk = { formatted: 'Your decision:', plain: 'Your decision:' };
