@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../../../../src/listen.ts';
+import { Changes } from '../telegram/changes.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const MAX_TEXT = 4_096;
@@ -40,6 +41,12 @@ export async function startGraphServer(options: GraphServerOptions) {
     accepted: world.accepted,
     /** Ids of messages that were marked as read, with whether typing is shown. */
     read: world.read,
+    /** The first accepted message that fits, also one from before. */
+    until: (fits: (message: AcceptedMessage) => boolean): Promise<AcceptedMessage> =>
+      world.changes.until(
+        () => world.accepted.find(fits),
+        () => `a message; accepted: ${JSON.stringify(world.accepted)}`,
+      ),
     /** The person has just written, which opens the window of 24 hours. */
     wrote: (person: string) => void world.wroteMs.set(person, world.nowMs()),
     fail: (...faults: GraphFault[]) => void world.faults.push(...faults),
@@ -63,6 +70,7 @@ class GraphWorld {
   readonly read: { id: string; isTyping: boolean }[] = [];
   readonly wroteMs = new Map<string, number>();
   readonly faults: GraphFault[] = [];
+  readonly changes = new Changes();
   readonly files = new Map<string, { bytes: Uint8Array } & FileMore>();
   readonly nowMs: () => number;
   origin = '';
@@ -76,11 +84,13 @@ class GraphWorld {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { phoneNumberId, accessToken } = this.#options;
     const body = await readJson(request);
-    const { pathname } = new URL(request.url ?? '/', this.origin);
+    const { pathname, searchParams } = new URL(request.url ?? '/', this.origin);
     if (request.headers.authorization !== `Bearer ${accessToken}`)
       refuse(response, { status: 401, code: 190, message: 'Invalid OAuth access token.' });
     else if (request.method === 'POST' && pathname === `/v23.0/${phoneNumberId}/messages`)
       this.#message(body, response);
+    else if (pathname === `/v23.0/${phoneNumberId}` && searchParams.has('fields'))
+      answer(response, { id: phoneNumberId, display_phone_number: '+49 170 1' });
     else this.#file(pathname, response);
   }
 
@@ -97,11 +107,11 @@ class GraphWorld {
   }
 
   #message(body: Record<string, unknown>, response: ServerResponse): void {
+    if (body.status === 'read') return void this.#markRead(body, response);
     const fault = this.faults.shift();
     if (fault?.kind === 'error') refuse(response, fault);
     else if (fault?.kind === 'status') response.writeHead(fault.status).end('<html>Bad gateway</html>');
     else if (fault?.kind === 'reset' && !fault.taken) reset(response);
-    else if (body.status === 'read') this.#markRead(body, response);
     else this.#accept(body, response, fault);
   }
 
@@ -118,6 +128,7 @@ class GraphWorld {
     }
     const id = `wamid.${this.accepted.length + 1}`;
     this.accepted.push({ id, to: String(body.to), body });
+    this.changes.notify();
     if (fault?.kind === 'reset') reset(response);
     else if (fault?.kind === 'stall') fault.onReached();
     else if (fault?.kind === 'garbled') response.end('{"messages":[');
