@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Timers } from '../../../../protocol/client/timers.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
@@ -53,9 +53,8 @@ export class ChannelBoard {
     return this.#senders;
   }
 
-  get users(): ReadonlySignal<readonly User[]> {
-    return this.#users;
-  }
+  /** To whom a person can be linked. */
+  readonly choices = computed(() => this.#users.value.filter(({ disabled }) => !disabled));
 
   /** The person who was approved last. */
   get paired(): ReadonlySignal<Result<'channel.pair'> | undefined> {
@@ -90,7 +89,7 @@ export class ChannelBoard {
         ]),
       ([listing, people]) => {
         this.#listing.value = listing;
-        this.#senders.value = people?.senders;
+        this.#senders.value = people && waitingFirst(people.senders);
       },
     );
   }
@@ -136,8 +135,12 @@ export class ChannelBoard {
     return this.choosing.read(
       () => client.call('user.list', { limit: MOST_USERS }),
       ({ users }) => {
-        this.#users.value = users.filter(({ disabled }) => !disabled);
+        this.#users.value = users;
       },
     );
   }
 }
+
+/** The daemon lists those first that changed last. People who wait need a decision, so they come before all others. */
+const waitingFirst = (senders: readonly ChannelSender[]): ChannelSender[] =>
+  senders.toSorted((a, b) => Number(b.status === 'pending') - Number(a.status === 'pending'));

@@ -25,7 +25,7 @@ export function ChannelCard({ app, desk, row }: CardProps) {
   const since = toClock(sinceMs, { nowMs, timeZone: app.timeZone });
   const facts = [bot !== undefined && `@${toVisibleLine(bot)}`, isOn && `${words} since ${since}`];
   return (
-    <li class={`panel-row channel ${tone}`}>
+    <li class={`panel-row channel tone-${tone}`}>
       <div class="account-row">
         <div class="node-what">
           <h3>
@@ -60,7 +60,7 @@ function Trouble({ row }: Pick<CardProps, 'row'>) {
   const { tone } = stateOf(row);
   const told = [why !== undefined && toVisibleLine(why), stateAdvice(row)].filter(Boolean);
   return (
-    <p class={`channel-trouble ${tone}`} role="status">
+    <p class={`channel-trouble tone-${tone}`} role="status">
       {told.length > 0 && <Icon name="warning" />}
       {told.length > 0 && <span>{told.join(' ')}</span>}
     </p>
@@ -71,11 +71,11 @@ function Figures({ row, nowMs }: { row: ChannelRow; nowMs: number }) {
   const { lastInAtMs, lastOutAtMs, backlog, waiting, pending, blocked } = row;
   const moment = (atMs: number | undefined) => (atMs === undefined ? 'none yet' : toMoment(atMs, nowMs));
   const figures: [label: string, value: string | number, isHigh?: boolean][] = [
-    ['Last message from a person', moment(lastInAtMs)],
-    ['Last message to a chat', moment(lastOutAtMs)],
-    ['Received, not handled yet', backlog],
-    ['Wait to be sent', waiting],
-    ['People who wait for approval', pending, pending > 0],
+    ['Last message in', moment(lastInAtMs)],
+    ['Last message out', moment(lastOutAtMs)],
+    ['Not handled yet', backlog],
+    ['Waiting to be sent', waiting],
+    ['People waiting', pending, pending > 0],
     ['Refused messages', blocked],
   ];
   return (

@@ -69,7 +69,7 @@ function PartRow({ app, part }: { app: App; part: ChannelPart }) {
   const { channel, to, messageId, providerId, reason, atMs } = part;
   const { words, tone } = partWords(part);
   return (
-    <li class={`audit-event part ${tone}`}>
+    <li class={`audit-event part tone-${tone}`}>
       <p>
         {isProblem(part) && <Icon name="warning" />}
         <b>{words}</b>

@@ -58,7 +58,9 @@ function NotificationCard({ row, nowMs }: { row: NotificationRow; nowMs: number 
       onEdit={undefined}
       removal={undefined}
     >
-      {why !== undefined && <p class="channel-trouble bad">{`The latest attempt failed: ${toVisibleLine(why)}`}</p>}
+      {why !== undefined && (
+        <p class="channel-trouble tone-bad">{`The latest attempt failed: ${toVisibleLine(why)}`}</p>
+      )}
     </RecordCard>
   );
 }

@@ -15,7 +15,7 @@ interface PairingFormProps {
 /** Approves a person by the code that the channel gave to this person. */
 export function PairingForm({ app, desk, channels }: PairingFormProps) {
   const { board } = channelPanelOf(app, desk);
-  const users = board.users.value;
+  const users = board.choices.value;
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { code = '', channel = channels[0] ?? '', user = '' } = fieldsOf(form);
     if (code.trim() === '') return 'Enter the code that the person received.';
