@@ -3,7 +3,7 @@ import type { ChannelRow, channelContracts } from '../../../../protocol/methods/
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
 import type { Channels } from '../../channels/channels.ts';
-import { hashOfCode } from '../../channels/inbox/pairing-code.ts';
+import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import {
   approveSender,
   countBlocked,
