@@ -30,6 +30,31 @@ const asked = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it 
 const users = async () =>
   ((await operator.call('user.list', {})) as { users: { username: string }[] }).users.map(({ username }) => username);
 
+test('approving a person who writes from a chat asks for the password, and is done after it', async (t) => {
+  const eve = telegram.person({ name: 'Eve', id: 666 });
+  eve.says('let me in');
+  const [code = ''] = /[A-Z0-9]{5}-[A-Z0-9]{5}/.exec((await eve.chat.next()).text) ?? [];
+  const { page } = await visit(t, daemon, { loggedIn: false });
+  await fillLogin(page, 'ada');
+  await connected(page);
+  await page.keyboard.press('Alt+c');
+  await page.getByLabel('Code of the person').waitFor();
+  await daemon.clock.advance(6 * 60_000);
+  await page.getByLabel('Code of the person').fill(code);
+  await page.keyboard.press('Enter');
+  await asked(page).waitFor();
+  const statuses = async () => {
+    const { senders } = (await operator.call('channel.sender.list', {})) as { senders: { status: string }[] };
+    return senders.map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(), ['pending']);
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await asked(page).waitFor({ state: 'detached' });
+  await page.getByText('Approved: Eve (666) may now write from Telegram.').waitFor();
+  assert.deepEqual(await statuses(), ['approved']);
+});
+
 test('a change asks for the password when the login is old, and is made after it; on a phone, by keyboard', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false, phone: true, expected: [REFUSED] });
   await fillLogin(page, 'ada');
@@ -82,30 +107,6 @@ test('a login by a link is confirmed by another link', async (t) => {
   await page.keyboard.press('Enter');
   await asked(page).waitFor({ state: 'detached' });
   await page.getByText('Saved.').waitFor();
-});
-
-test('approving a person who writes from a chat asks for the password, and is done after it', async (t) => {
-  const { page } = await visit(t, daemon, { loggedIn: false });
-  await fillLogin(page, 'ada');
-  await connected(page);
-  await daemon.clock.advance(6 * 60_000);
-  const eve = telegram.person({ name: 'Eve', id: 666 });
-  eve.says('let me in');
-  const [code = ''] = /[A-Z0-9]{5}-[A-Z0-9]{5}/.exec((await eve.chat.next()).text) ?? [];
-  await page.keyboard.press('Alt+c');
-  await page.getByLabel('Code of the person').fill(code);
-  await page.keyboard.press('Enter');
-  await asked(page).waitFor();
-  const statuses = async () => {
-    const { senders } = (await operator.call('channel.sender.list', {})) as { senders: { status: string }[] };
-    return senders.map(({ status }) => status);
-  };
-  assert.deepEqual(await statuses(), ['pending']);
-  await page.keyboard.type(PASSWORD);
-  await page.keyboard.press('Enter');
-  await asked(page).waitFor({ state: 'detached' });
-  await page.getByText('Approved: Eve (666) may now write from Telegram.').waitFor();
-  assert.deepEqual(await statuses(), ['approved']);
 });
 
 test('a slash command asks for the password, too, and is sent again after it', async (t) => {
