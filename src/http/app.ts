@@ -46,6 +46,7 @@ import { assessmentRoutes } from './routes/admin/assessment.ts';
 import { verdictRoutes } from './routes/admin/verdict.ts';
 import { coordinatorRoutes } from './routes/agents/coordinator.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
+import { channelRoutes } from './routes/channels/channel.ts';
 import { channelHookRoutes } from './routes/channels/channel-hook.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
@@ -208,8 +209,8 @@ type ApiDeps = Pick<
   | 'log'
 >;
 
-/** The rows that call a method and answer with its result. */
-const ROUTES: readonly Binding[] = [
+/** Endpoints that call one method. */
+const BINDINGS: readonly Binding[] = [
   ...workstreamRoutes,
   ...workstreamLineRoutes,
   ...sharingRoutes,
@@ -230,6 +231,7 @@ const ROUTES: readonly Binding[] = [
   ...backgroundRoutes,
   ...subAgentRoutes,
   ...planRoutes,
+  ...channelRoutes,
   ...mcpConsentRoutes,
   ...watchRoutes,
   ...mcpAdminRoutes,
@@ -259,7 +261,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const withForm = createForms({ attachments, bodies });
   const disconnectSignalOf = createDisconnectSignals();
   const callDeps = { dispatch, clientAddress, disconnectSignalOf, admitBody, withForm, respond, log };
-  const bindings: Binding[] = [...ROUTES, ...placedCreations(workstreamRoutes, cluster), ...added];
+  const bindings = [...BINDINGS, ...placedCreations(workstreamRoutes, cluster), ...added];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
     exportRoute({ exports, respond }),

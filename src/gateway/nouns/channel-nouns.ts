@@ -21,7 +21,9 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
-    channel: { methods: channelMethods({ store, users: deps.auth.users, services: { telegram, whatsapp }, clock }) },
+    channel: {
+      methods: channelMethods({ store, channels, users: deps.auth.users, services: { telegram, whatsapp }, clock }),
+    },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     whatsapp: { run: whatsapp.run, close: whatsapp.close },
     findHook: (channel: string) => (channel === 'whatsapp' ? whatsapp.hook() : undefined),

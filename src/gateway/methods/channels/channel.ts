@@ -3,6 +3,7 @@ import type { ChannelRow, channelContracts } from '../../../../protocol/methods/
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
 import type { ChannelReport } from '../../channels/channel-report.ts';
+import type { Channels } from '../../channels/channels.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import {
   approveSender,
@@ -12,6 +13,8 @@ import {
   revokeSender,
 } from '../../channels/inbox/sender-rows.ts';
 import { readLatestChunks } from '../../channels/ledger/chunk-rows.ts';
+import { readNotifications } from '../../channels/notification-rows.ts';
+import { seesEverything, viewerOf } from '../../sharing/perception.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
 
@@ -26,6 +29,7 @@ interface ChannelService {
 
 export interface ChannelMethodDeps {
   store: Pick<Store, 'db' | 'commit'>;
+  channels: Pick<Channels, 'all'>;
   users: { findLogin(username: string): { userId: string } | undefined };
   /** By the names of their channels. */
   services: Readonly<Record<string, ChannelService>>;
@@ -36,17 +40,22 @@ const LOGGED = 50;
 
 export const channelMethods = ({
   store,
+  channels,
   users,
   services,
   clock,
 }: ChannelMethodDeps): Handlers<keyof typeof channelContracts> => ({
-  'channel.list': async () => ({
+  'channel.list': async (_, call) => ({
     channels: await Promise.all(
       Object.entries(services).map(async ([channel, service]) => ({
         ...(await readFigures(channel, { store, clock })),
         ...toState(channel, service),
       })),
     ),
+    notifications: await readNotifications(store, {
+      channels: channels.all,
+      withReasons: seesEverything(viewerOf(call)),
+    }),
   }),
   'channel.test': async ({ channel, token }, { signal }) => ({
     channel,
