@@ -63,7 +63,7 @@ function partOf(client: GatewayClient, fits: (part: ChannelPart) => boolean): Pr
 const textIn = ({ text, interactive }: Record<string, unknown>): string =>
   String(Object(text).body ?? Object(Object(interactive).body).text ?? '');
 
-test('Meta verifies the address with the token, and anything else is refused', async () => {
+test('A chat service must get its challenge back, as text, only with the right token', async () => {
   await using stage = await setUp();
   const ask = async (query: string) => {
     const answer = await fetch(`${stage.meta.hook()}?${query}`);
@@ -100,7 +100,7 @@ test('a signed message starts a run, is marked as read, and its answer has an id
   );
 });
 
-test('wrong signatures, bodies that were written again, and bodies that are too large change nothing', async () => {
+test('A call of a chat service must answer 403 without its signature, 404 if the channel is not set up, and 413 if it is too large, and must then change nothing', async () => {
   await using stage = await setUp();
   const { meta, model, daemon } = stage;
   const body = meta.ofMessages([{ from: ADA, text: 'ping' }]);

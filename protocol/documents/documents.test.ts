@@ -63,6 +63,8 @@ test('operations without a credential are marked; all others require the bearer 
   assert.deepEqual(
     open.map((operation) => operation?.operationId ?? operation?.summary),
     [
+      'channelHook.verify',
+      'channelHook.receive',
       'mcpConsent.callback',
       'auth.login',
       'auth.setup',

@@ -28,8 +28,8 @@ import { openAccounts } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
-import { chatServices } from './chat-services.ts';
 import { type ClientPolicies, clientPolicies, rateLimitOf } from './client-policies.ts';
+import { channelServices } from './config/channels/channel-services.ts';
 import { createConfigFile } from './config/config-file.ts';
 import { createGuardedSecrets } from './config/guarded-secrets.ts';
 import { openKeyHosts } from './config/key-hosts.ts';
@@ -231,8 +231,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       home: await realpath(home),
     }),
     clean: agent.clean,
-    webhooks: { destinations: () => live.channels.webhooks, fetch },
-    chats: chatServices(live, fetch),
+    channelServices: channelServices(live, fetch),
     auth,
     authenticator: auth.authenticator,
     originPolicy,
@@ -268,14 +267,20 @@ interface HttpDeps extends ClientPolicies {
   closing: AbortSignal;
 }
 
-type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | 'log' | 'version'>;
-
-function createHttp({ assets, config, clock, ids, log, version }: HttpOptions, deps: HttpDeps): Server {
+function createHttp({ assets, config, clock, ids, log, version }: DaemonOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = deps;
-  const { dispatch, streams, defer, attachments, exports, findHook, cluster, metrics } = gateway;
   const { pageHtml: html, pageParts: parts, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
-    ...{ dispatch, authenticator, streams, defer, attachments, exports, findHook, cluster, bodies, metrics },
+    dispatch: gateway.dispatch,
+    authenticator,
+    streams: gateway.streams,
+    defer: gateway.defer,
+    attachments: gateway.attachments,
+    exports: gateway.exports,
+    findHook: gateway.findHook,
+    cluster: gateway.cluster,
+    bodies,
+    metrics: gateway.metrics,
     originPolicy,
     clientAddress,
     rateLimit: rateLimitOf(config.ratelimit, { clientAddress, clock }),

@@ -75,8 +75,7 @@ type TalkDeps = Pick<
   | 'memories'
   | 'skills'
   | 'live'
-  | 'webhooks'
-  | 'chats'
+  | 'channelServices'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -119,8 +118,7 @@ function createTalks(
     memories,
     skills,
     live,
-    webhooks,
-    chats,
+    channelServices,
     authenticator,
     server,
     tracing,
@@ -177,7 +175,7 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const { channels, deliveries } = createOutbox({ store, webhooks, chats, authenticator, clock, log }, workstreams);
+  const { channels, deliveries } = createOutbox({ store, channelServices, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,

@@ -21,9 +21,7 @@ import type { ClientAddress } from './auth/client-address.ts';
 import type { LoginCodes } from './auth/logins/login-codes.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
-import type { TelegramDeps } from './channels/telegram/bots.ts';
-import type { WebhookDeps } from './channels/webhook.ts';
-import type { WhatsAppDeps } from './channels/whatsapp/numbers.ts';
+import type { ChannelServices } from './channels/channel-services.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { McpAdmin } from './mcp/mcp-noun.ts';
 import type { Consents } from './mcp/oauth/consents.ts';
@@ -95,8 +93,7 @@ export interface GatewayDeps {
   checkpointFiles: CheckpointFiles;
   /** Replaces known secrets in a text. */
   clean(text: string): string;
-  webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
-  chats: { telegram: TelegramDeps; whatsapp: WhatsAppDeps };
+  channelServices: ChannelServices;
   auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;

@@ -31,7 +31,10 @@ const JSON_BODY = JSON.stringify({
 });
 
 test('every endpoint row is served', async () => {
-  const answer = () => Promise.reject(new GatewayError('BUSY', 'reached'));
+  const failing = () => {
+    throw new GatewayError('BUSY', 'reached');
+  };
+  const answer = async () => failing();
   const attachments = {
     receive: answer,
     list: answer,
@@ -39,7 +42,8 @@ test('every endpoint row is served', async () => {
     remove: answer,
     staged: { stage: answer, release: answer },
   };
-  await using edge = await httpEdge({ answer, attachments, exports: { open: answer } });
+  const hook = { maxBytes: 100, verify: () => failing(), receive: answer };
+  await using edge = await httpEdge({ answer, attachments, exports: { open: answer }, findHook: () => hook });
   for (const { verb, path, answers, body: kind } of rows) {
     if (answers === 'event-stream') continue;
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';

@@ -48,11 +48,12 @@ const HttpPart = z.object({
   part: z.number(),
   state: z.string(),
   provider_id: z.string().nullable(),
+  receipt: z.string().nullable(),
   reason: z.string(),
   updated: z.string(),
 });
 
-const UNKNOWN = 'unsupported channel: x (available: telegram)';
+const UNKNOWN = 'unsupported channel: x (available: telegram, whatsapp)';
 
 /** Chat services from which people write (HTTP.md, "Channels"). */
 export const channelEndpoints = {

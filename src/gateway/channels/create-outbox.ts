@@ -10,21 +10,21 @@ import { createNumbers } from './whatsapp/numbers.ts';
 import { createWhatsAppChannel } from './whatsapp/whatsapp-channel.ts';
 import { createWorkstreamChannel } from './workstream-note.ts';
 
-type OutboxDeps = Pick<GatewayDeps, 'store' | 'webhooks' | 'chats' | 'clock' | 'log'> & {
+type OutboxDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'clock' | 'log'> & {
   authenticator: Pick<Authenticator, 'viewerOf'>;
 };
 
 /** Where messages go that leave a conversation, and the queue from which they go. */
 export function createOutbox(
-  { store, webhooks, chats, authenticator, clock, log }: OutboxDeps,
+  { store, channelServices, authenticator, clock, log }: OutboxDeps,
   workstreams: Workstreams,
 ) {
-  const { telegram, whatsapp } = chats;
+  const { webhooks, telegram, whatsapp } = channelServices;
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
-    createWhatsAppChannel({ number: createNumbers(whatsapp, clock), settings: whatsapp.settings, store, clock }),
     createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock }),
+    createWhatsAppChannel({ number: createNumbers(whatsapp, clock), settings: whatsapp.settings, store, clock }),
   ]);
   return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ANYONE, DAEMON } from '../sharing/perception.ts';
+import { onlyWebhooks } from '../testing/only-webhooks.ts';
 import { type CallAs, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
 
@@ -16,10 +17,10 @@ async function setUp() {
       ...{ enabled: true, authenticate: () => undefined, endOf: () => undefined },
       viewerOf: (id) => (id === OPERATOR.id ? DAEMON : ([ADA, BOB, EVE].find((person) => person.id === id) ?? ANYONE)),
     },
-    webhooks: {
+    channelServices: onlyWebhooks({
       destinations: () => new Map([['ops', { url: 'https://hooks.example.com/x', secret: 'sixteen letters!' }]]),
       fetch: async () => new Response(null, { status: 400 }),
-    },
+    }),
   });
   const stop = new AbortController();
   void gateway.gateway.run(stop.signal);

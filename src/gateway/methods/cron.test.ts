@@ -118,7 +118,7 @@ test('an unknown channel is refused at once, and changes nothing; those of the s
     assert.deepEqual(await cron.gateway.refusal(method, params), {
       code: 'INVALID_REQUEST',
       message:
-        'payload.channel: unsupported channel: pigeon (available: webhook, workstream, telegram, last, webchat, whatsapp)',
+        'payload.channel: unsupported channel: pigeon (available: webhook, workstream, telegram, whatsapp, last, webchat)',
     });
   }
   for (const channel of ['last', 'Workstream', 'webchat', 'telegram', 'whatsapp', '']) {

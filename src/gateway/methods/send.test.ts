@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onlyWebhooks } from '../testing/only-webhooks.ts';
 import { turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 
 const url = 'https://hooks.example.com/x';
@@ -10,7 +11,7 @@ async function setUp(...statuses: (number | ResponseInit)[]) {
   const sent: { messageId: string; message: string }[] = [];
   const destination = { url, secret: 'sixteen letters!' };
   const gateway = await wholeGateway({
-    webhooks: {
+    channelServices: onlyWebhooks({
       destinations: () =>
         new Map([
           ['ops', destination],
@@ -22,7 +23,7 @@ async function setUp(...statuses: (number | ResponseInit)[]) {
         const next = statuses.shift() ?? 204;
         return new Response(null, typeof next === 'number' ? { status: next } : next);
       },
-    },
+    }),
   });
   const stop = new AbortController();
   const start = () => void gateway.gateway.run(stop.signal);
@@ -247,7 +248,7 @@ test('an unknown channel or destination is refused with the known ones', async (
   assert.deepEqual(
     refusals.map(({ code, message }) => `${code}: ${message}`),
     [
-      'INVALID_REQUEST: unsupported channel: pigeon (available: webhook, workstream, telegram)',
+      'INVALID_REQUEST: unsupported channel: pigeon (available: webhook, workstream, telegram, whatsapp)',
       'NOT_LINKED: telegram has no destinations; add them to config.json under channels.telegram',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',

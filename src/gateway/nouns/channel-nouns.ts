@@ -5,7 +5,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 
-type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'chats' | 'auth' | 'clock' | 'ids' | 'log'>;
+type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'auth' | 'clock' | 'ids' | 'log'>;
 
 /** Messages to the outside, and the chat services from which people write. */
 export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations) {
@@ -16,8 +16,8 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
     approvals: turns.approvals,
     deliveries: talks.deliveries,
   };
-  const telegram = createTelegramNoun(deps, deps.chats.telegram, parts);
-  const whatsapp = createWhatsAppNoun(deps, deps.chats.whatsapp, parts);
+  const telegram = createTelegramNoun(deps, deps.channelServices.telegram, parts);
+  const whatsapp = createWhatsAppNoun(deps, deps.channelServices.whatsapp, parts);
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {

@@ -28,6 +28,7 @@ import { openSkills } from '../skills/open-skills.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { createWatchRecords } from '../watches/watch-records.ts';
 import { fakeWorkdirs } from './fake-workdirs.ts';
+import { onlyWebhooks } from './only-webhooks.ts';
 import { testAccounts } from './test-accounts.ts';
 import { testMcpAdmin } from './test-mcp-admin.ts';
 
@@ -121,11 +122,7 @@ export async function defaultDeps({
     auth,
     authenticator,
     logRing: createLogRing('test'),
-    webhooks: { destinations: () => new Map(), fetch },
-    chats: {
-      telegram: { settings: () => undefined, fetch },
-      whatsapp: { settings: () => undefined, fetch },
-    },
+    channelServices: onlyWebhooks({ destinations: () => new Map(), fetch }),
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),
     server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux', url: () => 'http://127.0.0.1:1' },

@@ -5,7 +5,6 @@ import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chat
 import { renameChats } from '../inbox/chat-rows.ts';
 import { dropUpdate, type InboxRow, readAccount } from '../inbox/inbox-rows.ts';
 import { createBots, type TelegramDeps } from './bots.ts';
-import { checkToken } from './check-token.ts';
 import { migrationIn, toIncoming } from './inbound/incoming.ts';
 import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
@@ -62,8 +61,10 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
   return {
     report: () => state.report,
     backlog: () => inbox.backlog,
-    check: (token: string | undefined, signal: AbortSignal) =>
-      checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock }),
+    async check(token: string | undefined, signal: AbortSignal) {
+      const { checkToken } = await import('./check-token.ts'); // a start does not need it
+      return checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock });
+    },
     drop: chats.drop,
     look: () => poller.look(),
     run(signal: AbortSignal) {

@@ -65,12 +65,9 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
   };
   return {
     async send(to, { replyTo, ...message }, limits) {
-      const context = replyTo === undefined ? {} : { context: { message_id: replyTo } };
-      const answer = await post(
-        'the message',
-        { recipient_type: 'individual', to, ...context, ...toBody(message) },
-        limits,
-      );
+      const repliedTo = replyTo === undefined ? {} : { context: { message_id: replyTo } };
+      const fields = { recipient_type: 'individual', to, ...repliedTo, ...toBody(message) };
+      const answer = await post('the message', fields, limits);
       const id = field(first(field(answer, 'messages')), 'id');
       if (typeof id === 'string' && id !== '') return id;
       throw new GraphError('ambiguous', noAnswer('the message', 'no id of the message'));

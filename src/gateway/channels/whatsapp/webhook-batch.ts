@@ -116,7 +116,12 @@ function toMessage(message: Message, senderName: string): WhatsAppMessage | unde
   if (words === '' && !file && pressed === undefined) return undefined;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   return {
-    ...{ messageId: id, senderId: from, senderName, sentMs: timestamp, pressed, replyTo: context?.id },
+    messageId: id,
+    senderId: from,
+    senderName,
+    sentMs: timestamp,
+    pressed,
+    replyTo: context?.id,
     text: isForwarded ? '' : words,
     forwarded: isForwarded ? words : undefined,
     media: kind && file ? { id: file.id, kind, mimeType: file.mime_type, fileName: file.filename } : undefined,

@@ -70,12 +70,13 @@ async function prepare(
   { api, settings }: WhatsAppNumber,
   { store, clock }: Pick<WhatsAppChannelDeps, 'store' | 'clock'>,
 ): Promise<Prepared> {
-  const { render, toParameter } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
+  const { render, toParameter } = await import('./outbound/render-text.ts'); // a start does not need a parser of Markdown
   const { template } = settings;
   const card = await readCard(delivery, store);
   if (card === 'none') return { render: () => [], send: async () => '' };
   const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
-  const post = (message: OutgoingMessage & { replyTo?: string }) => api.send(delivery.to, message, LIMITS);
+  const post = async (message: OutgoingMessage & { replyTo?: string }) =>
+    (await api()).send(delivery.to, message, LIMITS);
   const asTemplate = ({ plain }: RenderedChunk) =>
     template ? post({ type: 'template', ...template, parameters: [toParameter(plain)] }) : undefined;
   if (template && !(await isWindowOpen(delivery.to, { store, clock }))) {

@@ -4,11 +4,10 @@ import type { ChatMessage } from '../chats/chat-message.ts';
 import type { ChatService } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
 import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
-import { checkNumber } from './check-number.ts';
 import { GraphError } from './graph-error.ts';
 import { type Arrived, createHook } from './inbound/create-hook.ts';
-import { toChatMessage } from './inbound/incoming.ts';
 import { isKnownPart, isSending, noteReceipt } from './inbound/receipts.ts';
+import { toChatMessage } from './inbound/to-chat-message.ts';
 import { NumberState } from './number-state.ts';
 import { createNumbers, type WhatsAppDeps } from './numbers.ts';
 import type { DeliveryStatus, WhatsAppMessage } from './webhook-batch.ts';
@@ -24,7 +23,7 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   const { settings } = whatsapp;
   const number = createNumbers(whatsapp, clock);
   const state = new NumberState({ settings, clock });
-  const sendNow = async (to: string, text: string) => number()?.api.send(to, { type: 'text', text }, LIMITS);
+  const sendNow = async (to: string, text: string) => (await number()?.api())?.send(to, { type: 'text', text }, LIMITS);
   const onWork = (message: ChatMessage) => void showTyping(message);
   const chats = createChats({ service: WHATSAPP, settings, sendNow, onWork }, deps, parts);
   const inbox = chats.inbox({
@@ -43,7 +42,7 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   /** WhatsApp shows it for 25 seconds, with the mark that the message was read. */
   async function showTyping({ messageId }: ChatMessage): Promise<void> {
     try {
-      await number()?.api.markRead(messageId, { ...LIMITS, isTyping: true });
+      await (await number()?.api())?.markRead(messageId, { ...LIMITS, isTyping: true });
       state.accepted();
     } catch (err) {
       if (err instanceof GraphError && err.kind === 'unauthorized') state.refused(err.message);
@@ -69,8 +68,10 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   return {
     report: () => state.report,
     backlog: () => inbox.backlog,
-    check: (token: string | undefined, signal: AbortSignal) =>
-      checkNumber({ token, signal }, { settings, fetch: whatsapp.fetch, clock }),
+    async check(token: string | undefined, signal: AbortSignal) {
+      const { checkNumber } = await import('./check-number.ts'); // a start does not need it
+      return checkNumber({ token, signal }, { settings, fetch: whatsapp.fetch, clock });
+    },
     drop: chats.drop,
     /** Undefined while WhatsApp is not set up. */
     hook(): ChannelHook | undefined {

@@ -106,7 +106,10 @@ function serviceOf(channel: string, services: ChannelMethodDeps['services']): Ch
 function toState(channel: string, { report, backlog }: ChannelService) {
   const { state, why, sinceMs, bot, lastPollMs } = report();
   return {
-    ...{ channel, state, sinceMs, backlog: backlog() },
+    channel,
+    state,
+    sinceMs,
+    backlog: backlog(),
     ...(why !== undefined && { why }),
     ...(bot && { bot: bot.username }),
     ...(lastPollMs !== undefined && { lastPollAtMs: lastPollMs }),

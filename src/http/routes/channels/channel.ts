@@ -52,10 +52,11 @@ export const channelRoutes = [
   bind(channelEndpoints.deliveries, 'channel.part.list', {
     params: ({ limit }) => ({ limit }),
     reply: ({ parts }) => ({
-      deliveries: parts.map(({ messageId, providerId = null, reason = '', atMs, ...same }) => ({
+      deliveries: parts.map(({ messageId, providerId = null, receipt = null, reason = '', atMs, ...same }) => ({
         ...same,
         message_id: messageId,
         provider_id: providerId,
+        receipt,
         reason,
         updated: iso(atMs),
       })),

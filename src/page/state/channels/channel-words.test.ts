@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { channelName, problemWords, stateAdvice, stateOf } from './channel-words.ts';
 
 test('the states of every channel have words, also those that this page does not know', () => {
-  const states = ['off', 'connecting', 'polling', 'ready', 'conflict', 'error', 'resting\u202e'];
+  const states = ['off', 'connecting', 'polling', 'listening', 'conflict', 'error', 'resting\u202e'];
   assert.deepEqual(
     states.map((state) => Object.values(stateOf({ state }))),
     [
       ['not set up', 'none'],
       ['connecting', 'waiting'],
       ['connected', 'good'],
-      ['connected', 'good'],
+      ['waits for calls', 'good'],
       ['conflict', 'bad'],
       ['error', 'bad'],
       ['resting\\u202e', 'waiting'],
@@ -25,12 +25,14 @@ test('a person is told whether Headgate tries again', () => {
     stateAdvice({ state: 'connecting', why: 'no answer' }),
     stateAdvice({ state: 'error', why: 'wrong token' }),
     stateAdvice({ state: 'polling' }),
+    stateAdvice({ state: 'listening' }),
   ];
   assert.deepEqual(advice, [
     undefined,
     'Headgate tries again by itself.',
     'Headgate does not try again until the settings change.',
     undefined,
+    'The service calls Headgate. If nothing arrives, check its web hook.',
   ]);
 });
 

@@ -18,7 +18,7 @@ const STATES: Record<string, ToneWords> = {
   off: { words: 'not set up', tone: 'none' },
   connecting: { words: 'connecting', tone: 'waiting' },
   polling: { words: 'connected', tone: 'good' },
-  ready: { words: 'connected', tone: 'good' },
+  listening: { words: 'waits for calls', tone: 'good' },
   conflict: { words: 'conflict', tone: 'bad' },
   error: { words: 'error', tone: 'bad' },
 };
@@ -32,6 +32,7 @@ export const isSetUp = ({ state }: Pick<ChannelRow, 'state'>): boolean => state 
 /** What a state means that is not explained by `why`. */
 export function stateAdvice({ state, why }: Pick<ChannelRow, 'state' | 'why'>): string | undefined {
   if (state === 'connecting') return why === undefined ? undefined : 'Headgate tries again by itself.';
+  if (state === 'listening') return 'The service calls Headgate. If nothing arrives, check its web hook.';
   if (state === 'error') return 'Headgate does not try again until the settings change.';
   return undefined;
 }

@@ -66,7 +66,7 @@ export function DeliveryList({ app, desk }: { app: App; desk: Desk }) {
 }
 
 function PartRow({ app, part }: { app: App; part: ChannelPart }) {
-  const { channel, to, messageId, providerId, reason, atMs } = part;
+  const { channel, to, messageId, providerId, receipt, reason, atMs } = part;
   const { words, tone } = partWords(part);
   return (
     <li class={`audit-event part tone-${tone}`}>
@@ -85,6 +85,7 @@ function PartRow({ app, part }: { app: App; part: ChannelPart }) {
       <p class="audit-detail">
         {`part ${part.part + 1} of ${toVisibleLine(messageId)}`}
         {providerId !== undefined && ` · message ${toVisibleLine(providerId)} of the chat`}
+        {receipt !== undefined && ` · ${receipt}`}
       </p>
     </li>
   );

@@ -7,7 +7,7 @@ export function SetupGuide({ channel }: { channel: string }) {
   return guide ? guide() : <p>It is set up in config.json. The documentation of channels has the steps.</p>;
 }
 
-const GUIDES: Record<string, () => ComponentChildren> = { telegram: TelegramGuide };
+const GUIDES: Record<string, () => ComponentChildren> = { telegram: TelegramGuide, whatsapp: WhatsAppGuide };
 
 function TelegramGuide() {
   return (
@@ -29,6 +29,30 @@ function TelegramGuide() {
       <li>
         Enter the code below, under People, or in a terminal:
         <Command text="headgate channel pair CODE" />
+      </li>
+    </ol>
+  );
+}
+
+function WhatsAppGuide() {
+  return (
+    <ol class="setup-steps">
+      <li>
+        Headgate needs an address that Meta can reach by HTTPS. Meta's terms do not allow general assistants: read{' '}
+        docs/channels.md first.
+      </li>
+      <li>
+        Put the access token, the secret of the app and a token that you choose into environment variables, and name
+        them in config.json:
+        <Command text="{ channels: { whatsapp: { phoneNumberId: '…', accessTokenEnv: 'WA_TOKEN', appSecretEnv: 'WA_SECRET', verifyTokenEnv: 'WA_VERIFY' } } }" />
+      </li>
+      <li>
+        In the settings of the app at Meta, enter the address and the token that you chose, and choose <b>messages</b>:
+        <Command text="https://YOUR-HOST/v1/api/channels/whatsapp/hook" />
+      </li>
+      <li>
+        Write to the number. It answers with a code, which you enter below, under People, or in a terminal:
+        <Command text="headgate channel pair CODE --channel whatsapp" />
       </li>
     </ol>
   );

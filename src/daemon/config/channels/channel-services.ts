@@ -1,0 +1,12 @@
+import type { ChannelServices } from '../../../gateway/channels/channel-services.ts';
+import type { LiveConfig } from '../live-config.ts';
+
+/** The channels of the configuration in force. */
+export const channelServices = (
+  live: Pick<LiveConfig, 'channels'>,
+  fetch: ChannelServices['telegram']['fetch'],
+): ChannelServices => ({
+  webhooks: { destinations: () => live.channels.webhooks, fetch },
+  telegram: { settings: () => live.channels.telegram, fetch },
+  whatsapp: { settings: () => live.channels.whatsapp, fetch },
+});
