@@ -136,7 +136,7 @@ test('The parts of messages must be listed newest first, with the ids of the ser
   const { deliveries } = (await ask('GET', 'admin/channels/deliveries')).body;
   const [, refused, first] = deliveries.filter(({ to }: { to: string }) => to === id);
   const { message_id, updated, reason, ...rest } = refused;
-  assert.deepEqual(rest, { channel: 'telegram', to: id, part: 0, state: 'failed', provider_id: null });
+  assert.deepEqual(rest, { channel: 'telegram', to: id, part: 0, state: 'failed', provider_id: null, receipt: null });
   assert.match(reason, /message is unwelcome/);
   assert.ok(message_id !== first.message_id && Date.parse(updated) >= Date.parse(first.updated));
   assert.deepEqual([first.state, first.provider_id, first.reason], ['accepted', String(messageId), '']);
@@ -156,7 +156,7 @@ test('A test of a token must answer with its account or the reason of its refusa
 });
 
 test('A call for an unknown channel must answer 400 with the names of the known ones', async () => {
-  const words = 'unsupported channel: pigeon (available: telegram)';
+  const words = 'unsupported channel: pigeon (available: telegram, whatsapp)';
   const calls = [
     ask('POST', 'admin/channels/pigeon/test', { body: {} }),
     ask('POST', 'admin/channels/pigeon/pair', { body: { code: 'AAAAA-AAAAA' } }),

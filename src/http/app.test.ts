@@ -42,7 +42,7 @@ test('every endpoint row is served', async () => {
     remove: answer,
     staged: { stage: answer, release: answer },
   };
-  const hook = { maxBytes: 100, verify: () => failing(), receive: answer };
+  const hook = { maxBytes: 1_000, verify: () => failing(), receive: answer };
   await using edge = await httpEdge({ answer, attachments, exports: { open: answer }, findHook: () => hook });
   for (const { verb, path, answers, body: kind } of rows) {
     if (answers === 'event-stream') continue;
