@@ -15,6 +15,7 @@ import { createIdempotency } from './idempotency.ts';
 import { loadOf } from './metrics/load-metrics.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics/metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
+import { type ChannelNouns, channelNouns } from './nouns/channel-nouns.ts';
 import { joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
@@ -72,12 +73,14 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const { global } = conversations.talks;
-  const health: Health = createHealth(deps, conversations, (summary) => {
+  const chats = channelNouns(deps, conversations);
+  const reported = { talks: conversations.talks, turns: conversations.turns, channels: chats.health };
+  const health: Health = createHealth(deps, reported, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
   const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
-  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster });
+  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats });
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
@@ -134,11 +137,12 @@ type HealthDeps = Pick<
 interface ReportedParts {
   talks: Pick<Conversations['talks'], 'sessions' | 'workstreams'>;
   turns: Pick<Conversations['turns'], 'heartbeats'>;
+  channels: ChannelNouns['health'];
 }
 
 function createHealth(
   { server, models, startNotices, store, storePath, notSandboxed, live, clock }: HealthDeps,
-  { talks: { sessions, workstreams }, turns: { heartbeats } }: ReportedParts,
+  { talks: { sessions, workstreams }, turns: { heartbeats }, channels }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
   return new Health({
@@ -152,6 +156,7 @@ function createHealth(
     live,
     sessions,
     heartbeats,
+    channels,
     states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
     publish,
     clock,

@@ -40,7 +40,7 @@ import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
-import { channelNouns } from './nouns/channel-nouns.ts';
+import type { ChannelNouns } from './nouns/channel-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
 import { createQueueChanges } from './queue/queue-changes.ts';
@@ -69,7 +69,6 @@ type NounDeps = Pick<
   | 'outputChecks'
   | 'nodes'
   | 'toolServers'
-  | 'telegram'
   | 'mcpAdmin'
   | 'notSandboxed'
   | 'clean'
@@ -99,6 +98,7 @@ interface SharedWithSockets {
   health: Health;
   idempotency: Idempotency;
   cluster: Cluster;
+  chats: ChannelNouns;
 }
 
 /**
@@ -110,7 +110,7 @@ interface SharedWithSockets {
 export function joinNouns(
   deps: NounDeps,
   conversations: Conversations,
-  { broadcast, presence, health, idempotency, cluster }: SharedWithSockets,
+  { broadcast, presence, health, idempotency, cluster, chats }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, outputChecks, live, auth } = deps;
@@ -119,11 +119,10 @@ export function joinNouns(
     records;
   const { workstreams, sessions, channels, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
-  const channelParts = channelNouns(deps, conversations);
   return join({
-    channel: channelParts.channel,
-    telegram: channelParts.telegram,
-    send: channelParts.send,
+    channel: chats.channel,
+    telegram: chats.telegram,
+    send: chats.send,
     ...accountNouns(auth, ids),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
@@ -138,7 +137,7 @@ export function joinNouns(
     checkpoint: checkpointNoun({ checkpoints, workstreams, workdirs: deps.workdirs }),
     ...templateNouns(templates),
     ...skillNouns(deps.skills, { templates, workstreams }),
-    ...configNouns(deps, { cron, workstreams, channels: channelParts.telegram }),
+    ...configNouns(deps, { cron, workstreams, channels: chats.telegram }),
     ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, messages, clock }) },
     approval: { methods: approvalMethods(approvals) },
@@ -162,7 +161,7 @@ export function joinNouns(
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
-    status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
+    status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, channelHealth: chats.health, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
     workstream: workstreamNoun(deps, conversations, health),
     wake: {

@@ -3,6 +3,7 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Handlers } from '../call.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
+import type { ChannelHealth } from '../channels/health/channel-health.ts';
 import { readState } from '../channels/delivery-rows.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
@@ -18,6 +19,7 @@ interface StatusMethodDeps {
   heartbeats: Pick<Heartbeats, 'everySeconds'>;
   systemEvents: Pick<SystemEvents, 'texts'>;
   channels: Pick<Channels, 'all'>;
+  channelHealth: Pick<ChannelHealth, 'look' | 'rows' | 'notices'>;
   store: Pick<Store, 'db'>;
 }
 
@@ -30,22 +32,28 @@ export const statusMethods = ({
   heartbeats,
   systemEvents,
   channels,
+  channelHealth,
   store,
 }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
   status: async (_, call) => {
     const viewer = viewerOf(call);
     const recent = (await sessions.newest({ viewer, sinceMs: 0, limit: RECENT })).map(toSessionRow);
     const { alias, provider, modelId } = models.current();
+    await channelHealth.look();
+    const services = channelHealth.rows();
     return {
       heartbeatSeconds: heartbeats.everySeconds,
       providerSummary: [
         `${alias}: ${provider}/${modelId}`,
         ...models.notices().map(({ text }) => text),
+        ...channelHealth.notices().map(({ text }) => text),
         ...channels.all.flatMap(toLine),
+        ...services.map(({ channel, state, why }) => `${channel}: ${state}${why === undefined ? '' : ` (${why})`}`),
         ...outboxLines(await readState(store, { viewer, principal: call.principal?.id ?? '' })),
       ],
       queuedSystemEvents: systemEvents.texts(),
       sessions: { path: storePath, count: await sessions.count(viewer), defaults: defaultsOf({ models }), recent },
+      channels: services,
     };
   },
 });

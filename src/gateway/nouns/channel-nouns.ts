@@ -1,5 +1,7 @@
+import { ChannelHealth } from '../channels/health/channel-health.ts';
 import { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
 import type { Conversations } from '../conversations.ts';
+import { unlinkedJobs } from '../cron/unlinked-jobs.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
@@ -18,6 +20,8 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
+    /** How the chat services are doing. */
+    health: new ChannelHealth({ services: [telegram], jobNotices: () => unlinkedJobs(turns.cron.scheduler, channels), store, log: deps.log }),
     channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     send: {
@@ -27,3 +31,5 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
     },
   };
 }
+
+export type ChannelNouns = ReturnType<typeof channelNouns>;

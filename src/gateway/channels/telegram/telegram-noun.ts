@@ -61,7 +61,9 @@ export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'
     log,
   });
   return {
+    ...TELEGRAM,
     report: () => state.report,
+    alertMs: () => telegram.settings()?.alertMs,
     backlog: () => inbox.backlog,
     check: (token: string | undefined, signal: AbortSignal) =>
       checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock }),

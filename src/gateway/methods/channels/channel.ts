@@ -2,7 +2,9 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
+import type { ChannelReport } from '../../channels/channel-report.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
+import { readTraffic } from '../../channels/health/channel-traffic.ts';
 import {
   approveSender,
   countBlocked,
@@ -11,7 +13,6 @@ import {
   revokeSender,
 } from '../../channels/inbox/sender-rows.ts';
 import { readLatestChunks } from '../../channels/ledger/chunk-rows.ts';
-import type { PollReport } from '../../channels/telegram/poll-state.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
 
@@ -19,7 +20,7 @@ export interface ChannelMethodDeps {
   store: Pick<Store, 'db' | 'commit'>;
   users: { findLogin(username: string): { userId: string } | undefined };
   telegram: {
-    report(): PollReport;
+    report(): ChannelReport;
     backlog(): number;
     /** Asks Telegram for the bot of a token; undefined: that of the settings. */
     check(token: string | undefined, signal: AbortSignal): Promise<{ account: string; bot: string }>;
@@ -106,25 +107,13 @@ const unknownCode = () =>
   );
 
 async function readFigures({ db }: Pick<Store, 'db'>, clock: Pick<Clock, 'now'>) {
-  const [times, waiting, pending, blocked] = await Promise.all([
-    db
-      .selectFrom('channel_chats')
-      .select(({ fn }) => [fn.max('last_in_ms').as('inMs'), fn.max('last_out_ms').as('outMs')])
-      .where('channel', '=', TELEGRAM)
-      .executeTakeFirst(),
-    db
-      .selectFrom('outbox')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('status', '=', 'pending')
-      .where('provider', '=', TELEGRAM)
-      .executeTakeFirst(),
+  const [traffic, pending, blocked] = await Promise.all([
+    readTraffic({ db }, TELEGRAM),
     readPending({ db }, TELEGRAM, clock.now()),
     countBlocked({ db }),
   ]);
   return {
-    ...(times?.inMs != null && { lastInAtMs: times.inMs }),
-    ...(times?.outMs != null && { lastOutAtMs: times.outMs }),
-    waiting: Number(waiting?.count ?? 0),
+    ...traffic,
     pending: pending.length,
     blocked: blocked.reduce((sum, { count }) => sum + Number(count), 0),
   };
