@@ -54,8 +54,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const { store, nodes, tracing, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const { version, host, platform } = deps.server;
-  const presence = createPresence({ self: { version, host, platform }, clock });
+  const presence = createPresence({ self: selfOf(deps.server), clock });
   const check = createFrameCheck({
     every: deps.checkFramesEvery,
     onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not match its schema'),
@@ -74,8 +73,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const { global } = conversations.talks;
   const chats = channelNouns(deps, conversations);
-  const reported = { talks: conversations.talks, turns: conversations.turns, channels: chats.health };
-  const health: Health = createHealth(deps, reported, (summary) => {
+  const health: Health = createHealth(deps, { conversations, channels: chats.health }, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
@@ -92,10 +90,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  const all = { list: () => workstreams.list(DAEMON) };
-  metrics.mirror(stateOf({ live: deps.live, health, workstreams: all, sockets }));
-  metrics.observeLoad(loadOf({ workstreams: all, store, server: deps.server, passwords: deps.auth.passwords }));
-  metrics.observeLoaded(workstreams);
+  observe(metrics, deps, { workstreams, health, sockets });
   const gateway: Gateway = {
     dispatch,
     streams,
@@ -123,10 +118,30 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   return { gateway, parts: { conversations, broadcast, presence } };
 }
 
+const selfOf = ({ version, host, platform }: GatewayDeps['server']) => ({ version, host, platform });
+
 interface GatewayParts {
   conversations: Conversations;
   broadcast: Broadcast;
   presence: Presence;
+}
+
+/** Connects the metrics with what they show. */
+function observe(
+  metrics: Metrics,
+  { live, store, server, auth }: Pick<GatewayDeps, 'live' | 'store' | 'server' | 'auth'>,
+  { workstreams, health, sockets }: ObservedParts,
+): void {
+  const all = { list: () => workstreams.list(DAEMON) };
+  metrics.mirror(stateOf({ live, health, workstreams: all, sockets }));
+  metrics.observeLoad(loadOf({ workstreams: all, store, server, passwords: auth.passwords }));
+  metrics.observeLoaded(workstreams);
+}
+
+interface ObservedParts {
+  workstreams: Conversations['talks']['workstreams'];
+  health: Health;
+  sockets: GatewayServer;
 }
 
 type HealthDeps = Pick<
@@ -135,16 +150,16 @@ type HealthDeps = Pick<
 >;
 
 interface ReportedParts {
-  talks: Pick<Conversations['talks'], 'sessions' | 'workstreams'>;
-  turns: Pick<Conversations['turns'], 'heartbeats'>;
+  conversations: Pick<Conversations, 'talks' | 'turns'>;
   channels: ChannelNouns['health'];
 }
 
 function createHealth(
   { server, models, startNotices, store, storePath, notSandboxed, live, clock }: HealthDeps,
-  { talks: { sessions, workstreams }, turns: { heartbeats }, channels }: ReportedParts,
+  { conversations: { talks, turns }, channels }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
+  const { sessions, workstreams } = talks;
   return new Health({
     version: server.version,
     nodeId: server.nodeId,
@@ -155,7 +170,7 @@ function createHealth(
     notSandboxed,
     live,
     sessions,
-    heartbeats,
+    heartbeats: turns.heartbeats,
     channels,
     states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
     publish,

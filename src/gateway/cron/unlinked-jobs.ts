@@ -6,10 +6,7 @@ import type { Channels } from '../channels/channels.ts';
 const NAMED = 3;
 
 /** A notice for each channel that is not set up, and that jobs deliver their answers to. */
-export function unlinkedJobs(
-  scheduler: { jobs(): Iterable<Job> },
-  channels: Pick<Channels, 'isLinked'>,
-): Notice[] {
+export function unlinkedJobs(scheduler: { jobs(): Iterable<Job> }, channels: Pick<Channels, 'isLinked'>): Notice[] {
   const byChannel = new Map<string, string[]>();
   for (const { payload, enabled, name } of scheduler.jobs()) {
     if (!enabled || payload.kind !== 'agentTurn' || !payload.deliver) continue;

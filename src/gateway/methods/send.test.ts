@@ -248,7 +248,7 @@ test('an unknown channel or destination is refused with the known ones', async (
     refusals.map(({ code, message }) => `${code}: ${message}`),
     [
       'INVALID_REQUEST: unsupported channel: pigeon (available: webhook, workstream, telegram)',
-      'NOT_LINKED: telegram has no destinations; add them to config.json under channels.telegram',
+      'NOT_LINKED: telegram is not set up; add it to config.json under channels.telegram',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'INVALID_REQUEST: message must not be blank',

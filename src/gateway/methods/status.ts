@@ -3,8 +3,8 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Handlers } from '../call.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
-import type { ChannelHealth } from '../channels/health/channel-health.ts';
 import { readState } from '../channels/delivery-rows.ts';
+import type { ChannelHealth } from '../channels/health/channel-health.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
@@ -18,8 +18,7 @@ interface StatusMethodDeps {
   storePath: string;
   heartbeats: Pick<Heartbeats, 'everySeconds'>;
   systemEvents: Pick<SystemEvents, 'texts'>;
-  channels: Pick<Channels, 'all'>;
-  channelHealth: Pick<ChannelHealth, 'look' | 'rows' | 'notices'>;
+  chats: { channels: Pick<Channels, 'all'>; health: Pick<ChannelHealth, 'look' | 'rows' | 'notices'> };
   store: Pick<Store, 'db'>;
 }
 
@@ -31,23 +30,22 @@ export const statusMethods = ({
   storePath,
   heartbeats,
   systemEvents,
-  channels,
-  channelHealth,
+  chats,
   store,
 }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
   status: async (_, call) => {
     const viewer = viewerOf(call);
     const recent = (await sessions.newest({ viewer, sinceMs: 0, limit: RECENT })).map(toSessionRow);
     const { alias, provider, modelId } = models.current();
-    await channelHealth.look();
-    const services = channelHealth.rows();
+    await chats.health.look();
+    const services = chats.health.rows();
     return {
       heartbeatSeconds: heartbeats.everySeconds,
       providerSummary: [
         `${alias}: ${provider}/${modelId}`,
         ...models.notices().map(({ text }) => text),
-        ...channelHealth.notices().map(({ text }) => text),
-        ...channels.all.flatMap(toLine),
+        ...chats.health.notices().map(({ text }) => text),
+        ...chats.channels.all.flatMap(toLine),
         ...services.map(({ channel, state, why }) => `${channel}: ${state}${why === undefined ? '' : ` (${why})`}`),
         ...outboxLines(await readState(store, { viewer, principal: call.principal?.id ?? '' })),
       ],

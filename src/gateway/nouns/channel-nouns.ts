@@ -20,8 +20,14 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
+    channels,
     /** How the chat services are doing. */
-    health: new ChannelHealth({ services: [telegram], jobNotices: () => unlinkedJobs(turns.cron.scheduler, channels), store, log: deps.log }),
+    health: new ChannelHealth({
+      services: [telegram],
+      jobNotices: () => unlinkedJobs(turns.cron.scheduler, channels),
+      store,
+      log: deps.log,
+    }),
     channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     send: {

@@ -2,8 +2,8 @@ import type { ChannelHealthRow } from '../../../../protocol/methods/channels/cha
 import type { Notice } from '../../../../protocol/notice.ts';
 import type { Log } from '../../../log.ts';
 import type { Store } from '../../store/store.ts';
-import { type ChannelTrouble, findTrouble } from './channel-trouble.ts';
 import { type ChannelTraffic, readTraffic } from './channel-traffic.ts';
+import { type ChannelTrouble, findTrouble } from './channel-trouble.ts';
 import type { WatchedChannel } from './watched-channel.ts';
 
 interface ChannelHealthDeps {

@@ -65,11 +65,16 @@ export class PollState {
   troubled(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     const isConflict = error instanceof BotApiError && error.kind === 'conflict';
-    if (!isConflict) return this.#become('connecting', why);
+    if (isConflict) this.#noteConflict(why);
+    else this.#become('connecting', why);
+  }
+
+  #noteConflict(why: string): void {
     this.#become('conflict', `${why} ${CONFLICT_ADVICE}`);
     const nowMs = this.#clock.monotonic();
-    const isSame = this.#conflicts !== undefined && nowMs - this.#conflicts.lastMs <= CALM_MS;
-    this.#conflicts = { firstMs: isSame && this.#conflicts ? this.#conflicts.firstMs : nowMs, lastMs: nowMs };
+    const before = this.#conflicts;
+    const isSame = before !== undefined && nowMs - before.lastMs <= CALM_MS;
+    this.#conflicts = { firstMs: isSame ? before.firstMs : nowMs, lastMs: nowMs };
   }
 
   /** With these settings, nothing has happened yet. */
