@@ -206,6 +206,7 @@ type TurnDeps = Pick<
   | 'workdirs'
   | 'live'
   | 'auth'
+  | 'authenticator'
   | 'hostTimeZone'
   | 'tracing'
   | 'clock'

@@ -203,7 +203,7 @@ test('the answer of a run is sent to the requested destination, and next time to
     gateway.call('agent', { message: key, idempotencyKey: key, deliver: true, ...params });
   assert.equal(
     (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'a', deliver: true })).message,
-    'deliver needs `to`: this session has sent nothing yet',
+    'deliver needs `to`: this session has neither received nor sent anything by a channel yet',
   );
   gateway.puppet.turn('The first.');
   await ask('one', { channel: 'webhook', to: 'ops' });
@@ -214,7 +214,7 @@ test('the answer of a run is sent to the requested destination, and next time to
   assert.equal(
     (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'b', deliver: true, channel: 'workstream' }))
       .message,
-    'deliver needs `to`: this session has sent nothing by workstream yet',
+    'deliver needs `to`: this session has neither received nor sent anything by workstream yet',
   );
   assert.match(
     (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'c', deliver: true, channel: 'pigeon' })).message,

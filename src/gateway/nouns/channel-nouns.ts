@@ -31,7 +31,7 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
     channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     send: {
-      methods: sendMethods({ channels, deliveries, store, clock, ids }),
+      methods: sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
       run: (signal: AbortSignal) => deliveries.run(signal),
       close: () => deliveries.close(),
     },
