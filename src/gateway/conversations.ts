@@ -177,7 +177,8 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const { channels, deliveries } = createOutbox({ store, webhooks, telegram, authenticator, clock, log }, workstreams);
+  const outbox = { store, webhooks, telegram, authenticator, metrics: shared.metrics, clock, log };
+  const { channels, deliveries } = createOutbox(outbox, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,

@@ -72,7 +72,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const { global } = conversations.talks;
-  const chats = channelNouns(deps, conversations);
+  const chats = channelNouns(deps, conversations, metrics);
   const health: Health = createHealth(deps, { conversations, channels: chats.health }, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
@@ -90,7 +90,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  observe(metrics, deps, { workstreams, health, sockets });
+  observe(metrics, deps, { workstreams, health, sockets, channels: chats.health });
   const gateway: Gateway = {
     dispatch,
     streams,
@@ -130,18 +130,20 @@ interface GatewayParts {
 function observe(
   metrics: Metrics,
   { live, store, server, auth }: Pick<GatewayDeps, 'live' | 'store' | 'server' | 'auth'>,
-  { workstreams, health, sockets }: ObservedParts,
+  { workstreams, health, sockets, channels }: ObservedParts,
 ): void {
   const all = { list: () => workstreams.list(DAEMON) };
   metrics.mirror(stateOf({ live, health, workstreams: all, sockets }));
   metrics.observeLoad(loadOf({ workstreams: all, store, server, passwords: auth.passwords }));
   metrics.observeLoaded(workstreams);
+  metrics.observeChannels(() => channels.figures());
 }
 
 interface ObservedParts {
   workstreams: Conversations['talks']['workstreams'];
   health: Health;
   sockets: GatewayServer;
+  channels: ChannelNouns['health'];
 }
 
 type HealthDeps = Pick<

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createChannels } from './channels.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
@@ -10,17 +11,18 @@ import { createWorkstreamChannel } from './workstream-note.ts';
 
 type OutboxDeps = Pick<GatewayDeps, 'store' | 'webhooks' | 'telegram' | 'clock' | 'log'> & {
   authenticator: Pick<Authenticator, 'viewerOf'>;
+  metrics: ChannelMetrics;
 };
 
 /** Where messages go that leave a conversation, and the queue from which they go. */
 export function createOutbox(
-  { store, webhooks, telegram, authenticator, clock, log }: OutboxDeps,
+  { store, webhooks, telegram, authenticator, metrics, clock, log }: OutboxDeps,
   workstreams: Workstreams,
 ) {
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
-    createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock }),
+    createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock, metrics }),
   ]);
   return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };
 }

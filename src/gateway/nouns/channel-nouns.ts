@@ -5,17 +5,19 @@ import { unlinkedJobs } from '../cron/unlinked-jobs.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
+import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
 
 type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'telegram' | 'auth' | 'clock' | 'ids' | 'log'>;
 
 /** Messages to the outside, and the chat services from which people write. */
-export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations) {
+export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations, metrics: ChannelMetrics) {
   const telegram = createTelegramNoun(deps, {
     workstreams: talks.workstreams,
     runs: turns.runs,
     commands: turns.commands,
     approvals: turns.approvals,
     deliveries: talks.deliveries,
+    metrics,
   });
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;

@@ -1,6 +1,7 @@
 import type { ChannelHealthRow } from '../../../../protocol/methods/channels/channel.ts';
 import type { Notice } from '../../../../protocol/notice.ts';
 import type { Log } from '../../../log.ts';
+import type { ChannelFigures } from '../../metrics/channel-metrics.ts';
 import type { Store } from '../../store/store.ts';
 import { type ChannelTraffic, readTraffic } from './channel-traffic.ts';
 import { type ChannelTrouble, findTrouble } from './channel-trouble.ts';
@@ -52,6 +53,14 @@ export class ChannelHealth {
     });
   }
 
+  /** The same for metrics, as of now. */
+  figures(): ChannelFigures[] {
+    return this.#deps.services.filter(isSetUp).map(({ channel, report, backlog }) => {
+      const { state, silentMs } = report();
+      return { channel, isUp: !DOWN.includes(state), backlog: backlog(), silentMs };
+    });
+  }
+
   /** What people have to know, as of the last look. */
   notices(): Notice[] {
     return [...[...this.#told.values()].map(({ notice }) => notice), ...this.#jobNotices];
@@ -74,5 +83,7 @@ export class ChannelHealth {
     }
   }
 }
+
+const DOWN: readonly ChannelHealthRow['state'][] = ['off', 'connecting', 'conflict', 'error'];
 
 const isSetUp = ({ report }: WatchedChannel): boolean => report().state !== 'off';
