@@ -128,15 +128,15 @@ function createTalks(
     ids,
     log,
   }: TalkDeps,
-  { shared, shared: { stopping }, records }: BeforeTalks,
+  { shared, shared: { stopping, metrics }, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
-  const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
+  const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
   const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
   const onSessions = () => sessions.refresh();
-  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
+  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => outbox.deliveries.wake(), onSessions };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
@@ -177,15 +177,14 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const outbox = { store, webhooks, telegram, authenticator, metrics: shared.metrics, clock, log };
-  const { channels, deliveries } = createOutbox(outbox, workstreams);
+  const outbox = createOutbox({ store, webhooks, telegram, authenticator, metrics, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,
     hidden,
     sessions,
-    channels,
-    deliveries,
+    channels: outbox.channels,
+    deliveries: outbox.deliveries,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),

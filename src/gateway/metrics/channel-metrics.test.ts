@@ -26,10 +26,10 @@ test('updates and parts are counted by their ends, and the gauges show the servi
     'service_channel_backlog{channel="whatsapp"} 0',
     'service_channel_parts_total{channel="whatsapp",state="ambiguous"} 1',
     'service_channel_poll_age_seconds{channel="telegram"} 1.5',
-    'service_channel_up{channel="telegram"} 0',
-    'service_channel_up{channel="whatsapp"} 1',
     'service_channel_updates_total{channel="telegram",outcome="accepted"} 2',
     'service_channel_updates_total{channel="telegram",outcome="ignored"} 1',
+    'service_channel_up{channel="telegram"} 0',
+    'service_channel_up{channel="whatsapp"} 1',
   ]);
   world.figures = [];
   assert.deepEqual(
