@@ -30,7 +30,7 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
       store,
       log: deps.log,
     }),
-    channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
+    channel: { methods: channelMethods({ store, channels, users: deps.auth.users, telegram, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     send: {
       methods: sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
