@@ -18,6 +18,9 @@ const NoticeCode = z.enum([
   'audit_unsigned', // the trail had no signature; it has one now
   'program_unsafe', // a program is installed but not used
   'tool_servers_unreadable', // those of the database
+  'channel_down', // no messages come from a chat service
+  'channel_conflict', // another program receives messages of the same account
+  'channel_missing', // jobs deliver to a channel that is not set up
   'sandbox_off', // the setting that switches the sandbox off has no effect
 ]);
 type NoticeCode = z.infer<typeof NoticeCode>;

@@ -28,6 +28,20 @@ export const healthEndpoints = {
         backend: z.object({ status: z.enum(['up', 'down']), circuit_state: z.enum(['closed', 'open', 'half_open']) }),
         store: z.object({ status: z.enum(['ok', 'degraded']), reason: z.string().optional() }),
         sandbox: z.object({ active: z.boolean(), reason: z.string().optional() }),
+        /** The chat services that are set up; `why` is empty while messages are received. */
+        channels: z.array(
+          z.object({
+            channel: z.string(),
+            state: z.string(),
+            why: z.string(),
+            since: z.string(),
+            last_poll: z.string().nullable(),
+            last_in: z.string().nullable(),
+            last_out: z.string().nullable(),
+            backlog: z.int(),
+            waiting: z.int(),
+          }),
+        ),
       }),
   }),
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty } from '../frames.ts';
 import { Notice } from '../notice.ts';
+import { ChannelHealthRow } from './channels/channel.ts';
 
 const Count = z.int().min(0);
 
@@ -35,9 +36,11 @@ export const HealthSummary = z
     }),
     /** Whether shell commands run in a sandbox, and if not, why. */
     sandbox: z.strictObject({ active: z.boolean(), reason: z.string().optional() }),
-    // Shown by clients of the specification. Neither of these providers exists here.
+    // Shown by clients of the specification. The first provider does not exist here.
     web: z.strictObject({ linked: z.literal(false) }),
-    telegram: z.strictObject({ configured: z.literal(false) }),
+    telegram: z.strictObject({ configured: z.boolean() }),
+    /** The chat services that are set up. */
+    channels: z.array(ChannelHealthRow),
     /** Seconds between periodic heartbeats; 0: no heartbeats. */
     heartbeatSeconds: Count,
     /** The number of all sessions, and the five that were updated last. */

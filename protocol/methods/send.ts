@@ -10,13 +10,20 @@ export const sendContracts = {
     params: () =>
       z
         .strictObject({
-          /** A webhook destination of config.json, or a session key. */
-          to: NonEmpty.max(256),
+          /**
+           * A webhook destination of config.json, a session key, or a chat. With the provider `last`, a session: the message
+           * goes to the chat from which people last wrote to it. Default: the main session.
+           */
+          to: NonEmpty.max(256).optional(),
           message: NonEmpty.max(262_144),
           idempotencyKey: IdempotencyKey,
           mediaUrl: optionalText(2_048),
-          /** `webhook` or `workstream`. Default: the first that has the destination. */
+          /** `last`, or the name of a channel. Default: the first that has the destination. */
           provider: optionalText(64),
+        })
+        .refine(({ to, provider }) => to !== undefined || provider?.trim().toLowerCase() === 'last', {
+          path: ['to'],
+          error: 'is required, except with the provider "last"',
         })
         .meta({ id: 'SendParams' }),
     result: () =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { ChannelHealthRow } from './channels/channel.ts';
 import { SessionRow } from './sessions.ts';
 
 const Count = z.int().min(0);
@@ -22,6 +23,8 @@ export const statusContracts = {
             defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
             recent: z.array(SessionRow),
           }),
+          /** The chat services that are set up. */
+          channels: z.array(ChannelHealthRow),
         })
         .meta({ id: 'StatusSummary' }),
   }),

@@ -126,15 +126,15 @@ function createTalks(
     ids,
     log,
   }: TalkDeps,
-  { shared, shared: { stopping }, records }: BeforeTalks,
+  { shared, shared: { stopping, metrics }, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
-  const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
+  const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
   const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
   const onSessions = () => sessions.refresh();
-  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
+  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => outbox.deliveries.wake(), onSessions };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
@@ -175,14 +175,14 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const { channels, deliveries } = createOutbox({ store, channelServices, authenticator, clock, log }, workstreams);
+  const outbox = createOutbox({ store, channelServices, authenticator, metrics, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,
     hidden,
     sessions,
-    channels,
-    deliveries,
+    channels: outbox.channels,
+    deliveries: outbox.deliveries,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),
@@ -204,6 +204,7 @@ type TurnDeps = Pick<
   | 'workdirs'
   | 'live'
   | 'auth'
+  | 'authenticator'
   | 'hostTimeZone'
   | 'tracing'
   | 'clock'

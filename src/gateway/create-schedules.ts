@@ -10,7 +10,10 @@ import { Heartbeats } from './wake/heartbeats.ts';
 import type { SystemEvents } from './wake/system-events.ts';
 import type { Workstreams } from './workstreams/workstreams.ts';
 
-type ScheduleDeps = Pick<GatewayDeps, 'store' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'>;
+type ScheduleDeps = Pick<
+  GatewayDeps,
+  'store' | 'authenticator' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
+>;
 
 interface ScheduledParts {
   broadcast: Broadcast;
@@ -23,7 +26,7 @@ interface ScheduledParts {
 
 /** What starts turns at its time, without a caller: heartbeats and jobs. */
 export function createSchedules(
-  { store, toolbox, live, hostTimeZone, clock, ids, log }: ScheduleDeps,
+  { store, authenticator, toolbox, live, hostTimeZone, clock, ids, log }: ScheduleDeps,
   { broadcast, systemEvents, workstreams, channels, runs, commands }: ScheduledParts,
 ) {
   const heartbeats = new Heartbeats({
@@ -40,6 +43,7 @@ export function createSchedules(
     runs,
     commands,
     channels,
+    viewerOf: (principalId) => authenticator.viewerOf(principalId),
     systemEvents,
     heartbeats,
     toolbox,

@@ -16,7 +16,7 @@ import { createIdempotency } from './idempotency.ts';
 import { loadOf } from './metrics/load-metrics.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics/metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
-import { channelNouns } from './nouns/channel-nouns.ts';
+import { type ChannelNouns, channelNouns } from './nouns/channel-nouns.ts';
 import { joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
@@ -74,12 +74,12 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
-  const health: Health = createHealth(deps, conversations, (summary) => {
+  const chats = channelNouns(deps, conversations, metrics);
+  const health: Health = createHealth(deps, { conversations, channels: chats.health }, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
   const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
-  const chats = channelNouns(deps, conversations);
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats });
   const untraced = createDispatch({
     handlers: nouns.handlers,
@@ -92,10 +92,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  const all = { list: () => workstreams.list(DAEMON) };
-  metrics.mirror(stateOf({ live: deps.live, health, workstreams: all, sockets }));
-  metrics.observeLoad(loadOf({ workstreams: all, store, server: deps.server, passwords: deps.auth.passwords }));
-  metrics.observeLoaded(workstreams);
+  observe(metrics, deps, { workstreams, health, sockets, channels: chats.health });
   const gateway: Gateway = {
     dispatch,
     streams,
@@ -132,21 +129,42 @@ interface GatewayParts {
   presence: Presence;
 }
 
+/** Connects the metrics with what they show. */
+function observe(
+  metrics: Metrics,
+  { live, store, server, auth }: Pick<GatewayDeps, 'live' | 'store' | 'server' | 'auth'>,
+  { workstreams, health, sockets, channels }: ObservedParts,
+): void {
+  const all = { list: () => workstreams.list(DAEMON) };
+  metrics.mirror(stateOf({ live, health, workstreams: all, sockets }));
+  metrics.observeLoad(loadOf({ workstreams: all, store, server, passwords: auth.passwords }));
+  metrics.observeLoaded(workstreams);
+  metrics.observeChannels(() => channels.figures());
+}
+
+interface ObservedParts {
+  workstreams: Conversations['talks']['workstreams'];
+  health: Health;
+  sockets: GatewayServer;
+  channels: ChannelNouns['health'];
+}
+
 type HealthDeps = Pick<
   GatewayDeps,
   'server' | 'models' | 'startNotices' | 'store' | 'storePath' | 'notSandboxed' | 'live' | 'clock'
 >;
 
 interface ReportedParts {
-  talks: Pick<Conversations['talks'], 'sessions' | 'workstreams'>;
-  turns: Pick<Conversations['turns'], 'heartbeats'>;
+  conversations: Pick<Conversations, 'talks' | 'turns'>;
+  channels: ChannelNouns['health'];
 }
 
 function createHealth(
   { server, models, startNotices, store, storePath, notSandboxed, live, clock }: HealthDeps,
-  { talks: { sessions, workstreams }, turns: { heartbeats } }: ReportedParts,
+  { conversations: { talks, turns }, channels }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
+  const { sessions, workstreams } = talks;
   return new Health({
     version: server.version,
     nodeId: server.nodeId,
@@ -157,7 +175,8 @@ function createHealth(
     notSandboxed,
     live,
     sessions,
-    heartbeats,
+    heartbeats: turns.heartbeats,
+    channels,
     states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
     publish,
     clock,

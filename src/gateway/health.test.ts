@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ChannelHealthRow } from '../../protocol/methods/channels/channel.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { type Notice, warn } from '../../protocol/notice.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
@@ -13,6 +14,7 @@ function setUp() {
   const backend: BackendHealth = { status: 'up', circuitState: 'closed' };
   const store: { status: 'ok' | 'degraded'; reason?: string } = { status: 'ok' };
   const notices: Notice[] = [];
+  const channels: ChannelHealthRow[] = [];
   const published: [HealthSummary['status'], number][] = [];
   const health: Health = new Health({
     version: '1',
@@ -28,12 +30,13 @@ function setUp() {
     live: { maxWorkstreams: 50 },
     states: () => ['idle', 'error', 'idle'],
     sessions: { known: () => ({ count: 0, newest: [] }) },
+    channels: { look: async () => undefined, rows: () => [...channels], notices: () => [] },
     storePath: '/home/ada/.headgate/headgate.db',
     heartbeats: { everySeconds: 0 },
     publish: ({ status }) => void published.push([status, health.version()]),
     clock,
   });
-  return { clock, backend, store, notices, health, published };
+  return { clock, backend, store, notices, channels, health, published };
 }
 
 /** The running service, and `[status, version]` of its published summaries. */
@@ -67,6 +70,7 @@ test('the daemon is degraded while its model or its disk is', () => {
 test('a summary is published at the start and every minute, each with its own version', async () => {
   const parts = setUp();
   const { published, stop, ended } = running(parts);
+  await parts.clock.advance(0);
   assert.deepEqual(published, [['ok', 2]]);
   await parts.clock.advance(59_999);
   assert.equal(published.length, 1);
@@ -84,6 +88,7 @@ test('a summary is published at the start and every minute, each with its own ve
 test('an important change is published within two seconds, a shorter flap is not', async () => {
   const parts = setUp();
   const { published, stop, ended } = running(parts);
+  await parts.clock.advance(0);
   parts.backend.status = 'down';
   await parts.clock.advance(1_000);
   parts.backend.status = 'up';
@@ -93,11 +98,15 @@ test('an important change is published within two seconds, a shorter flap is not
   await parts.clock.advance(2_000);
   parts.notices.push(warn('model_key_missing', 'a key is missing'));
   await parts.clock.advance(2_000);
+  parts.channels.push({ channel: 'telegram', state: 'connecting', sinceMs: 5, backlog: 0, waiting: 0 });
+  await parts.clock.advance(2_000);
   assert.deepEqual(published, [
     ['ok', 2],
     ['degraded', 3],
     ['degraded', 4],
+    ['degraded', 5],
   ]);
+  assert.equal(parts.health.summary().telegram.configured, true);
   stop();
   await ended;
 });

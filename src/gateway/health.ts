@@ -3,6 +3,7 @@ import type { Notice } from '../../protocol/notice.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
+import type { ChannelHealth } from './channels/health/channel-health.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { StoreHealth } from './store/store.ts';
 import type { SessionList } from './workstreams/session-list.ts';
@@ -22,6 +23,7 @@ export interface HealthDeps {
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
+  channels: Pick<ChannelHealth, 'look' | 'rows' | 'notices'>;
   sessions: Pick<SessionList, 'known'>;
   /** Where sessions are stored, for people who ask. */
   storePath: string;
@@ -36,7 +38,10 @@ const REFRESH_MS = 60_000;
 /** A change is published soon, but a flapping state is not published each time. */
 const LOOK_MS = 2_000;
 
-/** The health of the daemon. All values are available without waiting, so a summary is never stale. */
+/**
+ * The health of the daemon. Nearly all values are available without waiting; the figures of chat services are as old as the
+ * last look at them.
+ */
 export class Health {
   readonly #deps: HealthDeps;
   readonly #startedMs: number;
@@ -52,12 +57,19 @@ export class Health {
     return this.#version;
   }
 
+  /** With figures of chat services as they are now. */
+  async current(): Promise<HealthSummary> {
+    await this.#deps.channels.look();
+    return this.summary();
+  }
+
   summary(): HealthSummary {
     const { version, nodeId, models, startNotices, store, notSandboxed, live, clock } = this.#deps;
     const begunMs = clock.monotonic();
     const backend = models.health();
     const stored = store.health();
     const { alias, modelId } = models.current();
+    const channels = this.#deps.channels.rows();
     return {
       ok: true,
       ts: clock.now(),
@@ -74,20 +86,21 @@ export class Health {
       store: stored,
       sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },
       ...this.#forOldClients(clock.now()),
-      notices: [...startNotices, ...models.notices()],
+      channels,
+      notices: [...startNotices, ...models.notices(), ...this.#deps.channels.notices()],
     };
   }
 
   /** Fields of earlier gateways that their clients still show. */
   #forOldClients(nowMs: number): Pick<HealthSummary, 'web' | 'telegram' | 'heartbeatSeconds' | 'sessions'> {
-    const { sessions, storePath, heartbeats } = this.#deps;
+    const { sessions, storePath, heartbeats, channels } = this.#deps;
     const { count, newest } = sessions.known(RECENT);
     const recent = newest.map(({ sessionKey: key, updatedMs: updatedAt }) => {
       return { key, updatedAt, age: Math.max(0, nowMs - updatedAt) };
     });
     return {
       web: { linked: false },
-      telegram: { configured: false },
+      telegram: { configured: channels.rows().some(({ channel }) => channel === 'telegram') },
       heartbeatSeconds: heartbeats.everySeconds,
       sessions: { path: storePath, count, recent },
     };
@@ -98,8 +111,11 @@ export class Health {
     let told = '';
     let toldMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
-      const summary = this.summary();
-      const matters = JSON.stringify([summary.status, summary.backend, summary.store, summary.notices, summary.model]);
+      const summary = await this.current();
+      if (signal.aborted) return;
+      const { status, backend, store, notices, model, channels } = summary;
+      const states = channels.map(({ channel, state }) => [channel, state]);
+      const matters = JSON.stringify([status, backend, store, notices, model, states]);
       if (matters !== told || this.#deps.clock.monotonic() - toldMs >= REFRESH_MS) {
         told = matters;
         toldMs = this.#deps.clock.monotonic();

@@ -35,6 +35,20 @@ export const ChannelRow = z
   .meta({ id: 'ChannelRow' });
 export type ChannelRow = z.infer<typeof ChannelRow>;
 
+/** What the health of the daemon shows of a chat service that is set up. */
+export const ChannelHealthRow = ChannelRow.pick({
+  channel: true,
+  state: true,
+  why: true,
+  sinceMs: true,
+  lastPollAtMs: true,
+  lastInAtMs: true,
+  lastOutAtMs: true,
+  backlog: true,
+  waiting: true,
+}).meta({ id: 'ChannelHealthRow' });
+export type ChannelHealthRow = z.infer<typeof ChannelHealthRow>;
+
 /** A destination of `send` outside of Headgate. Messages go there, and none come back. */
 export const NotificationRow = z
   .strictObject({

@@ -17,6 +17,7 @@ import { readScheduleStatus, type ScheduleStatus, toScheduleLine } from '../cron
 import { toLabel } from '../find-workstream.ts';
 import { createPaint, type Paint, wantsColours } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
+import { toChannelLine } from './channels/channel-line.ts';
 
 export interface StatusFlags extends TargetFlags {
   json?: boolean | undefined;
@@ -107,6 +108,7 @@ function toJson({ url, process: daemon, residentBytes, ...found }: Status): obje
 function toLines(found: Status, paint: Paint): string[] {
   const { url, process: daemon, health, workstreams, approvals, pairings, schedule, residentBytes } = found;
   const here = { nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const { channels = [] } = health; // older daemons list none
   const pid = daemon === undefined ? '' : `, pid ${daemon.pid}`;
   const notices = toNotices(health).map((notice) => paint('yellow', `! ${notice}`));
   const rows: [name: string, text: string][] = [
@@ -116,6 +118,7 @@ function toLines(found: Status, paint: Paint): string[] {
     ...(residentBytes === undefined ? [] : ([['Memory', `${Math.round(residentBytes / 1_048_576)} MiB`]] as const)),
     ['Saving', health.store.status === 'ok' ? 'works' : `fails (${health.store.reason ?? 'unknown'})`],
     ['Open', `${workstreams.length} of at most ${health.maxWorkstreams} workstreams`],
+    ...channels.map((row) => toChannelLine(row, here.nowMs)),
     ...(schedule.jobs === 0 ? [] : ([['Schedule', toScheduleLine(schedule, here)]] as const)),
   ].map(([name = '', text = '']) => [name, toSafeText(text)]);
   return [

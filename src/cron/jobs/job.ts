@@ -15,6 +15,8 @@ export interface JobDefinition {
   deleteAfterRun: boolean;
   maxRunMs: number;
   approval: CronApproval;
+  /** The principal who chose where the answers go. */
+  sender?: string | undefined;
   /** What an administrator wrote about it; present for jobs made as schedules. */
   label?: JobLabel | undefined;
 }

@@ -10,4 +10,8 @@ export interface ChannelReport {
   /** Headgate's account there; undefined: the service has not answered yet. */
   bot?: { account: string; username: string };
   lastPollMs?: number;
+  /** How long ago a poll last succeeded, or the first one began; undefined: it is not polled. */
+  silentMs?: number;
+  /** For how long another program has received messages of the account, again and again; undefined: none does. */
+  conflictMs?: number;
 }

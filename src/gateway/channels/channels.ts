@@ -13,7 +13,9 @@ export interface Destination {
 export interface Channels {
   readonly all: readonly Channel[];
   byName(name: string): Channel | undefined;
-  /** Throws INVALID_REQUEST for an unknown name, NOT_LINKED for a channel without destinations. */
+  /** Whether messages can be sent over it. */
+  isLinked(name: string): boolean;
+  /** Throws INVALID_REQUEST for an unknown name, NOT_LINKED for a channel that is not set up. */
   linked(name: string): Channel;
   /**
    * Finds the channel and destination for a message. Without a provider, the first channel with that destination.
@@ -28,6 +30,7 @@ export function createChannels(all: readonly Channel[]): Channels {
   return {
     all,
     byName: (name) => byName.get(name),
+    isLinked: (name) => isSetUp(byName.get(name)),
     linked,
     async resolve({ provider, to, viewer }) {
       const asked = provider?.trim().toLowerCase();
@@ -41,18 +44,19 @@ export function createChannels(all: readonly Channel[]): Channels {
   };
 }
 
+/** The providers of the specification, also where they cannot be set up. */
+const PROVIDERS = ['telegram', 'whatsapp'];
+
+const isSetUp = (channel: Channel | undefined): boolean => channel !== undefined && channel.destinations?.length !== 0;
+
 function requireLinked(channel: Channel | undefined, asked: string, all: readonly Channel[]): Channel {
-  if (channel === undefined) {
+  if (channel !== undefined && isSetUp(channel)) return channel;
+  if (channel === undefined && !PROVIDERS.includes(asked)) {
     const known = all.map(({ name }) => name).join(', ');
     throw new GatewayError('INVALID_REQUEST', `unsupported channel: ${asked.slice(0, 80)} (available: ${known})`);
   }
-  if (channel.destinations?.length === 0) {
-    throw new GatewayError(
-      'NOT_LINKED',
-      `${asked} has no destinations; add them to config.json under channels.${asked}`,
-    );
-  }
-  return channel;
+  const problem = PROVIDERS.includes(asked) ? 'is not set up; add it' : 'has no destinations; add them';
+  throw new GatewayError('NOT_LINKED', `${asked} ${problem} to config.json under channels.${asked}`);
 }
 
 function namesOf(channels: readonly Channel[]): string {

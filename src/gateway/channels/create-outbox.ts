@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createChannels } from './channels.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
@@ -12,19 +13,26 @@ import { createWorkstreamChannel } from './workstream-note.ts';
 
 type OutboxDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'clock' | 'log'> & {
   authenticator: Pick<Authenticator, 'viewerOf'>;
+  metrics: ChannelMetrics;
 };
 
 /** Where messages go that leave a conversation, and the queue from which they go. */
 export function createOutbox(
-  { store, channelServices, authenticator, clock, log }: OutboxDeps,
+  { store, channelServices, authenticator, metrics, clock, log }: OutboxDeps,
   workstreams: Workstreams,
 ) {
   const { webhooks, telegram, whatsapp } = channelServices;
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
-    createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock }),
-    createWhatsAppChannel({ number: createNumbers(whatsapp, clock), settings: whatsapp.settings, store, clock }),
+    createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock, metrics }),
+    createWhatsAppChannel({
+      number: createNumbers(whatsapp, clock),
+      settings: whatsapp.settings,
+      store,
+      clock,
+      metrics,
+    }),
   ]);
   return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };
 }

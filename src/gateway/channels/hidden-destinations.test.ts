@@ -83,7 +83,7 @@ test('an answer goes to the last destination of its session only for those who p
   for (const answer of ['The first.', 'The second.', 'The third.']) gateway.puppet.turn(answer);
   await gateway.call('agent', ask(ADA, 'one', { to: wsId }), ADA);
   await world.settled();
-  const nothing = 'deliver needs `to`: this session has sent nothing yet';
+  const nothing = 'deliver needs `to`: this session has neither received nor sent anything by a channel yet';
   assert.equal((await gateway.refusal('agent', ask(BOB, 'two', {}), BOB)).message, nothing);
   await gateway.call('chat.send', ask(BOB, 'three', {}), BOB);
   await gateway.isIdle(await gateway.main());

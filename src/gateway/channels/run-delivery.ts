@@ -4,6 +4,7 @@ import type { Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Channels } from './channels.ts';
 import { readLast } from './delivery-rows.ts';
+import { readLastChat } from './inbox/chat-rows.ts';
 
 /** Where a client wants the answer of a run to go. */
 interface Asked {
@@ -11,27 +12,62 @@ interface Asked {
   deliver?: boolean | undefined;
   /** Absent or `last`: any channel. `webchat`: clients only. */
   channel?: string | undefined;
-  /** Default: where the session's last message on the channel went. */
+  /** Default: the chat from which people last wrote to the session, or where its last message on the channel went. */
   to?: string | undefined;
   /** Of the session, if it exists. */
   wsId: string | undefined;
+  /** Of another session whose last chat is used if this one has none. */
+  elseWsId?: string | undefined;
 }
+
+interface DeliveryParts {
+  channels: Pick<Channels, 'resolve' | 'linked'>;
+  store: Pick<Store, 'db'>;
+}
+
+type Place = NonNullable<RunRequest['deliver']>;
+
+/** Whether a channel parameter asks for the last place that fits. */
+const isLast = (channel: string | undefined): boolean => ['', 'last'].includes(nameOf(channel));
+
+const nameOf = (channel: string | undefined): string => channel?.trim().toLowerCase() ?? '';
 
 /** The destination of the answer, checked before the run is accepted; undefined when only clients get it. */
 export async function resolveDelivery(
-  { viewer, deliver, channel, to, wsId }: Asked,
-  { channels, store }: { channels: Channels; store: Pick<Store, 'db'> },
+  { viewer, deliver, channel, to, wsId, elseWsId }: Asked,
+  parts: DeliveryParts,
 ): Promise<RunRequest['deliver']> {
-  const name = channel?.trim().toLowerCase();
+  const name = nameOf(channel);
   if (!deliver || name === 'webchat') return undefined;
-  const isLast = name === undefined || name === '' || name === 'last';
+  const { channels, store } = parts;
   if (to?.trim()) {
-    const found = await channels.resolve({ provider: isLast ? undefined : name, to, viewer });
+    const found = await channels.resolve({ provider: isLast(channel) ? undefined : name, to, viewer });
     return { provider: found.channel.name, to: found.to };
   }
-  const provider = isLast ? undefined : channels.linked(name).name;
+  const provider = isLast(channel) ? undefined : channels.linked(name).name;
+  const chat = await lastChat([wsId, elseWsId], provider, parts);
+  if (chat) return chat;
   const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider, viewer });
   if (last) return { provider: last.provider, to: last.destination };
-  const sent = provider === undefined ? 'sent nothing' : `sent nothing by ${provider}`;
-  throw new GatewayError('INVALID_REQUEST', `deliver needs \`to\`: this session has ${sent} yet`);
+  const by = provider ?? 'a channel';
+  throw new GatewayError(
+    'INVALID_REQUEST',
+    `deliver needs \`to\`: this session has neither received nor sent anything by ${by} yet`,
+  );
+}
+
+/**
+ * The chat from which people last wrote to the first of these sessions that has one. Throws NOT_LINKED if its chat service
+ * is no longer set up.
+ */
+export async function lastChat(
+  sessions: readonly (string | undefined)[],
+  channel: string | undefined,
+  { channels, store }: DeliveryParts,
+): Promise<Place | undefined> {
+  for (const wsId of sessions) {
+    const chat = wsId === undefined ? undefined : await readLastChat(store, { wsId, channel });
+    if (chat) return { provider: channels.linked(chat.channel).name, to: chat.chat };
+  }
+  return undefined;
 }

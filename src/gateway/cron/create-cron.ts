@@ -33,7 +33,8 @@ export interface Cron {
 }
 
 export function createCron(deps: CronDeps): Cron {
-  const { workstreams, runs, commands, channels, systemEvents, heartbeats, store, live, clock, ids, log } = deps;
+  const { workstreams, runs, commands, channels, viewerOf, systemEvents, heartbeats, store, live, clock, ids, log } =
+    deps;
   const { toolbox, hostTimeZone, publish } = deps;
   const owner = ids.id('scheduler');
   const ledger = new SqlLedger({
@@ -51,6 +52,7 @@ export function createCron(deps: CronDeps): Cron {
     runs,
     commands,
     channels,
+    viewerOf,
     systemEvents,
     heartbeats,
     store,

@@ -101,7 +101,7 @@ test('an answer is delivered; if that is impossible, the model is not called, or
   const { store } = cron.gateway;
   const sent = () => store.db.selectFrom('outbox').select(['provider', 'destination', 'message']).execute();
   const deliver = (turn: object) => cron.run(asksAgent('report', { turn: { deliver: true, ...turn } }));
-  const noRecipient = 'deliver needs `to`: this session has sent nothing yet';
+  const noRecipient = 'deliver needs `to`: this session has neither received nor sent anything by a channel yet';
   const unknown = 'unsupported channel: pigeon (available: webhook)';
   assert.deepEqual(await (await deliver({})).ended, { status: 'error', error: noRecipient });
   assert.deepEqual(await (await deliver({ channel: 'pigeon', to: 'ops' })).ended, { status: 'error', error: unknown });

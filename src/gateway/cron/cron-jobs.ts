@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CronEvent, CronPayload } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
@@ -28,7 +29,14 @@ interface CronJobsDeps {
 /** Values of `channel` besides our channels: `last`, and a provider name of earlier gateways. */
 const WITHOUT_LINK = ['last', 'webchat'];
 
-type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'> & { label?: JobLabel };
+/** Who makes or changes a job, and what administrators write about it. */
+interface Maker {
+  /** A principal. */
+  by?: string | undefined;
+  label?: JobLabel;
+}
+
+type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'> & Maker;
 
 /** More jobs would be a program's mistake. */
 const MAX_JOBS = 20_000;
@@ -46,11 +54,11 @@ export class CronJobs {
   }
 
   /** `keep`: statements to commit with the job. Throws INVALID_REQUEST naming the field. */
-  async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[], label?: JobLabel): Promise<Job> {
+  async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[], { by, label }: Maker = {}): Promise<Job> {
     const { store, scheduler, ids } = this.#deps;
     this.#checkWork(asked);
     const made = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
-    const job = label ? { ...made, label } : made;
+    const job = { ...made, ...(by !== undefined && { sender: by }), ...(label && { label }) };
     if (scheduler.jobCount >= MAX_JOBS) {
       throw new GatewayError('INVALID_REQUEST', `job limit (${MAX_JOBS}) reached; remove some first`);
     }
@@ -69,12 +77,13 @@ export class CronJobs {
    * Throws NOT_FOUND for an unknown id, and CONFLICT for a revision other than the expected one. A refused change
    * leaves the job unchanged. `also`: statements to commit with the change.
    */
-  async update({ id, patch, revision, label }: Change, also?: () => Statement[]): Promise<Job> {
+  async update({ id, patch, revision, by, label }: Change, also?: () => Statement[]): Promise<Job> {
     const change = (job: Job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
       const changed = changedJob(job, patch, this.#circumstances());
-      const after = label ? { ...changed, label } : changed;
+      const sender = hasSameDestination(job.payload, changed.payload) ? job.sender : by;
+      const after = { ...changed, sender, ...(label && { label }) };
       if (patch.payload) this.#checkRoom(after);
       return after;
     };
@@ -158,6 +167,14 @@ function checkThinking(payload: CronPayload | undefined): void {
     if (!(error instanceof GatewayError)) throw error;
     throw wrongField('payload.thinking', error.message, { cause: error });
   }
+}
+
+/** Whoever changes only other parts of a job does not take its destination over. */
+function hasSameDestination(before: CronPayload, after: CronPayload): boolean {
+  const [one, other] = [before, after].map((payload) =>
+    payload.kind === 'agentTurn' && payload.deliver ? [payload.channel, payload.to] : [],
+  );
+  return isDeepStrictEqual(one, other);
 }
 
 const textOf = ({ payload }: Job): string => (payload.kind === 'systemEvent' ? payload.text : payload.message);

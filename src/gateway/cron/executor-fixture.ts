@@ -5,7 +5,7 @@ import { someJob } from '../../cron/jobs/job-fixture.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannels } from '../channels/channels.ts';
-import { DAEMON } from '../sharing/perception.ts';
+import { ANYONE, DAEMON } from '../sharing/perception.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { storedReader } from '../store/stored-value.ts';
 import { type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
@@ -29,6 +29,7 @@ export async function executorFixture(options: WholeGatewayOptions = {}) {
     createExecutor({
       ...gateway.parts,
       channels: createChannels([hook]),
+      viewerOf: () => ANYONE,
       heartbeats: { wake: (principal) => void woken.push(principal) },
       clock: gateway.clock,
       log: gateway.log,

@@ -11,10 +11,10 @@ import { resolveDelivery } from '../channels/run-delivery.ts';
 import type { Commands } from '../commands/commands.ts';
 import type { RunHandle, RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
-import { ANYONE, DAEMON } from '../sharing/perception.ts';
+import { ANYONE, DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { NoRoom } from '../workstreams/closing.ts';
-import { jobKeyOf } from '../workstreams/session-keys.ts';
+import { jobKeyOf, MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -26,6 +26,8 @@ export interface IsolatedTurnDeps {
   runs: Pick<Runs, 'accept' | 'find'>;
   commands: Pick<Commands, 'clear' | 'clearForeignText'>;
   channels: Channels;
+  /** What a principal perceives now. */
+  viewerOf(principalId: string): Viewer;
   store: Pick<Store, 'db' | 'commit' | 'readMessages' | 'reportDamage'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
@@ -96,28 +98,46 @@ async function obtain(sessionKey: string, { workstreams }: IsolatedTurnDeps): Pr
 }
 
 /** Throws GatewayError when the turn cannot run as configured. */
-async function toRequest({ id, approval }: Job, turn: AgentTurn, deps: IsolatedTurnDeps): Promise<JobRequest> {
+async function toRequest(job: Job, turn: AgentTurn, deps: IsolatedTurnDeps): Promise<JobRequest> {
   return {
     unattended: true,
     ...(turn.thinking !== undefined && { effort: effortOfLevel(turn.thinking) }),
     timeoutMs: (turn.timeoutSeconds ?? DEFAULT_TIMEOUT_SECS) * 1_000,
-    approval,
-    ...(await toDelivery(jobKeyOf(id), turn, deps)),
+    approval: job.approval,
+    ...(await toDelivery(job, turn, deps)),
   };
 }
 
 async function toDelivery(
-  sessionKey: string,
+  job: Job,
   turn: AgentTurn,
   deps: IsolatedTurnDeps,
 ): Promise<Pick<RunRequest, 'deliver' | 'undeliverable'>> {
-  const known = turn.deliver ? await deps.workstreams.lookUp(sessionKey, DAEMON) : undefined;
   try {
-    const deliver = await resolveDelivery({ ...turn, viewer: ANYONE, wsId: known?.wsId }, deps); // everyone may read the job
+    const deliver = turn.deliver ? await resolve(job, turn, deps) : undefined;
     return deliver ? { deliver } : {};
   } catch (error) {
     if (!turn.bestEffortDeliver || !(error instanceof GatewayError) || error.retryable) throw error;
     return { undeliverable: error.message };
+  }
+}
+
+/**
+ * Without `to`: the last place of the job's session, or the chat from which people last wrote to the main session, which
+ * also reads the results of jobs.
+ */
+async function resolve({ id, sender }: Job, turn: AgentTurn, deps: IsolatedTurnDeps) {
+  const { workstreams, viewerOf } = deps;
+  const [own, main] = [await workstreams.lookUp(jobKeyOf(id), DAEMON), await workstreams.lookUp(MAIN, ANYONE)];
+  const asked = { ...turn, viewer: ANYONE, wsId: own?.wsId, elseWsId: main?.wsId }; // everyone may read the job
+  try {
+    return await resolveDelivery(asked, deps);
+  } catch (error) {
+    if (sender === undefined || !(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
+    // A chat is mostly private. The other workstreams of a person are nothing for jobs (decision 62).
+    const found = await resolveDelivery({ ...asked, viewer: viewerOf(sender) }, deps);
+    if (found?.provider === 'workstream') throw error;
+    return found;
   }
 }
 

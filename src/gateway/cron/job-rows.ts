@@ -79,6 +79,7 @@ const definitionOf = (job: Job): JobDefinition => ({
   deleteAfterRun: job.deleteAfterRun,
   maxRunMs: job.maxRunMs,
   approval: job.approval,
+  ...(job.sender !== undefined && { sender: job.sender }),
   ...(job.label && { label: job.label }),
 });
 

@@ -59,17 +59,18 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
       const kept = keptOf<{ id: string; madeMs: number }>(call);
       const job = kept
         ? jobs.asMade(asked, kept)
-        : await jobs.add(asked, ({ id, name, createdMs: madeMs }) => [
-            ...call.keep({ id, madeMs }),
-            ...call.audited({ id, name }),
-          ]);
+        : await jobs.add(
+            asked,
+            ({ id, name, createdMs: madeMs }) => [...call.keep({ id, madeMs }), ...call.audited({ id, name })],
+            { by: call.principal?.id },
+          );
       return toWire(job, asked);
     }),
     'cron.update': onceLoaded(async (asked, { audited, principal }) => {
       const { id, patch } = asked;
       requireProofForAllowing(jobs.get(id), patch, principal);
       const changed = Object.keys(patch);
-      return toWire(await jobs.update(asked, () => audited({ changed })), asked);
+      return toWire(await jobs.update({ ...asked, by: principal?.id }, () => audited({ changed })), asked);
     }),
     'cron.remove': onceLoaded(async ({ id }, { audited }) => ({
       ok: true,

@@ -3,5 +3,5 @@ import type { Handlers } from '../call.ts';
 import type { Health } from '../health.ts';
 
 export const healthMethods = (health: Health): Handlers<keyof typeof healthContracts> => ({
-  health: () => health.summary(),
+  health: () => health.current(),
 });

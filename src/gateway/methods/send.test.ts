@@ -204,7 +204,7 @@ test('the answer of a run is sent to the requested destination, and next time to
     gateway.call('agent', { message: key, idempotencyKey: key, deliver: true, ...params });
   assert.equal(
     (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'a', deliver: true })).message,
-    'deliver needs `to`: this session has sent nothing yet',
+    'deliver needs `to`: this session has neither received nor sent anything by a channel yet',
   );
   gateway.puppet.turn('The first.');
   await ask('one', { channel: 'webhook', to: 'ops' });
@@ -215,7 +215,7 @@ test('the answer of a run is sent to the requested destination, and next time to
   assert.equal(
     (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'b', deliver: true, channel: 'workstream' }))
       .message,
-    'deliver needs `to`: this session has sent nothing by workstream yet',
+    'deliver needs `to`: this session has neither received nor sent anything by workstream yet',
   );
   assert.match(
     (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'c', deliver: true, channel: 'pigeon' })).message,
@@ -249,7 +249,7 @@ test('an unknown channel or destination is refused with the known ones', async (
     refusals.map(({ code, message }) => `${code}: ${message}`),
     [
       'INVALID_REQUEST: unsupported channel: pigeon (available: webhook, workstream, telegram, whatsapp)',
-      'NOT_LINKED: telegram has no destinations; add them to config.json under channels.telegram',
+      'NOT_LINKED: telegram is not set up; add it to config.json under channels.telegram',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'INVALID_REQUEST: message must not be blank',

@@ -15,6 +15,7 @@ test('status returns the model, its notices, and the five latest sessions', asyn
     heartbeatSeconds: 0,
     providerSummary: ['puppet: puppet/puppet', 'a puppet'],
     queuedSystemEvents: [],
+    channels: [],
   });
   const { recent, ...counted } = sessions;
   assert.deepEqual(counted, {
@@ -77,6 +78,7 @@ test('health returns the states of the workstreams, and that everything is ok', 
     sandbox: { active: false, reason: 'no bubblewrap' },
     web: { linked: false },
     telegram: { configured: false },
+    channels: [],
     heartbeatSeconds: 0,
     sessions: {
       path: '/home/ada/.headgate/headgate.db',

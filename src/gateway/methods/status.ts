@@ -4,6 +4,7 @@ import type { Handlers } from '../call.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
 import { readState } from '../channels/delivery-rows.ts';
+import type { ChannelHealth } from '../channels/health/channel-health.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
@@ -17,7 +18,7 @@ interface StatusMethodDeps {
   storePath: string;
   heartbeats: Pick<Heartbeats, 'everySeconds'>;
   systemEvents: Pick<SystemEvents, 'texts'>;
-  channels: Pick<Channels, 'all'>;
+  chats: { channels: Pick<Channels, 'all'>; health: Pick<ChannelHealth, 'look' | 'rows' | 'notices'> };
   store: Pick<Store, 'db'>;
 }
 
@@ -29,23 +30,28 @@ export const statusMethods = ({
   storePath,
   heartbeats,
   systemEvents,
-  channels,
+  chats,
   store,
 }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
   status: async (_, call) => {
     const viewer = viewerOf(call);
     const recent = (await sessions.newest({ viewer, sinceMs: 0, limit: RECENT })).map(toSessionRow);
     const { alias, provider, modelId } = models.current();
+    await chats.health.look();
+    const services = chats.health.rows();
     return {
       heartbeatSeconds: heartbeats.everySeconds,
       providerSummary: [
         `${alias}: ${provider}/${modelId}`,
         ...models.notices().map(({ text }) => text),
-        ...channels.all.flatMap(toLine),
+        ...chats.health.notices().map(({ text }) => text),
+        ...chats.channels.all.flatMap(toLine),
+        ...services.map(({ channel, state, why }) => `${channel}: ${state}${why === undefined ? '' : ` (${why})`}`),
         ...outboxLines(await readState(store, { viewer, principal: call.principal?.id ?? '' })),
       ],
       queuedSystemEvents: systemEvents.texts(),
       sessions: { path: storePath, count: await sessions.count(viewer), defaults: defaultsOf({ models }), recent },
+      channels: services,
     };
   },
 });

@@ -4,12 +4,13 @@ import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { NudgeKind } from '../../agent/message.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { type ChannelMetrics, createChannelMetrics } from './channel-metrics.ts';
 import { createJudgeMetrics, type JudgeMetrics } from './judge-metrics.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
 import { type LoadedWorkstreams, observeLoaded } from './workstream-metrics.ts';
 
 /** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */
-export interface Metrics extends JudgeMetrics {
+export interface Metrics extends JudgeMetrics, ChannelMetrics {
   /** `endpoint` is a row's path. */
   httpRequest(request: { method: string; endpoint: string; statusCode: number; seconds: number }): void;
   sseConnections(change: 1 | -1): void;
@@ -78,11 +79,8 @@ export const stateOf = ({ live, health, workstreams, sockets }: MirroredParts): 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const counts = createCounters(registry);
-  const http = createHttpMetrics(registry);
   return {
-    httpRequest: http.httpRequest,
-    sseConnections: http.sseConnections,
-    sseCoalesced: http.sseCoalesced,
+    ...createHttpMetrics(registry),
     request(method, outcome) {
       counts.requests({ method, outcome });
       if (outcome === 'RATE_LIMITED') counts.rateLimited();
@@ -91,6 +89,7 @@ export function createMetrics(): Metrics {
     tokens: (type, count) => counts.tokens({ type }, count),
     thoughtsDropped: counts.thoughtsDropped,
     ...createJudgeMetrics(registry),
+    ...createChannelMetrics(registry),
     toolCall: (tool) => counts.tools({ tool }),
     memoryNudge: (kind) => counts.nudges({ kind }),
     error: counts.errors,

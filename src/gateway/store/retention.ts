@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
+import { forgetChats } from '../channels/ledger/forget-chats.ts';
 import { removeDeleted } from './deletion.ts';
 import { nextLog } from './next-log.ts';
 import type { SqliteStore } from './sqlite-store.ts';
@@ -33,6 +34,7 @@ export function createRetention(deps: {
       .deleteFrom('outbox')
       .where('ended_ms', '<', clock.now() - deps.live.retentionDays * DAY_MS);
     await store.commit({ statements: [statementOf(sentLongAgo)] });
+    await forgetChats(store, { nowMs: clock.now(), days: deps.live.retentionDays, signal });
     await removeDeleted(store, deps.isBeingMade);
     const beforeMs = clock.now() - deps.live.retentionDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {

@@ -1,5 +1,31 @@
 import { healthEndpoints } from '../../../protocol/http/health.ts';
+import type { ChannelHealthRow } from '../../../protocol/methods/channels/channel.ts';
 import { bind } from '../bind.ts';
+import { iso } from '../iso.ts';
+
+const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms));
+
+const toChannel = ({
+  channel,
+  state,
+  why = '',
+  sinceMs,
+  lastPollAtMs,
+  lastInAtMs,
+  lastOutAtMs,
+  backlog,
+  waiting,
+}: ChannelHealthRow) => ({
+  channel,
+  state,
+  why,
+  since: iso(sinceMs),
+  last_poll: isoOrNull(lastPollAtMs),
+  last_in: isoOrNull(lastInAtMs),
+  last_out: isoOrNull(lastOutAtMs),
+  backlog,
+  waiting,
+});
 
 export const healthRoutes = [
   bind(healthEndpoints.health, 'health', {
@@ -16,6 +42,7 @@ export const healthRoutes = [
       backend,
       store,
       sandbox,
+      channels,
     }) => ({
       status,
       version,
@@ -27,6 +54,7 @@ export const healthRoutes = [
       backend: { status: backend.status, circuit_state: backend.circuitState },
       store,
       sandbox,
+      channels: channels.map(toChannel),
     }),
   }),
 ];

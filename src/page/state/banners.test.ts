@@ -21,6 +21,7 @@ const healthy: HealthSummary = {
   sandbox: { active: true },
   web: { linked: false },
   telegram: { configured: false },
+  channels: [],
   heartbeatSeconds: 0,
   sessions: { path: '/h/headgate.db', count: 1, recent: [] },
   notices: [],

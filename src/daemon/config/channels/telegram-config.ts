@@ -35,8 +35,8 @@ const Settings = z.object({
     .int()
     .min(1)
     .max(10_080)
-    .default(5)
-    .describe('After so many minutes without a connection to Telegram, health reports it.'),
+    .default(10)
+    .describe('After so many minutes without an answer of Telegram, health and status report it.'),
   apiRoot: z
     .url({ protocol: /^https?$/ })
     .default(TELEGRAM_API_ROOT)

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../clock.ts';
 import type { Commands } from '../../commands/commands.ts';
 import type { GatewayDeps } from '../../gateway-deps.ts';
+import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { Approvals } from '../../runs/approvals.ts';
 import type { Runs } from '../../runs/runs.ts';
 import { DAEMON } from '../../sharing/perception.ts';
@@ -28,6 +29,7 @@ export interface ChatParts {
   commands: Pick<Commands, 'startAfresh' | 'clear'>;
   approvals: Pick<Approvals, 'resolve'>;
   deliveries: Pick<DeliveryQueue, 'wake'>;
+  metrics: Pick<ChannelMetrics, 'channelUpdate'>;
 }
 
 /** How a chat service differs from the others. */
@@ -47,7 +49,7 @@ export function createChats(
   parts: ChatParts,
 ) {
   const { store, auth, clock, ids, log } = deps;
-  const { workstreams, runs, commands, approvals, deliveries } = parts;
+  const { workstreams, runs, commands, approvals, deliveries, metrics } = parts;
   const { users, audit } = auth;
   const { channel } = service;
   const replies = createReplies({ store, wake: () => deliveries.wake(), clock });
@@ -75,6 +77,7 @@ export function createChats(
         store,
         handle,
         isUrgent,
+        onEnded: (outcome) => metrics.channelUpdate(channel, outcome),
         onFailed: (row) => (row.chat === '' ? Promise.resolve() : replies.tell(row, LOST)),
         clock,
         log,

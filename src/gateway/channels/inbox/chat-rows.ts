@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { ChatTable } from '../../store/schema/channels/channel-schema.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import type { Statement, Store } from '../../store/store.ts';
@@ -9,6 +10,29 @@ interface ChatName {
 
 export const readChat = ({ db }: Pick<Store, 'db'>, { channel, chat }: ChatName): Promise<ChatTable | undefined> =>
   db.selectFrom('channel_chats').selectAll().where('channel', '=', channel).where('chat', '=', chat).executeTakeFirst();
+
+/**
+ * The chat from which people last wrote to a workstream. Not one with a person who was revoked since: nothing is sent there
+ * unless somebody names it.
+ */
+export const readLastChat = (
+  { db }: Pick<Store, 'db'>,
+  { wsId, channel }: { wsId: string; channel?: string | undefined },
+): Promise<Pick<ChatTable, 'channel' | 'chat'> | undefined> =>
+  db
+    .selectFrom('channel_chats')
+    .select(['channel', 'chat'])
+    .where('ws_id', '=', wsId)
+    .where('last_in_ms', 'is not', null)
+    .where(
+      sql<boolean>`(kind = 'group' or not exists (
+        select 1 from channel_senders
+        where channel_senders.channel = channel_chats.channel and sender_id = last_sender and status = 'revoked'))`,
+    )
+    .$if(channel !== undefined, (query) => query.where('channel', '=', channel ?? ''))
+    .orderBy('last_in_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 
 /** A chat with its session; a chat whose workstream was deleted gets another one. */
 export const putChat = (row: ChatTable): Statement => ({

@@ -68,6 +68,21 @@ export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Acc
 
 type UpdateName = Pick<InboxRow, 'channel' | 'account' | 'update_id'>;
 
+/** Undefined: it was removed. */
+export const readState = async (
+  { db }: Pick<Store, 'db'>,
+  { channel, account, update_id }: UpdateName,
+): Promise<InboxState | undefined> => {
+  const row = await db
+    .selectFrom('channel_inbox')
+    .select('state')
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .where('update_id', '=', update_id)
+    .executeTakeFirst();
+  return row?.state;
+};
+
 /** How an update ends. Refused if it has ended, so that nothing happens twice because of it. */
 export function endUpdate(
   { channel, account, update_id }: UpdateName,

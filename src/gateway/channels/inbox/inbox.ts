@@ -2,8 +2,9 @@ import { isUnavailable } from '../../../agent/run/record-at-last.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { createSerialKeys } from '../../../timing/serial-keys.ts';
+import type { UpdateOutcome } from '../../metrics/channel-metrics.ts';
 import { type Store, UnitRefused } from '../../store/store.ts';
-import { type Account, ENDED, endUpdate, type InboxRow, readWaiting } from './inbox-rows.ts';
+import { type Account, ENDED, endUpdate, type InboxRow, readState, readWaiting } from './inbox-rows.ts';
 
 interface InboxDeps {
   store: Pick<Store, 'db' | 'commit'>;
@@ -11,6 +12,8 @@ interface InboxDeps {
   handle(row: InboxRow): Promise<void>;
   /** Whether an update does not wait for earlier ones of its chat. */
   isUrgent(row: InboxRow): boolean;
+  /** An update has ended. */
+  onEnded(outcome: UpdateOutcome): void;
   /** An update could not be handled. */
   onFailed(row: InboxRow): Promise<unknown>;
   clock: Clock;
@@ -47,6 +50,7 @@ export class Inbox {
       const key = row.chat === '' || isUrgent(row) ? undefined : `${row.channel} ${row.chat}`;
       void this.#serially
         .run(key, () => this.#handle(row))
+        .then(() => this.#tellEnd(row))
         .catch((err: unknown) => log.error({ err, update: id }, 'the update of a chat service was not handled'))
         .finally(() => this.#taken.delete(id));
     }
@@ -68,6 +72,11 @@ export class Inbox {
       }
       await this.#deps.clock.sleep(RETRY_MS * attempt, signal).catch(() => undefined); // the daemon stops
     }
+  }
+
+  async #tellEnd(row: InboxRow): Promise<void> {
+    const state = await readState(this.#deps.store, row);
+    if (state !== 'waiting') this.#deps.onEnded(state ?? 'ignored');
   }
 
   async #giveUp(row: InboxRow, error: unknown): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { ChatTable, ChunkTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Statement, Store } from '../../store/store.ts';
 import { ServiceError } from '../calls/service-error.ts';
@@ -10,6 +11,7 @@ import { type ChunkNews, insertChunks, isEnded, type RenderedChunk, readChunks, 
 interface SendDeps {
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
+  metrics: Pick<ChannelMetrics, 'channelPart'>;
 }
 
 /** Sends one part; resolves with the id that the service gave it. Throws ServiceError. */
@@ -78,13 +80,14 @@ async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean
 
 type Recorder = ReturnType<typeof recorder>;
 
-function recorder(chunk: ChunkTable, { store, clock }: SendDeps) {
+function recorder(chunk: ChunkTable, { store, clock, metrics }: SendDeps) {
   const write = async (news: ChunkNews, { durable = false, owes }: { durable?: boolean; owes?: 1 } = {}) => {
     const nowMs = clock.now();
     const chat: Pick<ChatTable, 'channel' | 'chat'> = { channel: chunk.channel, chat: chunk.destination };
     const isSent = news.state === 'accepted' || owes === 1;
     const noted: Statement[] = isSent ? [noteSent(chat, { nowMs, ...(owes && { owes }) })] : [];
     await store.commit({ statements: [updateChunk(chunk, news, nowMs), ...noted], durable });
+    if (isEnded(news)) metrics.channelPart(chunk.channel, news.state);
   };
   return {
     sending: () => write({ state: 'sending' }, { durable: true }),

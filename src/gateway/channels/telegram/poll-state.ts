@@ -2,18 +2,35 @@ import type { Clock } from '../../../clock.ts';
 import type { ChannelReport, ChannelState } from '../channel-report.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 
+/** Conflicts that are farther apart are different ones. */
+const CALM_MS = 5 * 60_000;
+
 /** The state of the connection to Telegram, as the poller sees it. */
 export class PollState {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   #report: ChannelReport;
+  /** When a poll last succeeded, or the first one began, on the steady clock. */
+  #heardMs: number | undefined;
+  /**
+   * The first and the last conflict of a series, on the steady clock. Polls between them may succeed: the other program
+   * waits after its own conflicts, too.
+   */
+  #conflicts: { firstMs: number; lastMs: number } | undefined;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
     this.#clock = clock;
     this.#report = { state: 'off', sinceMs: clock.now() };
   }
 
   get report(): ChannelReport {
-    return this.#report;
+    const nowMs = this.#clock.monotonic();
+    const conflicts = this.#conflicts;
+    const isGoingOn = conflicts !== undefined && nowMs - conflicts.lastMs <= CALM_MS;
+    return {
+      ...this.#report,
+      ...(this.#heardMs !== undefined && { silentMs: nowMs - this.#heardMs }),
+      ...(isGoingOn && { conflictMs: conflicts.lastMs - conflicts.firstMs }),
+    };
   }
 
   /** The bot that Telegram knows by the token. */
@@ -22,11 +39,12 @@ export class PollState {
   }
 
   off(): void {
-    this.#report = { state: 'off', sinceMs: this.#clock.now() };
+    this.#begin('off');
   }
 
   connecting(): void {
-    this.#report = { state: 'connecting', sinceMs: this.#clock.now() };
+    this.#begin('connecting');
+    this.#heardMs = this.#clock.monotonic();
   }
 
   identified(bot: { account: string; username: string }): void {
@@ -36,6 +54,7 @@ export class PollState {
   polled(): void {
     this.#become('polling');
     this.#report.lastPollMs = this.#clock.now();
+    this.#heardMs = this.#clock.monotonic();
   }
 
   failed(why: string): void {
@@ -46,8 +65,23 @@ export class PollState {
   troubled(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     const isConflict = error instanceof BotApiError && error.kind === 'conflict';
-    if (isConflict) this.#become('conflict', `${why} ${CONFLICT_ADVICE}`);
+    if (isConflict) this.#noteConflict(why);
     else this.#become('connecting', why);
+  }
+
+  #noteConflict(why: string): void {
+    this.#become('conflict', `${why} ${CONFLICT_ADVICE}`);
+    const nowMs = this.#clock.monotonic();
+    const before = this.#conflicts;
+    const isSame = before !== undefined && nowMs - before.lastMs <= CALM_MS;
+    this.#conflicts = { firstMs: isSame ? before.firstMs : nowMs, lastMs: nowMs };
+  }
+
+  /** With these settings, nothing has happened yet. */
+  #begin(state: ChannelState): void {
+    this.#report = { state, sinceMs: this.#clock.now() };
+    this.#heardMs = undefined;
+    this.#conflicts = undefined;
   }
 
   #become(state: ChannelState, why?: string): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
 import type { ServiceError } from '../calls/service-error.ts';
@@ -18,10 +19,11 @@ interface TelegramChannelDeps {
   settings(): TelegramSettings | undefined;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
+  metrics: Pick<ChannelMetrics, 'channelPart'>;
 }
 
 /** Sends messages to chats at Telegram. Their names are the numbers of chats, or their session keys. */
-export const createTelegramChannel = ({ bot, settings, store, clock }: TelegramChannelDeps): Channel => ({
+export const createTelegramChannel = ({ bot, settings, store, clock, metrics }: TelegramChannelDeps): Channel => ({
   name: 'telegram',
   get destinations() {
     return settings() === undefined ? [] : undefined;
@@ -33,7 +35,7 @@ export const createTelegramChannel = ({ bot, settings, store, clock }: TelegramC
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
     const { render, send } = await prepare(delivery, current, store);
-    await sendParts({ channel: 'telegram', delivery, ambiguous, render, send, movedTo }, { store, clock });
+    await sendParts({ channel: 'telegram', delivery, ambiguous, render, send, movedTo }, { store, clock, metrics });
     return 'taken';
   },
 });

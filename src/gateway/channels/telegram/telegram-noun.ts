@@ -59,7 +59,9 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
     log,
   });
   return {
+    ...TELEGRAM,
     report: () => state.report,
+    alertMs: () => telegram.settings()?.alertMs,
     backlog: () => inbox.backlog,
     async check(token: string | undefined, signal: AbortSignal) {
       const { checkToken } = await import('./check-token.ts'); // a start does not need it

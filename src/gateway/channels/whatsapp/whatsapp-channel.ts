@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
@@ -16,10 +17,11 @@ interface WhatsAppChannelDeps {
   settings(): WhatsAppSettings | undefined;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
+  metrics: Pick<ChannelMetrics, 'channelPart'>;
 }
 
 /** Sends messages to people at WhatsApp. Their names are telephone numbers, or their session keys. */
-export const createWhatsAppChannel = ({ number, settings, store, clock }: WhatsAppChannelDeps): Channel => ({
+export const createWhatsAppChannel = ({ number, settings, store, clock, metrics }: WhatsAppChannelDeps): Channel => ({
   name: 'whatsapp',
   get destinations() {
     return settings() === undefined ? [] : undefined;
@@ -31,7 +33,7 @@ export const createWhatsAppChannel = ({ number, settings, store, clock }: WhatsA
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
     const { render, send } = await prepare(delivery, current, { store, clock });
-    await sendParts({ channel: 'whatsapp', delivery, ambiguous, render, send }, { store, clock });
+    await sendParts({ channel: 'whatsapp', delivery, ambiguous, render, send }, { store, clock, metrics });
     return 'taken';
   },
 });

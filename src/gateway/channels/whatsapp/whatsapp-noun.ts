@@ -66,7 +66,9 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   }
 
   return {
+    ...WHATSAPP,
     report: () => state.report,
+    alertMs: () => undefined,
     backlog: () => inbox.backlog,
     async check(token: string | undefined, signal: AbortSignal) {
       const { checkNumber } = await import('./check-number.ts'); // a start does not need it

@@ -47,14 +47,19 @@ export function scheduleMethods({ cron, store, server, clock }: ScheduleMethodDe
       const made = jobs.list({ includeDisabled: true }).filter((job) => job.label !== undefined);
       if (made.length >= MOST) throw new GatewayError('CONFLICT', `Maximum of ${MOST} schedules reached`);
       const createdBy = principal?.userId ?? principal?.id ?? '';
-      const job = await jobs.add(asked, ({ id, name }) => audited({ id, name }), { ...label, createdBy });
+      const job = await jobs.add(asked, ({ id, name }) => audited({ id, name }), {
+        by: principal?.id,
+        label: { ...label, createdBy },
+      });
       return shown(job.id);
     }),
     'schedule.get': asSchedules(({ taskId }) => shown(taskId)),
     'schedule.update': asSchedules(async ({ taskId, ...form }, { audited, principal }) => {
       const change = changeOf(form, jobs.get(taskId), here());
       requireProofForAllowing(jobs.get(taskId), change.patch, principal);
-      await jobs.update({ id: taskId, ...change }, () => audited({ changed: Object.keys(change.patch) }));
+      await jobs.update({ id: taskId, ...change, by: principal?.id }, () =>
+        audited({ changed: Object.keys(change.patch) }),
+      );
       return shown(taskId);
     }),
     'schedule.delete': asSchedules(async ({ taskId }, { audited }) => {

@@ -5,6 +5,7 @@ import type { Handlers } from '../../call.ts';
 import type { ChannelReport } from '../../channels/channel-report.ts';
 import type { Channels } from '../../channels/channels.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
+import { readTraffic } from '../../channels/health/channel-traffic.ts';
 import {
   approveSender,
   countBlocked,
@@ -123,26 +124,13 @@ const unknownCode = () =>
   );
 
 async function readFigures(channel: string, { store, clock }: Pick<ChannelMethodDeps, 'store' | 'clock'>) {
-  const { db } = store;
-  const [times, waiting, pending, blocked] = await Promise.all([
-    db
-      .selectFrom('channel_chats')
-      .select(({ fn }) => [fn.max('last_in_ms').as('inMs'), fn.max('last_out_ms').as('outMs')])
-      .where('channel', '=', channel)
-      .executeTakeFirst(),
-    db
-      .selectFrom('outbox')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('status', '=', 'pending')
-      .where('provider', '=', channel)
-      .executeTakeFirst(),
+  const [traffic, pending, blocked] = await Promise.all([
+    readTraffic(store, channel),
     readPending(store, channel, clock.now()),
     countBlocked(store),
   ]);
   return {
-    ...(times?.inMs != null && { lastInAtMs: times.inMs }),
-    ...(times?.outMs != null && { lastOutAtMs: times.outMs }),
-    waiting: Number(waiting?.count ?? 0),
+    ...traffic,
     pending: pending.length,
     blocked: blocked.filter((row) => row.channel === channel).reduce((sum, { count }) => sum + Number(count), 0),
   };

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { putChat } from '../channels/inbox/chat-rows.ts';
+import { ANYONE, DAEMON } from '../sharing/perception.ts';
+import { onlyWebhooks } from '../testing/only-webhooks.ts';
+import { type CallAs, wholeGateway } from '../testing/whole-gateway.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
+
+const permissions = new Set([...ALL_PERMISSIONS].filter((permission) => permission !== 'workstreams.all'));
+const user = (name: string) => ({ id: `user:${name}`, userId: name, permissions });
+const [ADA, BOB] = [user('ada'), user('bob')];
+const OPERATOR: CallAs = { id: 'operator' };
+const UNKNOWN = 'Unknown destination: 101';
+
+const noNetwork = () => Promise.reject(new Error('no network'));
+
+/** A gateway with a private chat of Ada, and jobs that deliver to it. */
+async function setUp() {
+  const gateway = await wholeGateway({
+    authenticator: {
+      ...{ enabled: true, authenticate: () => undefined, endOf: () => undefined },
+      viewerOf: (id) => (id === OPERATOR.id ? DAEMON : ([ADA, BOB].find((person) => person.id === id) ?? ANYONE)),
+    },
+    channelServices: {
+      ...onlyWebhooks({ destinations: () => new Map(), fetch: noNetwork }),
+      telegram: {
+        settings: () => ({
+          ...{ token: '', apiRoot: '', alertMs: 60_000, dmPolicy: 'pairing', session: 'chat', ambiguous: 'once' },
+          ...{ allowFrom: new Set(), approvers: new Set(), groups: new Map() },
+        }),
+        fetch: noNetwork,
+      },
+    },
+  });
+  const stop = new AbortController();
+  const start = () => void gateway.gateway.run(stop.signal);
+  start();
+  const { wsId } = await gateway.call('workstream.create', { visibility: 'private' }, ADA);
+  const chat = { channel: 'telegram', chat: '101', kind: 'dm', session_key: 'x', ws_id: wsId, title: 'Ada' } as const;
+  const row = { ...chat, last_in_ms: 5, last_out_ms: null, last_sender: '101', owes_notice: 0, created_ms: 1 };
+  await gateway.store.commit({ statements: [putChat(row)] });
+  return {
+    ...{ gateway, wsId, start },
+    async add(as: CallAs, turn: object): Promise<string> {
+      const payload = { kind: 'agentTurn', message: 'x', deliver: true, ...turn } as const;
+      const job = { schedule: { kind: 'every', everyMs: 60_000 }, sessionTarget: 'isolated' } as const;
+      return (await gateway.call('cron.add', { ...job, wakeMode: 'next-heartbeat', payload }, as)).id;
+    },
+    change: (id: string, turn: object, as: CallAs) =>
+      gateway.call(
+        'cron.update',
+        { id, patch: { payload: { kind: 'agentTurn', deliver: true, message: 'y', ...turn } } },
+        as,
+      ),
+    /** Runs a job now; returns its error, or where its answer goes. */
+    async run(id: string): Promise<string | undefined> {
+      await gateway.call('cron.run', { id, mode: 'force' });
+      const { entries } = await gateway.call('cron.runs', { id });
+      const sent = await gateway.store.db.selectFrom('outbox').selectAll().orderBy('seq', 'desc').executeTakeFirst();
+      return entries.at(-1)?.error ?? (sent && `${sent.provider} ${sent.destination}`);
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const CHAT = { channel: 'telegram', to: '101' };
+
+test('a job delivers to a private chat only if the person perceives it who chose the destination', async () => {
+  await using stage = await setUp();
+  for (const as of [ADA, OPERATOR]) assert.equal(await stage.run(await stage.add(as, CHAT)), 'telegram 101');
+  const id = await stage.add(BOB, CHAT);
+  assert.equal(await stage.run(id), UNKNOWN);
+  await stage.change(id, { ...CHAT, message: 'other words' }, ADA);
+  assert.equal(await stage.run(id), UNKNOWN, 'the destination is still the choice of Bob');
+  await stage.change(id, { ...CHAT, to: 'telegram:dm:101' }, ADA);
+  assert.equal(await stage.run(id), 'telegram 101');
+  await stage.change(id, CHAT, BOB);
+  assert.equal(await stage.run(id), UNKNOWN);
+});
+
+test('the choice of the person survives a restart, and does not open private workstreams to jobs', async () => {
+  await using stage = await setUp();
+  const [id, note] = [await stage.add(ADA, CHAT), await stage.add(ADA, { to: stage.wsId })];
+  await stage.gateway.restart();
+  stage.start();
+  assert.equal(await stage.run(id), 'telegram 101');
+  assert.equal(await stage.run(note), `Unknown destination: ${stage.wsId}`);
+});
