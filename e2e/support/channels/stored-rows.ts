@@ -13,6 +13,7 @@ export function readRows(home: string) {
       workstreams: read(`select * from workstreams where session_key like 'telegram:%' order by created_ms`),
       outbox: read('select * from outbox order by seq'),
       runs: read('select * from runs').length,
+      openRuns: read("select * from runs where status in ('queued', 'running')").length,
     };
   } finally {
     database.close();

@@ -1,0 +1,113 @@
+import type { Update } from '@grammyjs/types';
+import { readRows } from '../../support/channels/stored-rows.ts';
+import type { Person } from '../../support/channels/telegram/person.ts';
+import { type TelegramServer, startTelegramServer } from '../../support/channels/telegram-server.ts';
+import { startClockedDaemon } from '../../support/daemon/clocked-daemon.ts';
+import { pause, within } from '../../support/deadline.ts';
+import type { ChatRequest } from '../../support/model/scripted-model.ts';
+import { startScriptedModel } from '../../support/model/scripted-model.ts';
+import { say } from '../../support/model/scripted-steps.ts';
+
+export const TOKEN = '4242:scripted-bot-token-for-tests';
+
+/** The people of the attacks. */
+export const PEOPLE = {
+  /** May write and decide. */
+  ada: 101,
+  /** May write. */
+  bob: 102,
+  /** May decide, but not write. */
+  max: 103,
+  /** May write in direct chats only. */
+  dan: 104,
+  /** Was allowed by everything, and revoked. */
+  rex: 105,
+  /** A stranger. */
+  eve: 666,
+} as const;
+
+/** A group in which Ada and Bob may write. */
+export const GROUP_ID = -1_001_000_000_001;
+
+export const SETTINGS = {
+  dmPolicy: 'pairing',
+  allowFrom: [PEOPLE.ada, PEOPLE.bob, PEOPLE.dan, PEOPLE.rex] as readonly (number | string)[],
+  approvers: [PEOPLE.ada, PEOPLE.max, PEOPLE.rex] as number[],
+  groups: { [GROUP_ID]: { allowFrom: [PEOPLE.ada, PEOPLE.bob, PEOPLE.rex] } } as Record<string, object>,
+};
+
+export type AttackStage = Awaited<ReturnType<typeof openAttackStage>>;
+
+/** A daemon in this process with a bot, a model that answers everything, and updates that wait for `daemon.start`. */
+export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
+  const telegram = await startTelegramServer({ token: TOKEN });
+  const model = await startScriptedModel();
+  model.onRequest((request) => scripted.find(({ text }) => wordsIn(request).includes(text))?.answer ?? say('Taken.'));
+  const scripted: { text: string; answer: ReturnType<typeof say> }[] = [];
+  const settings = { ...SETTINGS, ...changed };
+  const person = (name: string, id: number, username?: string) =>
+    telegram.person({ name, id, ...(username !== undefined && { username }) });
+  const group = telegram.group({ title: 'Team' });
+  if (group.id !== GROUP_ID) throw new Error(`the group is ${group.id}`);
+  const config = { channels: { telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot, ...settings } } };
+  let daemon: Awaited<ReturnType<typeof startClockedDaemon>> | undefined;
+  return {
+    ...{ telegram, model, group, scripted },
+    people: {
+      ada: person('Ada', PEOPLE.ada, 'ada'),
+      bob: person('Bob', PEOPLE.bob),
+      max: person('Max', PEOPLE.max),
+      dan: person('Dan', PEOPLE.dan),
+      rex: person('Rex', PEOPLE.rex),
+      eve: person('Eve', PEOPLE.eve),
+    },
+    get daemon() {
+      if (!daemon) throw new Error('the daemon has not been started');
+      return daemon;
+    },
+    async start() {
+      daemon = await startClockedDaemon(config, { environment: { OPENAI_BASE_URL: model.url } });
+      return daemon.connect();
+    },
+    async [Symbol.asyncDispose]() {
+      await daemon?.[Symbol.asyncDispose]();
+      await telegram[Symbol.asyncDispose]();
+      await model.close();
+    },
+  };
+}
+
+/** Adds something that the server's people cannot do, and returns its number. */
+export function deliver({ updates }: Pick<TelegramServer, 'updates'>, content: object): number {
+  const added = updates.add(content as Omit<Update, 'update_id'>);
+  if (!added) throw new Error(`the bot does not ask for ${Object.keys(content)}`);
+  return added.update_id;
+}
+
+/** The number of the newest update. */
+export const lastUpdate = ({ updates }: Pick<TelegramServer, 'updates'>): number =>
+  updates.pending.at(-1)?.update_id ?? 0;
+
+/** A message as Telegram sends it; `changes` make it odd. */
+export const messageOf = (by: Person, text: string, changes: object = {}) => ({
+  message: { message_id: 900_000, date: 1_790_000_000, chat: by.chat.chat, from: by.user, text, ...changes },
+});
+
+/** Resolves once every update was acknowledged and handled, and the runs that they started have ended. */
+export async function untilHandled({ telegram, daemon }: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
+  await telegram.untilAcknowledged();
+  const isOver = () => {
+    const { inbox, openRuns } = readRows(daemon.home);
+    return inbox.every(({ state }) => state !== 'waiting') && openRuns === 0;
+  };
+  const wait = async () => {
+    while (!isOver()) await pause(20);
+  };
+  await within(wait(), 20_000, () => JSON.stringify(readRows(daemon.home).inbox.filter(({ state }) => state === 'waiting')));
+}
+
+/** The last words of somebody in a request to the model. */
+export const wordsIn = ({ messages }: ChatRequest): string => {
+  const last = messages.findLast(({ role, content }) => role === 'user' && !String(content).startsWith('<environment>'));
+  return typeof last?.content === 'string' ? last.content : JSON.stringify(last?.content ?? '');
+};
