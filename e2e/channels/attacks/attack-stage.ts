@@ -6,7 +6,7 @@ import { startClockedDaemon } from '../../support/daemon/clocked-daemon.ts';
 import { pause, within } from '../../support/deadline.ts';
 import type { ChatRequest } from '../../support/model/scripted-model.ts';
 import { startScriptedModel } from '../../support/model/scripted-model.ts';
-import { say } from '../../support/model/scripted-steps.ts';
+import { type Step, say } from '../../support/model/scripted-steps.ts';
 
 export const TOKEN = '4242:scripted-bot-token-for-tests';
 
@@ -36,14 +36,27 @@ export const SETTINGS = {
   groups: { [GROUP_ID]: { allowFrom: [PEOPLE.ada, PEOPLE.bob, PEOPLE.rex] } } as Record<string, object>,
 };
 
+/** What the model answers to words with this text, and then to the results of its calls. */
+interface Script {
+  text: string;
+  answer: Step;
+  then: Step;
+}
+
+function answerTo(request: ChatRequest, scripts: readonly Script[]): Step {
+  const script = scripts.find(({ text }) => wordsIn(request).includes(text));
+  if (!script) return say('Taken.');
+  return request.messages.at(-1)?.role === 'tool' ? script.then : script.answer;
+}
+
 export type AttackStage = Awaited<ReturnType<typeof openAttackStage>>;
 
 /** A daemon in this process with a bot, a model that answers everything, and updates that wait for `daemon.start`. */
 export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
   const telegram = await startTelegramServer({ token: TOKEN });
   const model = await startScriptedModel();
-  model.onRequest((request) => scripted.find(({ text }) => wordsIn(request).includes(text))?.answer ?? say('Taken.'));
-  const scripted: { text: string; answer: ReturnType<typeof say> }[] = [];
+  const scripts: Script[] = [];
+  model.onRequest((request) => answerTo(request, scripts));
   const settings = { ...SETTINGS, ...changed };
   const person = (name: string, id: number, username?: string) =>
     telegram.person({ name, id, ...(username !== undefined && { username }) });
@@ -52,7 +65,7 @@ export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
   const config = { channels: { telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot, ...settings } } };
   let daemon: Awaited<ReturnType<typeof startClockedDaemon>> | undefined;
   return {
-    ...{ telegram, model, group, scripted },
+    ...{ telegram, model, group, scripts },
     people: {
       ada: person('Ada', PEOPLE.ada, 'ada'),
       bob: person('Bob', PEOPLE.bob),
@@ -93,17 +106,27 @@ export const messageOf = (by: Person, text: string, changes: object = {}) => ({
   message: { message_id: 900_000, date: 1_790_000_000, chat: by.chat.chat, from: by.user, text, ...changes },
 });
 
-/** Resolves once every update was acknowledged and handled, and the runs that they started have ended. */
-export async function untilHandled({ telegram, daemon }: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
-  await telegram.untilAcknowledged();
-  const isOver = () => {
-    const { inbox, openRuns } = readRows(daemon.home);
-    return inbox.every(({ state }) => state !== 'waiting') && openRuns === 0;
-  };
+/** Resolves once every update was acknowledged and handled. */
+export async function untilRead(stage: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
+  await stage.telegram.untilAcknowledged();
+  await until(stage, ({ inbox }) => inbox.every(({ state }) => state !== 'waiting'));
+}
+
+/** The same, and all runs have ended. */
+export async function untilHandled(stage: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
+  await untilRead(stage);
+  await until(stage, ({ openRuns }) => openRuns === 0);
+}
+
+/** Nothing outside the database tells the end of an update that is answered with silence. */
+async function until(
+  { daemon }: Pick<AttackStage, 'daemon'>,
+  holds: (rows: ReturnType<typeof readRows>) => boolean,
+): Promise<void> {
   const wait = async () => {
-    while (!isOver()) await pause(20);
+    while (!holds(readRows(daemon.home))) await pause(20);
   };
-  await within(wait(), 20_000, () => JSON.stringify(readRows(daemon.home).inbox.filter(({ state }) => state === 'waiting')));
+  await within(wait(), 20_000, () => `a state of ${JSON.stringify(readRows(daemon.home).inbox.slice(-5))}`);
 }
 
 /** The last words of somebody in a request to the model. */
