@@ -78,11 +78,11 @@ const longSoup = fc
 test('Telegram accepts every message that is rendered, formatted and plain', () => {
   fc.assert(
     fc.property(fc.oneof(soup, longSoup, unbroken), (markdown) => {
-      for (const { html, plain } of render(markdown)) {
-        const { text } = parseHtml(html); // throws what Telegram would answer
+      for (const { formatted, plain } of render(markdown)) {
+        const { text } = parseHtml(formatted); // throws what Telegram would answer
         assert.ok(text.length <= MAX_UNITS && plain.length <= MAX_UNITS);
         assert.ok(text !== '' && plain.trim() !== '');
-        assert.ok(html.isWellFormed() && plain.isWellFormed());
+        assert.ok(formatted.isWellFormed() && plain.isWellFormed());
       }
     }),
     { numRuns: 300 },
@@ -92,8 +92,8 @@ test('Telegram accepts every message that is rendered, formatted and plain', () 
 test('the formatted and the plain message say the same, apart from the addresses of links', () => {
   fc.assert(
     fc.property(fc.oneof(soup, longSoup, unbroken), (markdown) => {
-      for (const { html, plain } of render(markdown.replaceAll(/\]\(|:\/\/|@/g, ''))) {
-        const { text } = parseHtml(html);
+      for (const { formatted, plain } of render(markdown.replaceAll(/\]\(|:\/\/|@/g, ''))) {
+        const { text } = parseHtml(formatted);
         assert.equal(squeezed(text), squeezed(plain));
       }
     }),
@@ -121,7 +121,7 @@ test('no word is lost, doubled or moved by cutting', () => {
     fc.property(fc.array(block, { minLength: 1, maxLength: 20, size: 'max' }), (blocks) => {
       const markdown = blocks.join('\n\n');
       const said = markdown.replaceAll('https://example.com/', '').match(/[a-z]+/g);
-      const texts = render(markdown).map(({ html }) => parseHtml(html).text);
+      const texts = render(markdown).map(({ formatted }) => parseHtml(formatted).text);
       assert.deepEqual(texts.join('\n').match(/[a-z]+/g), said);
     }),
     { numRuns: 60 },
@@ -132,7 +132,7 @@ test('code keeps every character, over all its messages', () => {
   const line = fc.string({ minLength: 1, maxLength: 80 }).map((text) => `x${text.replaceAll(/[`\r\n\0]/g, '.')}x`);
   fc.assert(
     fc.property(fc.array(line, { minLength: 1, maxLength: 300, size: 'max' }), (lines) => {
-      const messages = render(`\`\`\`js\n${lines.join('\n')}\n\`\`\``).map(({ html }) => parseHtml(html));
+      const messages = render(`\`\`\`js\n${lines.join('\n')}\n\`\`\``).map(({ formatted }) => parseHtml(formatted));
       for (const { text, entities } of messages)
         assert.deepEqual(entities, [{ type: 'pre', offset: 0, length: text.length, language: 'js' }]);
       assert.equal(messages.map(({ text }) => text).join('\n'), lines.join('\n'));

@@ -83,10 +83,7 @@ const NOT_NEEDED: readonly [string, object][] = [
   ['cron.update', { id: 'nobody', patch: { approval: { mode: 'deny' }, enabled: true } }],
   ['schedule.create', { autoApproveTools: [] }],
   ['node.pair.reject', { requestId: 'nobody' }],
-  ['config.get', {}],
-  ['settings.list', {}],
-  ['token.list', {}],
-  ['user.list', {}],
+  ...onEach(['config.get', 'settings.list', 'token.list', 'user.list'], {}),
 ];
 
 interface Login {

@@ -39,13 +39,25 @@ function* settledOnce(approval: ApprovalTable, { wsId, events, runs, agents }: W
   for (const [isWrong, what] of problems) if (isWrong) yield { what: `${id} ${what}`, where: wsId };
 }
 
-/** Every decision comes from a call or from the deadline. */
+/** Every decision comes from a call or from the deadline. A run decides itself about a question that it withdraws. */
 export function* decidedBySomebody({ disk, calls }: Evidence): Generator<Finding> {
   const said = new Set(calls.map(({ params }) => JSON.stringify([params.approvalId, params.approved])));
-  for (const { wsId, approvals } of disk.workstreams) {
+  for (const workstream of disk.workstreams) {
+    const { wsId, approvals } = workstream;
+    const withdrawn = withdrawnIn(workstream);
     for (const { approval_id: id, status } of approvals) {
-      if (status !== 'approved' && status !== 'denied') continue;
+      if ((status !== 'approved' && status !== 'denied') || withdrawn.has(id)) continue;
       if (!said.has(JSON.stringify([id, status === 'approved']))) yield { what: `no one ${status} ${id}`, where: wsId };
     }
   }
+}
+
+function withdrawnIn({ runs, agents }: WorkstreamOnDisk): ReadonlySet<string> {
+  const journal = [...runs, ...agents].flatMap((worker) => worker.journal);
+  const byRun = journal.flatMap((entry) =>
+    entry.kind === 'approval_decided' && entry.decision.by.kind === 'cancel' && !entry.decision.approved
+      ? entry.approvalId
+      : [],
+  );
+  return new Set(byRun);
 }

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { Environment } from '../../../environment.ts';
-import {
-  AMBIGUOUS_POLICIES,
-  DM_POLICIES,
-  TELEGRAM_API_ROOT,
-  type TelegramSettings,
-} from '../../../gateway/channels/telegram/telegram-settings.ts';
+import { AMBIGUOUS_POLICIES, DM_POLICIES } from '../../../gateway/channels/chats/chat-settings.ts';
+import { TELEGRAM_API_ROOT, type TelegramSettings } from '../../../gateway/channels/telegram/telegram-settings.ts';
 
 const BOT_TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{20,100}$/;
 

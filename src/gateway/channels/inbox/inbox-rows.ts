@@ -1,7 +1,10 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { InboxState, InboxTable } from '../../store/schema/channels/channel-schema.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import type { Statement, Store } from '../../store/store.ts';
+
+/** A stored update. */
+export type InboxRow = Selectable<InboxTable>;
 
 /** An account at a chat service. */
 export interface Account {
@@ -11,7 +14,8 @@ export interface Account {
 
 /** An update that has just come. */
 export interface ArrivedUpdate {
-  updateId: number;
+  /** As the service calls it. */
+  updateId: string;
   /** Empty: it belongs to no chat. */
   chat: string;
   /** Empty: nobody in particular. */
@@ -19,31 +23,29 @@ export interface ArrivedUpdate {
   body: unknown;
 }
 
-/**
- * Stores updates, each once, and that they need not come again. One unit, so that the service is told that they arrived
- * only when they are stored.
- */
-export function storeUpdates(
-  { channel, account, username }: Account & { username: string },
+/** Stores updates, each once. To be committed durably before the service is told that they arrived. */
+export const storeUpdates = (
+  { channel, account }: Account,
   updates: readonly ArrivedUpdate[],
   nowMs: number,
-): Statement[] {
-  const next = Math.max(...updates.map(({ updateId }) => updateId)) + 1;
-  return [
-    ...updates.map(({ updateId, chat, senderId, body }) => ({
-      sql: `INSERT INTO channel_inbox (channel, account, update_id, chat, sender_id, body_json, state, received_ms)
-            VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?) ON CONFLICT DO NOTHING`,
-      parameters: [channel, account, updateId, chat, senderId, JSON.stringify(body), nowMs],
-    })),
-    {
-      sql: `INSERT INTO channel_accounts (channel, account, username, next_update, updated_ms) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET username = excluded.username, next_update = excluded.next_update,
-              updated_ms = excluded.updated_ms`,
-      parameters: [channel, account, username, next, nowMs],
-      expect: 1,
-    },
-  ];
-}
+): Statement[] =>
+  updates.map(({ updateId, chat, senderId, body }) => ({
+    sql: `INSERT INTO channel_inbox (channel, account, update_id, chat, sender_id, body_json, state, received_ms)
+          VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?) ON CONFLICT DO NOTHING`,
+    parameters: [channel, account, updateId, chat, senderId, JSON.stringify(body), nowMs],
+  }));
+
+/** What is known of an account; `nextUpdate`: the updates before it are stored and need not come again. */
+export const putAccount = (
+  { channel, account }: Account,
+  { username, nextUpdate, nowMs }: { username: string; nextUpdate: number | null; nowMs: number },
+): Statement => ({
+  sql: `INSERT INTO channel_accounts (channel, account, username, next_update, updated_ms) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET username = excluded.username, next_update = excluded.next_update,
+          updated_ms = excluded.updated_ms`,
+  parameters: [channel, account, username, nextUpdate, nowMs],
+  expect: 1,
+});
 
 export const readAccount = ({ db }: Pick<Store, 'db'>, { channel, account }: Account) =>
   db
@@ -54,19 +56,21 @@ export const readAccount = ({ db }: Pick<Store, 'db'>, { channel, account }: Acc
     .executeTakeFirst();
 
 /** The updates that have not ended, in the order in which they came. */
-export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Account): Promise<InboxTable[]> =>
+export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Account): Promise<InboxRow[]> =>
   db
     .selectFrom('channel_inbox')
     .selectAll()
     .where(sql<boolean>`state = 'waiting'`) // a literal, so that the partial index is used
     .where('channel', '=', channel)
     .where('account', '=', account)
-    .orderBy('update_id')
+    .orderBy('position')
     .execute();
+
+type UpdateName = Pick<InboxRow, 'channel' | 'account' | 'update_id'>;
 
 /** How an update ends. Refused if it has ended, so that nothing happens twice because of it. */
 export function endUpdate(
-  { channel, account, update_id }: Pick<InboxTable, 'channel' | 'account' | 'update_id'>,
+  { channel, account, update_id }: UpdateName,
   end: {
     state: Exclude<InboxState, 'waiting'>;
     reason?: string | undefined;
@@ -85,11 +89,7 @@ export function endUpdate(
 }
 
 /** Removes an update that was not for the bot. */
-export const dropUpdate = ({
-  channel,
-  account,
-  update_id,
-}: Pick<InboxTable, 'channel' | 'account' | 'update_id'>): Statement =>
+export const dropUpdate = ({ channel, account, update_id }: UpdateName): Statement =>
   statementOf(
     build
       .deleteFrom('channel_inbox')

@@ -2,18 +2,17 @@ import { isUnavailable } from '../../../agent/run/record-at-last.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { createSerialKeys } from '../../../timing/serial-keys.ts';
-import type { InboxTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, UnitRefused } from '../../store/store.ts';
-import { type Account, ENDED, endUpdate, readWaiting } from './inbox-rows.ts';
+import { type Account, ENDED, endUpdate, type InboxRow, readWaiting } from './inbox-rows.ts';
 
 interface InboxDeps {
   store: Pick<Store, 'db' | 'commit'>;
   /** Handles an update and commits its end, together with everything that happens because of it. */
-  handle(row: InboxTable): Promise<void>;
+  handle(row: InboxRow): Promise<void>;
   /** Whether an update does not wait for earlier ones of its chat. */
-  isUrgent(row: InboxTable): boolean;
+  isUrgent(row: InboxRow): boolean;
   /** An update could not be handled. */
-  onFailed(row: InboxTable): Promise<unknown>;
+  onFailed(row: InboxRow): Promise<unknown>;
   clock: Clock;
   log: Log;
 }
@@ -57,7 +56,7 @@ export class Inbox {
     this.#stopping.abort(new Error('the daemon stops'));
   }
 
-  async #handle(row: InboxTable): Promise<void> {
+  async #handle(row: InboxRow): Promise<void> {
     const { signal } = this.#stopping;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
@@ -71,7 +70,7 @@ export class Inbox {
     }
   }
 
-  async #giveUp(row: InboxTable, error: unknown): Promise<void> {
+  async #giveUp(row: InboxRow, error: unknown): Promise<void> {
     const { store, clock, log, onFailed } = this.#deps;
     log.error({ err: error, update: row.update_id }, 'gave up handling an update of a chat service');
     const reason = error instanceof Error ? error.message : 'unknown';

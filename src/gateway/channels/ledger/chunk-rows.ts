@@ -4,7 +4,9 @@ import type { Statement, Store } from '../../store/store.ts';
 
 /** A part of a message, in both forms. */
 export interface RenderedChunk {
-  html: string;
+  /** In the format of the service. */
+  formatted: string;
+  /** If the service does not accept the format. */
   plain: string;
 }
 
@@ -17,17 +19,18 @@ export const insertChunks = (
   chunks: readonly RenderedChunk[],
   nowMs: number,
 ): Statement[] =>
-  chunks.map(({ html, plain }, chunk) =>
+  chunks.map(({ formatted, plain }, chunk) =>
     statementOf(
       build.insertInto('channel_chunks').values({
         message_id: message.messageId,
         chunk,
         channel: message.channel,
         destination: message.to,
-        html,
+        formatted,
         plain,
         state: 'unsent',
         provider_id: null,
+        receipt: null,
         reason: null,
         updated_ms: nowMs,
       }),
@@ -61,7 +64,7 @@ export const updateChunk = (
         provider_id: providerId ?? null,
         reason: reason?.slice(0, 300) ?? null,
         updated_ms: nowMs,
-        ...(isEnded({ state }) && { html: null, plain: null }),
+        ...(isEnded({ state }) && { formatted: null, plain: null }),
       })
       .where('message_id', '=', message_id)
       .where('chunk', '=', chunk)

@@ -3,7 +3,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import type { Log } from '../../../log.ts';
 import type { Store } from '../../store/store.ts';
-import { readAccount, storeUpdates } from '../inbox/inbox-rows.ts';
+import { putAccount, readAccount, storeUpdates } from '../inbox/inbox-rows.ts';
 import type { Bot } from './bots.ts';
 import { placeOf } from './inbound/incoming.ts';
 import type { PollState } from './poll-state.ts';
@@ -92,7 +92,7 @@ export class Poller {
       const params = { limit: LIMIT, timeout: POLL_SECS, allowed_updates: [...WANTED] };
       const updates = await api.call(
         'getUpdates',
-        { ...params, ...(isFresh && known && { offset: known.next_update }) },
+        { ...params, ...(isFresh && known?.next_update != null && { offset: known.next_update }) },
         { signal: until, timeoutMs: POLL_SECS * 1000 + SLACK_MS },
       );
       onSuccess();
@@ -107,8 +107,14 @@ export class Poller {
   /** Synced to disk: with the next request, Telegram forgets them. */
   async #store(of: { account: string; username: string }, updates: readonly Update[]): Promise<void> {
     const { store, clock } = this.#deps;
-    const arrived = updates.map((update) => ({ updateId: update.update_id, ...placeOf(update), body: update }));
-    const statements = storeUpdates({ channel: 'telegram', ...of }, arrived, clock.now());
+    const named = { channel: 'telegram', account: of.account };
+    const nowMs = clock.now();
+    const arrived = updates.map((update) => ({ updateId: String(update.update_id), ...placeOf(update), body: update }));
+    const nextUpdate = Math.max(...updates.map(({ update_id: id }) => id)) + 1;
+    const statements = [
+      ...storeUpdates(named, arrived, nowMs),
+      putAccount(named, { username: of.username, nextUpdate, nowMs }),
+    ];
     await store.commit({ statements, durable: true });
   }
 

@@ -24,7 +24,7 @@ const PLAIN_LINKS = { link_preview_options: { is_disabled: true } };
 
 /** Returns the id of the message. Throws BotApiError. */
 export const sendText = (chunk: RenderedChunk, { api }: Pick<Bot, 'api'>, to: Target): Promise<string> =>
-  formatted(chunk, async (text) => {
+  asAccepted(chunk, async (text) => {
     const sent = await api.call('sendMessage', { ...to, ...PLAIN_LINKS, ...text }, LIMITS);
     return String(sent.message_id);
   });
@@ -35,7 +35,7 @@ export const editText = (
   { api }: Pick<Bot, 'api'>,
   { chatId, messageId }: { chatId: number; messageId: number },
 ): Promise<string> =>
-  formatted(chunk, async (text) => {
+  asAccepted(chunk, async (text) => {
     const params = { chat_id: chatId, message_id: messageId, ...PLAIN_LINKS, ...text };
     await api.call('editMessageText', params, LIMITS).catch(orUnchanged);
     return String(messageId);
@@ -44,9 +44,9 @@ export const editText = (
 type Text = { text: string; parse_mode?: 'HTML' };
 
 /** Without format if Telegram does not accept the format: nothing is sent then, so nothing is sent twice. */
-async function formatted({ html, plain }: RenderedChunk, send: (text: Text) => Promise<string>): Promise<string> {
+async function asAccepted({ formatted, plain }: RenderedChunk, send: (text: Text) => Promise<string>): Promise<string> {
   try {
-    return await send({ text: html, parse_mode: 'HTML' });
+    return await send({ text: formatted, parse_mode: 'HTML' });
   } catch (error) {
     if (!isMalformed(error)) throw error;
     return send({ text: plain });

@@ -1,14 +1,17 @@
 import type { Clock } from '../../../clock.ts';
 import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
+import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
+import { readCard } from '../chats/approval-card.ts';
 import { readChat } from '../inbox/chat-rows.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
+import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
 import type { Bot } from './bots.ts';
-import { readCard } from './cards/approval-card.ts';
-import { type SendChunk, sendMessage } from './send-message.ts';
+
 import { addressOf, editText, sendText } from './send-text.ts';
 import type { TelegramSettings } from './telegram-settings.ts';
+import { BotApiError } from './wire/bot-api-error.ts';
 
 interface TelegramChannelDeps {
   bot(): Bot | undefined;
@@ -28,7 +31,9 @@ export const createTelegramChannel = ({ bot, settings, store, clock }: TelegramC
     const current = bot();
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
     signal.throwIfAborted();
-    await sendMessage({ delivery, bot: current, ...(await prepare(delivery, store)) }, { store, clock });
+    const { ambiguous } = current.settings;
+    const { render, send } = await prepare(delivery, current, store);
+    await sendParts({ channel: 'telegram', delivery, ambiguous, render, send, movedTo }, { store, clock });
     return 'taken';
   },
 });
@@ -50,23 +55,29 @@ async function findChat(to: string, viewer: Viewer, store: Pick<Store, 'db'>): P
   return owned && mayPerceive(viewer, { ownerId: owned.owner_id, visibility: owned.visibility }) ? chat : undefined;
 }
 
+/** A group that became a supergroup has another id. */
+const movedTo = (error: ServiceError): string | undefined =>
+  error instanceof BotApiError && error.migrateToChatId !== undefined ? String(error.migrateToChatId) : undefined;
+
 /** How a message is sent: as text, as a question with buttons, or as the decision in place of its question. */
 async function prepare(
   delivery: Delivery,
+  bot: Bot,
   store: Pick<Store, 'db'>,
 ): Promise<{ render(): RenderedChunk[]; send: SendChunk }> {
   const { render } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
   const card = await readCard(delivery, store);
   const to = addressOf(delivery.to);
   const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
-  if (card === undefined) return { render: () => render(text), send: (chunk, bot) => sendText(chunk, bot, to) };
+  if (card === undefined) return { render: () => render(text), send: (chunk) => sendText(chunk, bot, to) };
   if (card === 'none') return { render: () => [], send: async () => '' };
   // A question has one message, which the decision replaces.
   const toChunks = () => render(card.text).slice(0, 1);
   if (card.kind === 'decision') {
-    const target = { chatId: to.chat_id, messageId: card.messageId };
-    return { render: toChunks, send: (chunk, bot) => editText(chunk, bot, target) };
+    const target = { chatId: to.chat_id, messageId: Number(card.messageId) };
+    return { render: toChunks, send: (chunk) => editText(chunk, bot, target) };
   }
-  const keyboard = card.buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [[...card.buttons]] } };
-  return { render: toChunks, send: (chunk, bot) => sendText(chunk, bot, { ...to, ...keyboard }) };
+  const buttons = card.buttons.map(({ title, data }) => ({ text: title, callback_data: data }));
+  const keyboard = buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [buttons] } };
+  return { render: toChunks, send: (chunk) => sendText(chunk, bot, { ...to, ...keyboard }) };
 }

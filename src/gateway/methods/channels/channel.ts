@@ -2,7 +2,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
-import { hashOfCode } from '../../channels/inbox/pairing-code.ts';
+import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import {
   approveSender,
   countBlocked,

@@ -1,35 +1,10 @@
 import type { Chat, Message, MessageEntity, MessageOrigin, Update, User } from '@grammyjs/types';
+import { type ChatMessage, type ForeignText, plainName } from '../../chats/chat-message.ts';
 
 /** What a bot knows of itself. */
 export interface BotIdentity {
   id: number;
   username: string;
-}
-
-/** Words of somebody else inside a message. */
-export interface ForeignText {
-  kind: 'forwarded' | 'quoted';
-  /** Who wrote them, for people. */
-  from: string;
-  text: string;
-}
-
-/** A message as far as Headgate reads it. */
-export interface IncomingMessage {
-  /** With a topic: `<chat>:<topic>`. */
-  chat: string;
-  chatId: string;
-  chatKind: 'dm' | 'group';
-  chatTitle: string;
-  senderId: string;
-  senderName: string;
-  messageId: number;
-  /** The sender's own words. */
-  text: string;
-  foreign: readonly ForeignText[];
-  /** Whether it mentions the bot, replies to it, or is a command for it. Always true in a direct chat. */
-  isForBot: boolean;
-  command: { name: string; argument: string } | undefined;
 }
 
 /** Where an update belongs; both are empty if it belongs nowhere. */
@@ -51,7 +26,7 @@ export function migrationIn({ message }: Update): { from: string; to: string } |
 }
 
 /** The message of an update; undefined if it says nothing that Headgate reads, or another bot wrote it. */
-export function toIncoming({ message }: Update, bot: BotIdentity): IncomingMessage | undefined {
+export function toIncoming({ message }: Update, bot: BotIdentity): ChatMessage | undefined {
   if (!message || message.from?.is_bot === true) return undefined;
   const { chat } = message;
   const { text, entities } = wordsOf(message);
@@ -61,14 +36,16 @@ export function toIncoming({ message }: Update, bot: BotIdentity): IncomingMessa
   const forward = message.forward_origin;
   const own = forward ? '' : withoutMention(text, bot);
   const { id: senderId, name: senderName } = senderOf(message);
+  const chatKind = isDirect ? 'dm' : 'group';
   return {
     chat: chatOf(message),
     chatId: String(chat.id),
-    chatKind: isDirect ? 'dm' : 'group',
+    chatKind,
     chatTitle: titleOf(chat, senderName),
+    sessionKey: sessionKeyOf(chatOf(message), chatKind),
     senderId,
     senderName,
-    messageId: message.message_id,
+    messageId: String(message.message_id),
     text: own,
     foreign: [
       ...(forward ? [{ kind: 'forwarded' as const, from: nameOfOrigin(forward), text }] : []),
@@ -79,15 +56,6 @@ export function toIncoming({ message }: Update, bot: BotIdentity): IncomingMessa
     command: forward || command === undefined ? undefined : { name: command.name, argument: command.argument },
   };
 }
-
-const MAX_NAME = 64;
-
-/** One readable line: names are free texts of strangers. */
-const plainName = (name: string): string =>
-  name
-    .replaceAll(/[\p{C}\p{Z}<>[\]"]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_NAME) || 'unknown';
 
 const nameOf = ({ first_name, last_name }: Pick<User, 'first_name' | 'last_name'>): string =>
   plainName([first_name, last_name].filter(Boolean).join(' '));
@@ -103,6 +71,12 @@ const titleOf = (chat: Chat, senderName: string): string =>
 
 const chatOf = ({ chat, is_topic_message: isInTopic, message_thread_id: topic }: Message): string =>
   isInTopic === true && topic !== undefined && chat.type !== 'private' ? `${chat.id}:${topic}` : String(chat.id);
+
+/** The session key of a chat. */
+function sessionKeyOf(name: string, kind: ChatMessage['chatKind']): string {
+  const [id, topic] = name.split(':');
+  return topic === undefined ? `telegram:${kind}:${id}` : `telegram:${kind}:${id}:topic:${topic}`;
+}
 
 interface Words {
   text: string;

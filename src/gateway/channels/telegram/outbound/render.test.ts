@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { render } from './render.ts';
 
-const htmlOf = (markdown: string): string[] => render(markdown).map(({ html }) => html);
+const htmlOf = (markdown: string): string[] => render(markdown).map(({ formatted }) => formatted);
 
 for (const [markdown, html] of [
   [

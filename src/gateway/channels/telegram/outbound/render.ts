@@ -1,14 +1,7 @@
+import type { RenderedChunk } from '../../ledger/chunk-rows.ts';
 import { cutText } from '../../text/cut-text.ts';
 import { toFormattedText } from '../../text/markdown-pieces.ts';
 import { type Mark, type Markup, type Piece, toPlain, writePieces } from '../../text/pieces.ts';
-
-/** One message of a longer text. */
-interface RenderedMessage {
-  /** For `parse_mode` HTML. */
-  html: string;
-  /** If Telegram does not accept the HTML. */
-  plain: string;
-}
 
 /** UTF-16 units of a message, without mark-up. */
 const MAX_UNITS = 4_096;
@@ -19,9 +12,9 @@ const MAX_ENTITIES = 100;
  * Markdown as messages for Telegram, none for an empty text. Each is complete: formatting that is cut ends with one message
  * and begins again in the next.
  */
-export const render = (markdown: string): RenderedMessage[] =>
+export const render = (markdown: string): RenderedChunk[] =>
   cutText(toFormattedText(markdown), { most: MAX_UNITS, fits }).map((pieces) => ({
-    html: writePieces(pieces, HTML),
+    formatted: writePieces(pieces, HTML),
     plain: toPlain(pieces),
   }));
 

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 /** The tables of chat services that people write to Headgate from. A chat service calls people and chats by its own ids. */
 export interface ChannelTables {
   channel_accounts: ChannelAccountTable;
@@ -13,8 +15,8 @@ export interface ChannelAccountTable {
   account: string;
   /** The name by which others mention it. */
   username: string;
-  /** The first update that is not stored yet. */
-  next_update: number;
+  /** The first update that is not stored yet; null: the service numbers none. */
+  next_update: number | null;
   /** When the last update came. */
   updated_ms: number;
 }
@@ -22,11 +24,14 @@ export interface ChannelAccountTable {
 /** How a stored update ended; `waiting`: it has not. */
 export type InboxState = 'waiting' | 'accepted' | 'answered' | 'blocked' | 'busy' | 'failed';
 
-/** An update of a chat service. Primary key (channel, account, update_id): one that comes again is stored once. */
+/** An update of a chat service. Unique by (channel, account, update_id): one that comes again is stored once. */
 export interface InboxTable {
+  /** The order in which they were stored. */
+  position: Generated<number>;
   channel: string;
   account: string;
-  update_id: number;
+  /** As the service calls it. */
+  update_id: string;
   /** The chat whose updates are handled in order; empty: the update belongs to no chat. */
   chat: string;
   /** Empty: nobody in particular. */
@@ -87,6 +92,9 @@ export interface ChatTable {
  */
 export type ChunkState = 'unsent' | 'sending' | 'accepted' | 'ambiguous' | 'failed';
 
+/** `delivered`: it is on the device of the person. */
+export type Receipt = 'sent' | 'delivered' | 'read' | 'failed';
+
 /** A part of a message to a chat service, in the order of `chunk`. Primary key (message_id, chunk). */
 export interface ChunkTable {
   /** The message of the outbox. */
@@ -95,12 +103,14 @@ export interface ChunkTable {
   channel: string;
   /** As in the outbox. */
   destination: string;
-  /** The formatted text and the same text without format; null when it has ended. */
-  html: string | null;
+  /** The text in the format of the service, and without format; null when it has ended. */
+  formatted: string | null;
   plain: string | null;
   state: ChunkState;
   /** The id that the service gave it; only with `accepted`. */
   provider_id: string | null;
+  /** What the service reported later. */
+  receipt: Receipt | null;
   /** Why it failed, or is ambiguous. */
   reason: string | null;
   updated_ms: number;
@@ -109,15 +119,15 @@ export interface ChunkTable {
 /** Schema version 48: chat services. */
 export const channels: readonly string[] = [
   `create table channel_accounts (
-    channel text not null, account text not null, username text not null, next_update bigint not null,
+    channel text not null, account text not null, username text not null, next_update bigint,
     updated_ms bigint not null, primary key (channel, account)
   ) without rowid`,
   `create table channel_inbox (
-    channel text not null, account text not null, update_id bigint not null, chat text not null, sender_id text not null,
-    body_json text, state text not null, reason text, run_id text, received_ms bigint not null, ended_ms bigint,
-    primary key (channel, account, update_id)
+    position integer primary key, channel text not null, account text not null, update_id text not null,
+    chat text not null, sender_id text not null, body_json text, state text not null, reason text, run_id text,
+    received_ms bigint not null, ended_ms bigint, unique (channel, account, update_id)
   )`,
-  `create index channel_inbox_waiting on channel_inbox (channel, account, update_id) where state = 'waiting'`,
+  `create index channel_inbox_waiting on channel_inbox (channel, account, position) where state = 'waiting'`,
   `create index channel_inbox_by_time on channel_inbox (received_ms)`,
   `create table channel_senders (
     channel text not null, sender_id text not null, status text not null, name text not null, user_id text not null,
@@ -132,8 +142,9 @@ export const channels: readonly string[] = [
   ) without rowid`,
   `create index channel_chats_by_workstream on channel_chats (ws_id)`,
   `create table channel_chunks (
-    message_id text not null, chunk integer not null, channel text not null, destination text not null, html text, plain text,
-    state text not null, provider_id text, reason text, updated_ms bigint not null, primary key (message_id, chunk)
+    message_id text not null, chunk integer not null, channel text not null, destination text not null, formatted text,
+    plain text, state text not null, provider_id text, receipt text, reason text, updated_ms bigint not null, primary key (message_id, chunk)
   ) without rowid`,
   `create index channel_chunks_by_time on channel_chunks (updated_ms)`,
+  `create index channel_chunks_by_provider on channel_chunks (channel, provider_id)`,
 ];

@@ -1,40 +1,36 @@
 import type { Clock } from '../../../clock.ts';
 import type { ChatTable, ChunkTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Statement, Store } from '../../store/store.ts';
+import { ServiceError } from '../calls/service-error.ts';
 import { type Delivery, DeliveryError, NotNow } from '../channel.ts';
+import type { AmbiguousPolicy } from '../chats/chat-settings.ts';
 import { noteSent, readChat, renameChats } from '../inbox/chat-rows.ts';
-import {
-  type ChunkNews,
-  insertChunks,
-  isEnded,
-  type RenderedChunk,
-  readChunks,
-  updateChunk,
-} from '../ledger/chunk-rows.ts';
-import type { Bot } from './bots.ts';
-import { BotApiError } from './wire/bot-api-error.ts';
+import { type ChunkNews, insertChunks, isEnded, type RenderedChunk, readChunks, updateChunk } from './chunk-rows.ts';
 
-export interface SendDeps {
+interface SendDeps {
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
 }
 
-/** Sends one part; resolves with the id that Telegram gave it. Throws BotApiError. */
-export type SendChunk = (chunk: RenderedChunk, bot: Bot) => Promise<string>;
+/** Sends one part; resolves with the id that the service gave it. Throws ServiceError. */
+export type SendChunk = (chunk: RenderedChunk) => Promise<string>;
 
 interface Message {
+  channel: string;
   delivery: Pick<Delivery, 'messageId' | 'to'>;
-  bot: Bot;
+  ambiguous: AmbiguousPolicy;
   /** Called once; its parts are stored before the first is sent. */
   render(): RenderedChunk[];
   send: SendChunk;
+  /** The new id of the chat, if the error says that it has another one now. */
+  movedTo?(error: ServiceError): string | undefined;
 }
 
 /**
  * Sends a message in parts, each with its record, which is written before and after the request. Continues where an earlier
  * attempt ended. A part that fails for good does not keep the others from being sent. Throws DeliveryError or NotNow.
  */
-export async function sendMessage(message: Message, deps: SendDeps): Promise<void> {
+export async function sendParts(message: Message, deps: SendDeps): Promise<void> {
   const chunks = await openChunks(message, deps);
   for (const chunk of chunks) if (!isEnded(chunk)) await sendChunk(chunk, message, deps);
   const bad = (await readChunks(deps.store, message.delivery.messageId)).find(({ state }) => state !== 'accepted');
@@ -46,46 +42,44 @@ const problemOf = ({ chunk, state, reason }: ChunkTable, count: number): string 
   return state === 'ambiguous' ? `${part} may not have arrived: ${reason}` : `${part} was not sent: ${reason}`;
 };
 
-const MISSING = {
-  html: '⚠ Something that I sent you earlier may not have arrived. Ask me for it if you miss it.',
-  plain: '⚠ Something that I sent you earlier may not have arrived. Ask me for it if you miss it.',
-};
+const MISSING_TEXT = '⚠ Something that I sent you earlier may not have arrived. Ask me for it if you miss it.';
+const MISSING: RenderedChunk = { formatted: MISSING_TEXT, plain: MISSING_TEXT };
 
 /** The stored parts, or those of a message that is sent for the first time. */
-async function openChunks({ delivery, render }: Message, { store, clock }: SendDeps): Promise<ChunkTable[]> {
+async function openChunks({ channel, delivery, render }: Message, { store, clock }: SendDeps): Promise<ChunkTable[]> {
   const stored = await readChunks(store, delivery.messageId);
   if (stored.length > 0) return stored;
-  const chat = await readChat(store, { channel: 'telegram', chat: delivery.to });
+  const chat = await readChat(store, { channel, chat: delivery.to });
   const isOwed = chat?.owes_notice === 1;
   const nowMs = clock.now();
   const chunks = [...(isOwed ? [MISSING] : []), ...render()];
   const told = isOwed ? [noteSent(chat, { owes: 0, nowMs })] : [];
-  await store.commit({ statements: [...insertChunks({ channel: 'telegram', ...delivery }, chunks, nowMs), ...told] });
-  return readChunks(store, delivery.messageId);
+  const { messageId, to } = delivery;
+  await store.commit({ statements: [...insertChunks({ channel, messageId, to }, chunks, nowMs), ...told] });
+  return readChunks(store, messageId);
 }
 
 async function sendChunk(chunk: ChunkTable, message: Message, deps: SendDeps): Promise<void> {
-  const { bot, delivery, send } = message;
-  const record = recorder(chunk, delivery.to, deps);
+  const record = recorder(chunk, deps);
   // The daemon died between the request and its answer.
-  if (chunk.state === 'sending' && bot.settings.ambiguous === 'once') return record.ambiguous('the daemon was stopped');
+  if (chunk.state === 'sending' && message.ambiguous === 'once') return record.ambiguous('the daemon was stopped');
   await record.sending();
   let providerId: string;
   try {
-    providerId = await send({ html: chunk.html ?? '', plain: chunk.plain ?? '' }, bot);
+    providerId = await message.send({ formatted: chunk.formatted ?? '', plain: chunk.plain ?? '' });
   } catch (error) {
-    if (!(error instanceof BotApiError)) throw error;
-    return onFailure(error, { bot, to: delivery.to, record, deps });
+    if (!(error instanceof ServiceError)) throw error;
+    return onFailure(error, { message, record, deps });
   }
   await record.accepted(providerId);
 }
 
 type Recorder = ReturnType<typeof recorder>;
 
-function recorder(chunk: ChunkTable, to: string, { store, clock }: SendDeps) {
+function recorder(chunk: ChunkTable, { store, clock }: SendDeps) {
   const write = async (news: ChunkNews, { durable = false, owes }: { durable?: boolean; owes?: 1 } = {}) => {
     const nowMs = clock.now();
-    const chat: Pick<ChatTable, 'channel' | 'chat'> = { channel: 'telegram', chat: to };
+    const chat: Pick<ChatTable, 'channel' | 'chat'> = { channel: chunk.channel, chat: chunk.destination };
     const isSent = news.state === 'accepted' || owes === 1;
     const noted: Statement[] = isSent ? [noteSent(chat, { nowMs, ...(owes && { owes }) })] : [];
     await store.commit({ statements: [updateChunk(chunk, news, nowMs), ...noted], durable });
@@ -100,25 +94,24 @@ function recorder(chunk: ChunkTable, to: string, { store, clock }: SendDeps) {
 }
 
 interface Failed {
-  bot: Bot;
-  to: string;
+  message: Message;
   record: Recorder;
   deps: SendDeps;
 }
 
-async function onFailure(error: BotApiError, { bot, to, record, deps }: Failed): Promise<void> {
-  const { kind, message, migrateToChatId, retryAfterMs = 1_000 } = error;
+async function onFailure(error: ServiceError, { message: sent, record, deps }: Failed): Promise<void> {
+  const { kind, message, retryAfterMs = 1_000 } = error;
   if (kind === 'ambiguous') {
-    if (bot.settings.ambiguous === 'once') return record.ambiguous(message);
+    if (sent.ambiguous === 'once') return record.ambiguous(message);
     await record.unsent();
     throw new DeliveryError(message, { retryable: true });
   }
-  if (kind === 'rejected' && migrateToChatId !== undefined) {
+  const to = sent.movedTo?.(error);
+  if (to !== undefined) {
     await record.unsent();
-    const [from = to] = to.split(':');
-    const renamed = renameChats('telegram', { from, to: String(migrateToChatId) });
-    await deps.store.commit({ statements: renamed });
-    throw new NotNow('the group has another id now', { againInMs: 1 });
+    const [from = ''] = sent.delivery.to.split(':');
+    await deps.store.commit({ statements: renameChats(sent.channel, { from, to }) });
+    throw new NotNow('the chat has another id now', { againInMs: 1 });
   }
   if (kind === 'rejected' || kind === 'too-large') return record.failed(message);
   await record.unsent();

@@ -1,9 +1,9 @@
-import { BUILTIN_ROLES, type Permission } from '../../../../../protocol/methods/accounts/permissions.ts';
-import type { Bounds } from '../../../auth/lineage.ts';
-import type { Principal } from '../../../auth/principal.ts';
-import { expandScopes, lesserOf, mayDecide, type Rights, rightsOf } from '../../../rights.ts';
-import type { SenderTable } from '../../../store/schema/channels/channel-schema.ts';
-import type { TelegramSettings } from '../telegram-settings.ts';
+import { BUILTIN_ROLES, type Permission } from '../../../../protocol/methods/accounts/permissions.ts';
+import type { Bounds } from '../../auth/lineage.ts';
+import type { Principal } from '../../auth/principal.ts';
+import { expandScopes, lesserOf, mayDecide, type Rights, rightsOf } from '../../rights.ts';
+import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
+import type { ChatSettings } from './chat-settings.ts';
 
 /** A person who may write, as a caller. */
 export interface ActingSender {
@@ -17,18 +17,18 @@ interface Users {
   boundsOf(userId: string): Bounds | undefined;
 }
 
-export const principalIdOf = (senderId: string): string => `telegram:${senderId}`;
+export const principalIdOf = (channel: string, senderId: string): string => `${channel}:${senderId}`;
 
 const NEVER_ENDS = new AbortController().signal;
 
 /** The sender as a caller; undefined if the user whom the sender is linked to may not log in. */
 export function actAs(
-  senderId: string,
+  { channel, senderId }: { channel: string; senderId: string },
   {
     known,
     settings,
     users,
-  }: { known: SenderTable | undefined; settings: Pick<TelegramSettings, 'approvers'>; users: Users },
+  }: { known: SenderTable | undefined; settings: Pick<ChatSettings, 'approvers'>; users: Users },
 ): ActingSender | undefined {
   const userId = known?.user_id ?? '';
   const bounds = userId === '' ? undefined : users.boundsOf(userId);
@@ -37,7 +37,7 @@ export function actAs(
   const most = bounds ?? ofOperator(isApprover);
   const rights = lesserOf(rightsOf(most.scopes), isApprover ? 'approve' : 'write');
   const principal: Principal = {
-    id: principalIdOf(senderId),
+    id: principalIdOf(channel, senderId),
     scopes: expandScopes([rights]),
     permissions: most.permissions,
     ...(userId !== '' && { userId }),

@@ -1,17 +1,18 @@
-import type { Store } from '../../../store/store.ts';
-import type { Delivery } from '../../channel.ts';
-import { readChunks } from '../../ledger/chunk-rows.ts';
-import { messageOfQuestion, questionAskedBy, questionDecidedBy } from '../../question-text.ts';
+import type { Store } from '../../store/store.ts';
+import type { Delivery } from '../channel.ts';
+import { readChunks } from '../ledger/chunk-rows.ts';
+import { messageOfQuestion, questionAskedBy, questionDecidedBy } from '../question-text.ts';
 
-/** A message about a question: it asks with buttons, or replaces the question when it is decided. */
+/** A message about a question: it asks with buttons, or tells how the question was decided. */
 export type Card =
   | { kind: 'question'; text: string; buttons: readonly Button[] }
-  /** `messageId`: the message that asked. */
-  | { kind: 'decision'; text: string; messageId: number };
+  /** `text`: the question with its decision; `messageId`: the message that asked. */
+  | { kind: 'decision'; text: string; messageId: string };
 
 export interface Button {
-  text: string;
-  callback_data: string;
+  title: string;
+  /** What the service sends when it is pressed: at most 64 bytes, and no text that a person would write. */
+  data: string;
 }
 
 /** The card of a delivery; undefined: an ordinary message; `none`: there is nothing to say. */
@@ -32,8 +33,8 @@ async function readButtons(approvalId: string, { db }: Pick<Store, 'db'>): Promi
     .executeTakeFirst();
   if (stored?.status !== 'pending' || stored.kind === 'budget' || hasQuestion(stored.items_json)) return [];
   return [
-    { text: '✅ Approve', callback_data: `approve ${approvalId}` },
-    { text: '🚫 Deny', callback_data: `deny ${approvalId}` },
+    { title: '✅ Approve', data: `approve ${approvalId}` },
+    { title: '🚫 Deny', data: `deny ${approvalId}` },
   ];
 }
 
@@ -60,7 +61,7 @@ async function readDecision(
     .where('message_id', '=', asked)
     .executeTakeFirst();
   if (shown == null || question === undefined) return 'none';
-  return { kind: 'decision', text: `${question.message}\n\n${message}`, messageId: Number(shown) };
+  return { kind: 'decision', text: `${question.message}\n\n${message}`, messageId: shown };
 }
 
 const PRESSED = /^(approve|deny) ([A-Za-z0-9_-]{1,50})$/;

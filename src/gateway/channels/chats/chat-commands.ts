@@ -1,4 +1,4 @@
-import type { Commands } from '../../../commands/commands.ts';
+import type { Commands } from '../../commands/commands.ts';
 import type { AllowedMessage } from './allowed-message.ts';
 import type { Replies } from './replies.ts';
 

@@ -1,38 +1,34 @@
-import type { Update } from '@grammyjs/types';
-import { GatewayError } from '../../../../../protocol/errors.ts';
-import type { Clock } from '../../../../clock.ts';
-import type { Bounds } from '../../../auth/lineage.ts';
-import type { Runs } from '../../../runs/runs.ts';
-import type { InboxTable, SenderTable } from '../../../store/schema/channels/channel-schema.ts';
-import type { Store } from '../../../store/store.ts';
-import { NoRoom } from '../../../workstreams/closing.ts';
-import type { Workstream } from '../../../workstreams/workstream.ts';
-import { noteWritten, renameChats } from '../../inbox/chat-rows.ts';
-import { dropUpdate, endUpdate, readAccount } from '../../inbox/inbox-rows.ts';
-import { readSender } from '../../inbox/sender-rows.ts';
-import type { TelegramSettings } from '../telegram-settings.ts';
+import { GatewayError } from '../../../../protocol/errors.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Bounds } from '../../auth/lineage.ts';
+import type { Runs } from '../../runs/runs.ts';
+import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
+import type { Store } from '../../store/store.ts';
+import { NoRoom } from '../../workstreams/closing.ts';
+import type { Workstream } from '../../workstreams/workstream.ts';
+import { noteWritten } from '../inbox/chat-rows.ts';
+import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
+import { readSender } from '../inbox/sender-rows.ts';
 import { actAs } from './acting-sender.ts';
 import type { AllowedMessage } from './allowed-message.ts';
 import type { ChatCommands } from './chat-commands.ts';
-import { type IncomingMessage, migrationIn, toIncoming } from './incoming.ts';
+import type { ChatMessage } from './chat-message.ts';
+import type { ChatSettings } from './chat-settings.ts';
 import { messageText } from './message-text.ts';
 import type { Replies } from './replies.ts';
 import { decideSender } from './sender-policy.ts';
 
 export interface MessageHandlerDeps {
-  settings(): TelegramSettings | undefined;
+  settings(): ChatSettings | undefined;
   store: Pick<Store, 'db' | 'commit'>;
   users: { boundsOf(userId: string): Bounds | undefined };
   runs: Pick<Runs, 'accept'>;
-  sessionOf(
-    message: IncomingMessage,
-    as: { userId: string; session: TelegramSettings['session'] },
-  ): Promise<Workstream>;
+  sessionOf(message: ChatMessage, as: { userId: string; session: ChatSettings['session'] }): Promise<Workstream>;
   commands: ChatCommands;
   replies: Replies;
-  offerPairing(asking: { row: InboxTable; message: IncomingMessage; known: SenderTable | undefined }): Promise<void>;
-  /** A run works on a message of this chat until `ended`. */
-  onWork(chat: string, ended: Promise<unknown>): void;
+  offerPairing(asking: { row: InboxRow; message: ChatMessage; known: SenderTable | undefined }): Promise<void>;
+  /** A run works on this message until `ended`. */
+  onWork(message: ChatMessage, ended: Promise<unknown>): void;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -46,22 +42,14 @@ export class MessageHandler {
     this.#deps = deps;
   }
 
-  async handle(row: InboxTable, update: Update): Promise<void> {
+  async handle(row: InboxRow, message: ChatMessage): Promise<void> {
     const { store, settings: read } = this.#deps;
-    const migration = migrationIn(update);
-    if (migration) {
-      const statements = [...renameChats(row.channel, migration), dropUpdate(row)];
-      return void (await store.commit({ statements }));
-    }
-    const account = await readAccount(store, row);
-    const message = toIncoming(update, { id: Number(row.account), username: account?.username ?? '' });
     const settings = read();
-    if (message === undefined || settings === undefined)
-      return void (await store.commit({ statements: [dropUpdate(row)] }));
+    if (settings === undefined) return void (await store.commit({ statements: [dropUpdate(row)] }));
     await this.#decide(row, message, settings);
   }
 
-  async #decide(row: InboxTable, message: IncomingMessage, settings: TelegramSettings): Promise<void> {
+  async #decide(row: InboxRow, message: ChatMessage, settings: ChatSettings): Promise<void> {
     const { store, users, replies, offerPairing, sessionOf } = this.#deps;
     const known = await readSender(store, { channel: row.channel, senderId: message.senderId });
     const verdict = decideSender(message, settings, known);
@@ -73,7 +61,7 @@ export class MessageHandler {
       case 'pairing':
         return offerPairing({ row, message, known });
       case 'allowed': {
-        const by = actAs(message.senderId, { known, settings, users });
+        const by = actAs({ channel: row.channel, senderId: message.senderId }, { known, settings, users });
         if (by === undefined) return replies.end(row, 'blocked', 'the user of the sender may not log in');
         try {
           const userId = known?.user_id ?? '';
@@ -112,7 +100,7 @@ export class MessageHandler {
         ],
       });
       this.#toldBusy.delete(chat);
-      onWork(chat, handle.ended);
+      onWork(message, handle.ended);
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'BUSY') throw error;
       await this.#tellBusy(row, chat, error.message);
@@ -120,7 +108,7 @@ export class MessageHandler {
   }
 
   /** Once, until a message is accepted again: the chat is busy enough. */
-  async #tellBusy(row: InboxTable, chat: string, reason: string): Promise<void> {
+  async #tellBusy(row: InboxRow, chat: string, reason: string): Promise<void> {
     const { replies } = this.#deps;
     if (this.#toldBusy.has(chat)) return replies.end(row, 'busy', reason);
     this.#toldBusy.add(chat);

@@ -1,7 +1,7 @@
-import type { ForeignText, IncomingMessage } from './incoming.ts';
+import type { ChatMessage, ForeignText } from './chat-message.ts';
 
 /** The message for the model. Words of others stand in blocks that say so, which nothing in them can end. */
-export function messageText({ chatKind, senderId, senderName, text, foreign }: IncomingMessage): string {
+export function messageText({ chatKind, senderId, senderName, text, foreign }: ChatMessage): string {
   const by = chatKind === 'group' ? `${senderName} (${senderId}): ` : '';
   return [`${by}${text}`.trimEnd(), ...foreign.map(toBlock)].filter((part) => part !== '').join('\n\n');
 }

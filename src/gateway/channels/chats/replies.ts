@@ -1,8 +1,8 @@
-import type { Clock } from '../../../../clock.ts';
-import type { InboxState, InboxTable } from '../../../store/schema/channels/channel-schema.ts';
-import type { Statement, Store } from '../../../store/store.ts';
-import { insertDelivery } from '../../delivery-rows.ts';
-import { endUpdate } from '../../inbox/inbox-rows.ts';
+import type { Clock } from '../../../clock.ts';
+import type { InboxState } from '../../store/schema/channels/channel-schema.ts';
+import type { Statement, Store } from '../../store/store.ts';
+import { insertDelivery } from '../delivery-rows.ts';
+import { endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
 
 interface RepliesDeps {
   store: Pick<Store, 'commit'>;
@@ -20,16 +20,16 @@ interface End {
 export function createReplies({ store, wake, clock }: RepliesDeps) {
   return {
     /** Ends an update and tells its chat something, in one unit. */
-    async answer(row: InboxTable, text: string, end: End = { state: 'answered' }) {
+    async answer(row: InboxRow, text: string, end: End = { state: 'answered' }) {
       const nowMs = clock.now();
       await store.commit({ statements: [endUpdate(row, { ...end, nowMs }), toChat(row, text, nowMs)] });
       wake();
     },
-    async end(row: InboxTable, state: Exclude<InboxState, 'waiting'>, reason?: string) {
+    async end(row: InboxRow, state: Exclude<InboxState, 'waiting'>, reason?: string) {
       await store.commit({ statements: [endUpdate(row, { state, reason, nowMs: clock.now() })] });
     },
     /** Tells the chat of an update that has ended something. */
-    async tell(row: InboxTable, text: string) {
+    async tell(row: InboxRow, text: string) {
       await store.commit({ statements: [toChat(row, text, clock.now())] });
       wake();
     },
@@ -37,7 +37,7 @@ export function createReplies({ store, wake, clock }: RepliesDeps) {
 }
 export type Replies = ReturnType<typeof createReplies>;
 
-const toChat = ({ channel, account, update_id, chat }: InboxTable, message: string, nowMs: number): Statement =>
+const toChat = ({ channel, account, update_id, chat }: InboxRow, message: string, nowMs: number): Statement =>
   insertDelivery({
     messageId: `reply:${channel}:${account}:${update_id}`,
     provider: channel,

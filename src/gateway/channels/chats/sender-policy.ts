@@ -1,6 +1,6 @@
-import type { SenderTable } from '../../../store/schema/channels/channel-schema.ts';
-import type { TelegramSettings } from '../telegram-settings.ts';
-import type { IncomingMessage } from './incoming.ts';
+import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
+import type { ChatMessage } from './chat-message.ts';
+import type { ChatSettings } from './chat-settings.ts';
 
 /** What is decided about the sender of a message. `ignored`: it was not meant for the bot. */
 export type SenderVerdict =
@@ -9,12 +9,12 @@ export type SenderVerdict =
   | { kind: 'blocked'; reason: string }
   | { kind: 'ignored' };
 
-type Asked = Pick<IncomingMessage, 'chatKind' | 'chatId' | 'senderId' | 'isForBot'>;
+type Asked = Pick<ChatMessage, 'chatKind' | 'chatId' | 'senderId' | 'isForBot'>;
 
 /** Decides by numbers only: names can change hands. `known`: the stored sender. */
 export function decideSender(
   message: Asked,
-  settings: Pick<TelegramSettings, 'dmPolicy' | 'allowFrom' | 'groups'>,
+  settings: Pick<ChatSettings, 'dmPolicy' | 'allowFrom' | 'groups'>,
   known: Pick<SenderTable, 'status'> | undefined,
 ): SenderVerdict {
   if (known?.status === 'revoked') return message.isForBot ? blocked('the sender was revoked') : { kind: 'ignored' };
@@ -23,7 +23,7 @@ export function decideSender(
 
 function decideDirect(
   { senderId }: Asked,
-  { dmPolicy, allowFrom }: Pick<TelegramSettings, 'dmPolicy' | 'allowFrom'>,
+  { dmPolicy, allowFrom }: Pick<ChatSettings, 'dmPolicy' | 'allowFrom'>,
   known: Pick<SenderTable, 'status'> | undefined,
 ): SenderVerdict {
   if (dmPolicy === 'disabled') return blocked('direct chats are disabled');
@@ -33,10 +33,7 @@ function decideDirect(
 }
 
 /** An approval by code counts in direct chats only. */
-function decideInGroup(
-  { chatId, senderId, isForBot }: Asked,
-  { groups }: Pick<TelegramSettings, 'groups'>,
-): SenderVerdict {
+function decideInGroup({ chatId, senderId, isForBot }: Asked, { groups }: Pick<ChatSettings, 'groups'>): SenderVerdict {
   const group = groups.get(chatId);
   if (!isForBot && (group === undefined || group.requireMention)) return { kind: 'ignored' };
   if (group === undefined) return blocked('the group is not in groups');

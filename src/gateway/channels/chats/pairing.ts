@@ -1,17 +1,16 @@
-import type { Clock } from '../../../../clock.ts';
-import type { Ids } from '../../../../ids.ts';
-import type { Log } from '../../../../log.ts';
-import type { InboxTable, SenderTable } from '../../../store/schema/channels/channel-schema.ts';
-import type { Store } from '../../../store/store.ts';
-import { endUpdate } from '../../inbox/inbox-rows.ts';
-import { hashOfCode, newPairingCode, PAIRING } from '../../inbox/pairing-code.ts';
-import { askForPairing, readPending } from '../../inbox/sender-rows.ts';
-import type { Bot } from '../bots.ts';
-import { addressOf, sendText } from '../send-text.ts';
-import type { IncomingMessage } from './incoming.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Ids } from '../../../ids.ts';
+import type { Log } from '../../../log.ts';
+import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
+import type { Store } from '../../store/store.ts';
+import { endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
+import { askForPairing, readPending } from '../inbox/sender-rows.ts';
+import type { ChatMessage } from './chat-message.ts';
+import { hashOfCode, newPairingCode, PAIRING } from './pairing-code.ts';
 
 interface PairingDeps {
-  bot(): Bot | undefined;
+  /** Sends a text at once, without a record of it. */
+  sendNow(chat: string, text: string): Promise<unknown>;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
   ids: Pick<Ids, 'secret'>;
@@ -19,8 +18,8 @@ interface PairingDeps {
 }
 
 interface Asking {
-  row: InboxTable;
-  message: IncomingMessage;
+  row: InboxRow;
+  message: ChatMessage;
   known: SenderTable | undefined;
 }
 
@@ -34,26 +33,24 @@ export async function offerPairing({ row, message, known }: Asking, deps: Pairin
   const block = (reason: string) => endUpdate(row, { state: 'blocked', reason, nowMs });
   if (known?.replied_ms != null && nowMs - known.replied_ms < PAIRING.replyEveryMs && known.replied_ms <= nowMs)
     return void (await store.commit({ statements: [block('the sender was told that approval is needed')] }));
-  const others = (await readPending(store, 'telegram', nowMs)).filter((other) => other.sender_id !== message.senderId);
+  const others = (await readPending(store, row.channel, nowMs)).filter((other) => other.sender_id !== message.senderId);
   if (others.length >= PAIRING.pending)
     return void (await store.commit({ statements: [block(`${PAIRING.pending} other people wait for approval`)] }));
   const code = newPairingCode(ids);
   const { senderId, senderName: name } = message;
-  const asked = { channel: 'telegram', senderId, name, codeHash: hashOfCode(code), nowMs };
+  const asked = { channel: row.channel, senderId, name, codeHash: hashOfCode(code), nowMs };
   const ask = askForPairing({ ...asked, expiresMs: nowMs + PAIRING.lifetimeMs });
   await store.commit({ statements: [ask, block('the sender needs approval')] });
   await tellCode(code, message, deps);
 }
 
 /** Not by the outbox, which would store the code. If it does not arrive, the person can ask again in an hour. */
-async function tellCode(code: string, { chat }: IncomingMessage, { bot, log }: PairingDeps): Promise<void> {
+async function tellCode(code: string, { chat }: ChatMessage, { sendNow, log }: PairingDeps): Promise<void> {
   const text = [
     'This bot only answers people whom its operator has approved.',
     `Your code is ${code}. Give it to the operator, who approves it within an hour: headgate channel pair ${code}`,
   ].join('\n');
-  const current = bot();
-  if (!current) return;
-  await sendText({ html: text, plain: text }, current, addressOf(chat)).catch((err: unknown) => {
+  await sendNow(chat, text).catch((err: unknown) => {
     log.warn({ err }, 'a person could not be told that approval is needed');
   });
 }

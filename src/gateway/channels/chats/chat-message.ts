@@ -1,0 +1,39 @@
+/** Words of somebody else inside a message. */
+export interface ForeignText {
+  kind: 'forwarded' | 'quoted';
+  /** Who wrote them, for people. */
+  from: string;
+  text: string;
+}
+
+/** A message of a chat service as far as Headgate reads it. */
+export interface ChatMessage {
+  /** As the service calls the chat; with a topic: `<chat>:<topic>`. */
+  chat: string;
+  /** Without the topic. */
+  chatId: string;
+  chatKind: 'dm' | 'group';
+  chatTitle: string;
+  /** The session that the chat gets. */
+  sessionKey: string;
+  /** The number that the service gave, which never changes hands. */
+  senderId: string;
+  /** For people only: nothing is decided by it. */
+  senderName: string;
+  messageId: string;
+  /** The sender's own words. */
+  text: string;
+  foreign: readonly ForeignText[];
+  /** Whether it mentions the bot, replies to it, or is a command for it. Always true in a direct chat. */
+  isForBot: boolean;
+  command: { name: string; argument: string } | undefined;
+}
+
+const MAX_NAME = 64;
+
+/** One readable line: names are free texts of strangers. */
+export const plainName = (name: string): string =>
+  name
+    .replaceAll(/[\p{C}\p{Z}<>[\]"]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME) || 'unknown';

@@ -1,0 +1,5 @@
+/** A chat service, as code and people call it. */
+export interface ChatService {
+  channel: 'telegram' | 'whatsapp';
+  label: string;
+}

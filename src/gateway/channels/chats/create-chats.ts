@@ -1,0 +1,92 @@
+import type { Clock } from '../../../clock.ts';
+import type { Commands } from '../../commands/commands.ts';
+import type { GatewayDeps } from '../../gateway-deps.ts';
+import type { Approvals } from '../../runs/approvals.ts';
+import type { Runs } from '../../runs/runs.ts';
+import { DAEMON } from '../../sharing/perception.ts';
+import type { Workstreams } from '../../workstreams/workstreams.ts';
+import type { DeliveryQueue } from '../delivery-queue.ts';
+import { Inbox } from '../inbox/inbox.ts';
+import type { InboxRow } from '../inbox/inbox-rows.ts';
+import { createChatCommands } from './chat-commands.ts';
+import type { ChatMessage } from './chat-message.ts';
+import type { ChatService } from './chat-service.ts';
+import { obtainSession } from './chat-sessions.ts';
+import type { ChatSettings } from './chat-settings.ts';
+import { dropMessagesOf } from './drop-messages.ts';
+import { MessageHandler } from './message-handler.ts';
+import { offerPairing } from './pairing.ts';
+import { type PressedButton, pressButton } from './press-button.ts';
+import { createReplies } from './replies.ts';
+
+export type ChatDeps = Pick<GatewayDeps, 'store' | 'auth' | 'ids' | 'log'> & { clock: Clock };
+
+/** What messages of people cause. */
+export interface ChatParts {
+  workstreams: Workstreams;
+  runs: Pick<Runs, 'accept'>;
+  commands: Pick<Commands, 'startAfresh' | 'clear'>;
+  approvals: Pick<Approvals, 'resolve'>;
+  deliveries: Pick<DeliveryQueue, 'wake'>;
+}
+
+/** How a chat service differs from the others. */
+export interface ChatServiceParts {
+  service: ChatService;
+  settings(): ChatSettings | undefined;
+  /** Sends a text at once, without a record of it. */
+  sendNow(chat: string, text: string): Promise<unknown>;
+  /** A run works on this message until `ended`. */
+  onWork(message: ChatMessage, ended: Promise<unknown>): void;
+}
+
+/** The people of a chat service: their messages, the buttons that they press, and what they are told. */
+export function createChats(
+  { service, settings, sendNow, onWork }: ChatServiceParts,
+  deps: ChatDeps,
+  parts: ChatParts,
+) {
+  const { store, auth, clock, ids, log } = deps;
+  const { workstreams, runs, commands, approvals, deliveries } = parts;
+  const { users, audit } = auth;
+  const { channel } = service;
+  const replies = createReplies({ store, wake: () => deliveries.wake(), clock });
+  const messages = new MessageHandler({
+    settings,
+    store,
+    users,
+    runs,
+    sessionOf: (message, as) => obtainSession(message, as, { service, store, workstreams, clock }),
+    commands: createChatCommands({ commands, replies }),
+    replies,
+    offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
+    onWork,
+    clock,
+  });
+  return {
+    replies,
+    handle: (row: InboxRow, message: ChatMessage) => messages.handle(row, message),
+    press: (button: PressedButton) => pressButton(button, { settings, store, users, approvals, audit }),
+    /** Drops the messages of a person that wait. */
+    drop: (senderId: string) => dropMessagesOf({ channel, senderId }, workstreams),
+    /** `handle` ends the stored updates of the service, one at a time for each chat. */
+    inbox: ({ handle, isUrgent }: Pick<ConstructorParameters<typeof Inbox>[0], 'handle' | 'isUrgent'>) =>
+      new Inbox({
+        store,
+        handle,
+        isUrgent,
+        onFailed: (row) => (row.chat === '' ? Promise.resolve() : replies.tell(row, LOST)),
+        clock,
+        log,
+      }),
+    /** Names the runs in progress that messages of this service started, after a restart. */
+    resume(onResumed: (chat: string, ended: Promise<unknown>) => void): void {
+      for (const { current } of workstreams.list(DAEMON)) {
+        const { deliver, fromChat } = current?.run.request ?? {};
+        if (current && deliver?.provider === channel && fromChat) onResumed(deliver.to, current.ended);
+      }
+    },
+  };
+}
+
+const LOST = '⚠ I could not take this message. Its operator finds the reason in the log.';
