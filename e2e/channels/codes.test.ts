@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { readRows } from '../support/channels/stored-rows.ts';
 import type { ChatRoom } from '../support/channels/telegram/chat-room.ts';
 import { type AttackStage, openAttackStage, PEOPLE, untilHandled } from './attacks/attack-stage.ts';
@@ -7,21 +8,19 @@ import { type AttackStage, openAttackStage, PEOPLE, untilHandled } from './attac
 const CODE = /[A-Z2-9]{5}-[A-Z2-9]{5}/;
 const HOUR_MS = 3_600_000;
 
-type Client = Awaited<ReturnType<AttackStage['start']>>;
-
 /** The next code in a chat. */
 async function nextCode(chat: ChatRoom): Promise<string> {
   const { text } = await chat.next();
   return CODE.exec(text)?.[0] ?? assert.fail(text);
 }
 
-const pair = (client: Client, code: string) => client.call('channel.pair', { channel: 'telegram', code });
+const pair = (client: GatewayClient, code: string) => client.call('channel.pair', { channel: 'telegram', code });
 
 /** The error of a call that must fail. */
 const refusalOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => 'it was accepted',
-    (error: unknown) => /^(?:Error: )?([A-Z_]+): /.exec(String(error))?.[1] ?? String(error),
+    (error: unknown) => String(Reflect.get(Object(error), 'code')),
   );
 
 const statusesIn = ({ daemon }: AttackStage) =>
@@ -56,7 +55,13 @@ test('codes that are wrong, used, replaced or too old approve nobody', async () 
   const digest = String(readRows(stage.daemon.home).senders[0]?.code_hash);
   const wrong = [
     ...[code.slice(0, -1), `${code}A`, code.slice(1), code.split('').reverse().join(''), 'AAAAA-AAAAA', '%', '*', '-'],
-    ...[digest, PEOPLE.eve.toString(), '@eve', `${code} ${code}`, code.replace(/^./, (sign) => (sign === 'A' ? 'B' : 'A'))],
+    ...[
+      digest,
+      PEOPLE.eve.toString(),
+      '@eve',
+      `${code} ${code}`,
+      code.replace(/^./, (sign) => (sign === 'A' ? 'B' : 'A')),
+    ],
   ];
   for (const guess of wrong) assert.equal(await refusalOf(pair(client, guess)), 'NOT_FOUND', guess);
   stage.daemon.clock.jump(HOUR_MS + 1);
@@ -116,7 +121,7 @@ test('an approval by code opens no group and decides nothing', async () => {
 });
 const stageGroup = -1_001_000_000_001;
 
-const ODD_IDS = [' 101', '101 ', '0101', '-101', '+101', '1e2', '0x65', '１０１', '١٠١', '@ada', 'ada', '*', '%', ''];
+const ODD_IDS = [' 101', '101 ', '0101', '-0101', '+101', '1e2', '0x65', '１０１', '١٠١', '@ada', 'ada', '*', '%', ''];
 
 test('people are revoked and allowed by their exact numbers only', async () => {
   await using stage = await openAttackStage();
@@ -132,16 +137,15 @@ test('people are revoked and allowed by their exact numbers only', async () => {
       { groups: { [id]: { allowFrom: [101] } } },
     ]) {
       if (id === '*' && 'groups' in changed && stageGroup in changed.groups) continue; // everybody, which is allowed
-      if (id === '-101' && 'groups' in changed && id in changed.groups) continue; // the number of a group
       const raw = JSON.stringify({ channels: { telegram: { ...current, ...changed } } });
-      const { hash: baseHash } = await client.call('config.get', {});
-      const answer = await refusalOf(client.call('config.set', { raw, baseHash }));
+      const { hash } = await client.call('config.get', {});
+      const answer = await refusalOf(client.call('config.set', { raw, baseHash: hash ?? '' }));
       assert.equal(answer, 'INVALID_REQUEST', raw);
     }
   }
   for (const id of ['-101', '1e400', '101.5', '9007199254740993', '0']) {
     const raw = `{"channels":{"telegram":{"botToken":"${current.botToken}","allowFrom":[${id}]}}}`;
-    const { hash: baseHash } = await client.call('config.get', {});
-    assert.equal(await refusalOf(client.call('config.set', { raw, baseHash })), 'INVALID_REQUEST', raw);
+    const { hash } = await client.call('config.get', {});
+    assert.equal(await refusalOf(client.call('config.set', { raw, baseHash: hash ?? '' })), 'INVALID_REQUEST', raw);
   }
 });

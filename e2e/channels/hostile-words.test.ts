@@ -49,7 +49,8 @@ for (const [what, kind] of [
     for (const [index, words] of HOSTILE_WORDS.entries()) {
       const person = telegram.person({ name: `P${index}`, id: FIRST_ID + index });
       const text = `${words}\n${tagOf(index)}`;
-      if (what === 'forwarded') person.says(text, { forwardedFrom: index % 2 === 0 ? 'Mallory' : stage.people.eve.user });
+      if (what === 'forwarded')
+        person.says(text, { forwardedFrom: index % 2 === 0 ? 'Mallory' : stage.people.eve.user });
       else if (what === 'quoted') {
         const external_reply = { origin: { type: 'hidden_user', date: 1, sender_user_name: 'Mallory' } };
         deliver(telegram, messageOf(person, 'What is this?', { external_reply, quote: { text, position: 0 } }));
@@ -58,7 +59,10 @@ for (const [what, kind] of [
     await untilHandled(stage);
     for (const [index] of HOSTILE_WORDS.entries()) requireBlock(toldWith(model, tagOf(index)), kind);
     const { requests } = readRows(stage.daemon.home);
-    assert.deepEqual([requests.length, requests.filter(({ rights }) => rights !== 'write')], [HOSTILE_WORDS.length, []]);
+    assert.deepEqual(
+      [requests.length, requests.filter(({ rights }) => rights !== 'write')],
+      [HOSTILE_WORDS.length, []],
+    );
   });
 
 test('the own words of an approver have their rights, so that the texts above could have them', async () => {
@@ -86,8 +90,11 @@ test(`${HOSTILE_NAMES.length} names of people and groups are one plain line each
   for (const [index, name] of HOSTILE_NAMES.entries()) {
     const group = telegram.group({ title: name });
     const person = telegram.person({ name, id: FIRST_ID + index });
-    const reply_to_message = { ...messageOf(stage.people.eve, `quoted ${index}`).message, message_id: 5, chat: group.chat };
-    const origin = { type: 'hidden_user', date: 1, sender_user_name: name };
+    const reply_to_message = {
+      ...messageOf(stage.people.eve, `quoted ${index}`).message,
+      message_id: 5,
+      chat: group.chat,
+    };
     deliver(telegram, {
       message: {
         ...messageOf(person, `@headgate_bot ${tagOf(index)}`, { chat: group.chat }).message,
@@ -96,7 +103,6 @@ test(`${HOSTILE_NAMES.length} names of people and groups are one plain line each
       },
     });
     person.says(`direct ${index} ${tagOf(1_000 + index)}`, { forwardedFrom: name });
-    void origin;
   }
   await untilHandled(stage);
   for (const [index] of HOSTILE_NAMES.entries()) {
@@ -110,6 +116,9 @@ test(`${HOSTILE_NAMES.length} names of people and groups are one plain line each
     requireBlock(toldWith(model, tagOf(1_000 + index)), 'forwarded');
   }
   const { workstreams } = await client.call('workstream.list', {});
-  const names: string[] = workstreams.map(({ name }: { name: string }) => name.replace(/^Telegram: /, ''));
-  assert.deepEqual([names.length, names.filter((name) => !PLAIN.test(name) || !name.isWellFormed())], [2 * HOSTILE_NAMES.length, []]);
+  const names = workstreams.flatMap(({ name }) => /^Telegram: (.*)$/s.exec(name)?.slice(1) ?? []);
+  assert.deepEqual(
+    [names.length, names.filter((name) => !PLAIN.test(name) || !name.isWellFormed())],
+    [2 * HOSTILE_NAMES.length, []],
+  );
 });

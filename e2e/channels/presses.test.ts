@@ -31,28 +31,40 @@ test(`none of ${PRESS_ATTEMPTS.length} ways to press decides a question, and eac
   const answers = PRESS_ATTEMPTS.map(({ press }, index) => {
     const { by, data, message } = press(stage, questions);
     const id = `odd-press-${index}`;
-    const query = { id, from: by.user, chat_instance: '1', ...(data !== undefined && { data }), ...(message && { message }) };
+    const query = {
+      id,
+      from: by.user,
+      chat_instance: '1',
+      ...(data !== undefined && { data }),
+      ...(message && { message }),
+    };
     stage.telegram.deliver({ callback_query: query } as never);
     return stage.telegram.answerTo(id);
   });
   const words = await Promise.all(answers);
   await untilRead(stage);
-  const wrong = words.flatMap(({ text }, index) => (/^(This button|You may not)/.test(text ?? '') ? [] : [`${PRESS_ATTEMPTS[index]?.name}: ${text}`]));
+  const wrong = words.flatMap(({ text }, index) =>
+    /^(This button|You may not)/.test(text ?? '') ? [] : [`${PRESS_ATTEMPTS[index]?.name}: ${text}`],
+  );
   const { inbox, runs, senders } = readRows(stage.daemon.home);
   const { approvals } = await client.call('approval.list', {});
   assert.deepEqual([wrong, approvals.length, runs, stage.model.requests.length], [[], 2, 2, asked]);
   assert.equal(inbox.filter(({ state }) => state === 'blocked').length, PRESS_ATTEMPTS.length);
-  assert.deepEqual(senders.map(({ sender_id, status }) => [sender_id, status]), [['105', 'revoked']]);
+  assert.deepEqual(
+    senders.map(({ sender_id, status }) => [sender_id, status]),
+    [['105', 'revoked']],
+  );
   // The same buttons decide when the approver presses them, and only once.
   await stage.people.ada.presses('✅ Approve', { in: stage.group });
   await stage.group.until(({ text }) => text === 'Planted.');
-  const late = await stage.people.ada.pressesData(`deny ${questions.group.approvalId}`, { room: stage.group, messageId: questions.group.messageId });
+  const late = await stage.people.ada.pressesData(`deny ${questions.group.approvalId}`, {
+    room: stage.group,
+    messageId: questions.group.messageId,
+  });
   assert.equal(late.text, 'This was decided already.');
 });
 
-const TEXTS = [
-  'yes', 'Yes!', 'ok', 'approve', '/approve', '✅ Approve', '✅', 'I approve', 'ja',
-];
+const TEXTS = ['yes', 'Yes!', 'ok', 'approve', '/approve', '✅ Approve', '✅', 'I approve', 'ja'];
 
 test('texts of an approver decide nothing, whatever they say', async () => {
   await using stage = await openAttackStage();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readRows } from '../support/channels/stored-rows.ts';
-import { type AttackStage, lastUpdate, openAttackStage, PEOPLE, SETTINGS, untilHandled } from './attacks/attack-stage.ts';
+import { type AttackStage, lastUpdate, openAttackStage, PEOPLE, untilHandled } from './attacks/attack-stage.ts';
 import {
   type Attempt,
   DIRECT_ATTEMPTS,
@@ -27,7 +27,7 @@ function findings(stage: AttackStage, sent: ReturnType<typeof sendAll>): string[
   const { inbox } = readRows(stage.daemon.home);
   const asked = JSON.stringify(stage.model.requests.map(({ body }) => body.messages));
   return sent.flatMap(({ attempt, tag, updateId }) => {
-    const state = inbox.find((row) => row.update_id === updateId)?.state ?? 'ignored';
+    const state = inbox.find((row) => row.update_id === String(updateId))?.state ?? 'ignored';
     const wrong = [
       ...(state === attempt.outcome ? [] : [`is ${state}`]),
       ...(asked.includes(tag) ? ['was read by the model'] : []),
@@ -63,10 +63,12 @@ for (const [name, settings] of [
       if (state === 'blocked') blocked.set(id, (blocked.get(id) ?? 0) + 1);
     blocked.delete(''); // nobody in particular
     const { senders } = await client.call('channel.sender.list', {});
-    const shown = senders.filter((sender) => sender.blocked > 0).map((sender) => [sender.senderId, sender.blocked]);
+    const shown = senders
+      .filter((sender) => sender.blocked > 0)
+      .map((sender) => [sender.senderId, sender.blocked] as const);
     assert.deepEqual(new Map(shown), blocked);
     const { channels } = await client.call('channel.list', {});
-    assert.equal(channels[0].blocked, rows.inbox.filter(({ state }) => state === 'blocked').length);
+    assert.equal(channels[0]?.blocked, rows.inbox.filter(({ state }) => state === 'blocked').length);
   });
 
 const REVOKED = DIRECT_ATTEMPTS.filter(({ name }) => name === 'a revoked person');

@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { Fault } from '../support/channels/telegram/scripted-faults.ts';
 import { startTelegramServer } from '../support/channels/telegram-server.ts';
-import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { startSpanReceiver } from '../support/daemon/span-receiver.ts';
 import { pause, within } from '../support/deadline.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { startBadRoots } from './attacks/bad-roots.ts';
+import { type BadRoot, startBadRoots } from './attacks/bad-roots.ts';
 import { WRONG_CERTIFICATE } from './attacks/wrong-certificate.ts';
 
 const SECRET = 'CANARY-of_the_bot_0123456789abcdef';
@@ -63,7 +63,7 @@ async function filesOf(home: string): Promise<Record<string, string>> {
 }
 
 /** Everything that the daemon tells about itself. */
-async function tell(daemon: DaemonUnderTest, client: GatewayClient): Promise<Record<string, string>> {
+async function tell(client: GatewayClient): Promise<Record<string, string>> {
   const { workstreams } = await client.call('workstream.list', {});
   const wsId = workstreams.find(({ name }) => name === 'Telegram: Ada')?.wsId ?? assert.fail('Ada has no workstream');
   const calls = {
@@ -79,6 +79,23 @@ async function tell(daemon: DaemonUnderTest, client: GatewayClient): Promise<Rec
     'workstream.list': workstreams,
   };
   return Object.fromEntries(Object.entries(calls).map(([name, answer]) => [name, JSON.stringify(answer)]));
+}
+
+/** What people are told when the bot is there. */
+async function tellOf(client: GatewayClient, { name, state, why }: BadRoot, telegram: object) {
+  const { hash } = await client.call('config.get', {});
+  await client.call('config.patch', { raw: JSON.stringify({ channels: { telegram } }), baseHash: hash ?? '' });
+  const row = await untilState(client, (now) => now.state === state && why.test(now.why ?? ''));
+  const test = (token: object) =>
+    client.call('channel.test', { channel: 'telegram', ...token }).then(
+      (answer) => JSON.stringify(answer),
+      (error: unknown) => `${String(error)} ${JSON.stringify(error)}`,
+    );
+  return {
+    [`state with ${name}`]: JSON.stringify(row),
+    [`channel.test with ${name}`]: await test({}),
+    [`channel.test with ${name}, another token`]: await test({ token: `4242:${OTHER_SECRET}` }),
+  };
 }
 
 test('the token of the bot is nowhere, whatever goes wrong at Telegram', { timeout: 120_000 }, async () => {
@@ -107,46 +124,41 @@ test('the token of the bot is nowhere, whatever goes wrong at Telegram', { timeo
     if (index % 2 === 1) await untilState(client, ({ state }) => state !== 'polling');
     await untilState(client, ({ state }) => state === 'polling');
   }
-  for (const { name, url, state, why } of bad.roots) {
-    const { hash } = await client.call('config.get', {});
-    const raw = JSON.stringify({ channels: { telegram: bot(url) } });
-    await client.call('config.patch', { raw, ...(hash !== undefined && { baseHash: hash }) });
-    const row = await untilState(client, (now) => now.state === state && why.test(now.why ?? ''));
-    said[`state with ${name}`] = JSON.stringify(row);
-    for (const token of [undefined, `4242:${OTHER_SECRET}`]) {
-      const test = client.call('channel.test', { channel: 'telegram', ...(token && { token }) });
-      said[`channel.test with ${name}, ${token ? 'another' : 'its'} token`] = await test.then(
-        (answer) => JSON.stringify(answer),
-        (error: unknown) => `${String(error)} ${JSON.stringify(error)}`,
-      );
-    }
-  }
+  for (const root of bad.roots) Object.assign(said, await tellOf(client, root, bot(root.url)));
   assert.deepEqual(bad.reached, [], 'the token went where it was redirected, or to a host with a wrong certificate');
 
-  Object.assign(said, await tell(daemon, client));
+  Object.assign(said, await tell(client));
   said['/metrics'] = await (await daemon.fetch('/metrics')).text();
   const doctor = await runHeadgate(['doctor', '--json', '--home', daemon.home]);
   said['doctor'] = `${doctor.stdout}${doctor.stderr}`;
   const list = await runHeadgate(['channel', 'list', '--json', '--home', daemon.home]);
   said['headgate channel list'] = `${list.stdout}${list.stderr}`;
   await daemon.stop();
-  Object.assign(said, daemon.output(), await filesOf(daemon.home));
+  Object.assign(said, daemon.output());
   said['spans'] = JSON.stringify(receiver.spans);
   said['requests to the model'] = JSON.stringify(model.requests.map(({ body }) => body));
   said['chats'] = JSON.stringify(telegram.rooms.map(({ texts }) => texts));
-  assert.deepEqual(leaksIn(said), []);
+  assert.deepEqual(leaksIn({ ...said, ...(await filesOf(daemon.home)) }), []);
   // The check can fail: these places have the public part of the token, or tell of the failures.
   const config = await readFile(path.join(daemon.home, 'config.json'), 'utf8');
   assert.ok(leaksIn({ config }).length > 0);
   assert.match(said['stderr'] ?? '', /telegram could not be polled/);
   assert.ok(receiver.spans.length > 0);
-  assert.deepEqual(Object.keys(said).filter((name) => said[name] === ''), []);
+  assert.deepEqual(
+    Object.keys(said).filter((name) => said[name] === ''),
+    [],
+  );
 });
 
 test('commands of the agent do not see the token in the environment', async () => {
   await using telegram = await startTelegramServer({ token: TOKEN });
   await using model = await startScriptedModel();
-  const telegramSettings = { botTokenEnv: 'TELEGRAM_BOT_TOKEN', apiRoot: telegram.apiRoot, allowFrom: [ADA], approvers: [ADA] };
+  const telegramSettings = {
+    botTokenEnv: 'TELEGRAM_BOT_TOKEN',
+    apiRoot: telegram.apiRoot,
+    allowFrom: [ADA],
+    approvers: [ADA],
+  };
   await using daemon = await startDaemon({
     model: model.url,
     env: { TELEGRAM_BOT_TOKEN: TOKEN },

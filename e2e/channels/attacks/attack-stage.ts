@@ -1,7 +1,8 @@
 import type { Update } from '@grammyjs/types';
+import { createGatewayClient, type GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { readRows } from '../../support/channels/stored-rows.ts';
 import type { Person } from '../../support/channels/telegram/person.ts';
-import { type TelegramServer, startTelegramServer } from '../../support/channels/telegram-server.ts';
+import { startTelegramServer, type TelegramServer } from '../../support/channels/telegram-server.ts';
 import { startClockedDaemon } from '../../support/daemon/clocked-daemon.ts';
 import { pause, within } from '../../support/deadline.ts';
 import type { ChatRequest } from '../../support/model/scripted-model.ts';
@@ -63,6 +64,7 @@ export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
   const group = telegram.group({ title: 'Team' });
   if (group.id !== GROUP_ID) throw new Error(`the group is ${group.id}`);
   const config = { channels: { telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot, ...settings } } };
+  let client: GatewayClient | undefined;
   let daemon: Awaited<ReturnType<typeof startClockedDaemon>> | undefined;
   return {
     ...{ telegram, model, group, scripts },
@@ -80,9 +82,17 @@ export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
     },
     async start() {
       daemon = await startClockedDaemon(config, { environment: { OPENAI_BASE_URL: model.url } });
-      return daemon.connect();
+      const { url, token } = daemon;
+      client = createGatewayClient({
+        url: url.replace('http', 'ws'),
+        token,
+        client: { name: 'e2e', version: '1', mode: 'test' },
+      });
+      await client.connect();
+      return client;
     },
     async [Symbol.asyncDispose]() {
+      client?.close();
       await daemon?.[Symbol.asyncDispose]();
       await telegram[Symbol.asyncDispose]();
       await model.close();
@@ -131,6 +141,8 @@ async function until(
 
 /** The last words of somebody in a request to the model. */
 export const wordsIn = ({ messages }: ChatRequest): string => {
-  const last = messages.findLast(({ role, content }) => role === 'user' && !String(content).startsWith('<environment>'));
+  const last = messages.findLast(
+    ({ role, content }) => role === 'user' && !String(content).startsWith('<environment>'),
+  );
   return typeof last?.content === 'string' ? last.content : JSON.stringify(last?.content ?? '');
 };

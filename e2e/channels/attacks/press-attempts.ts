@@ -15,26 +15,32 @@ interface Question {
 /** Somebody presses something. */
 export interface PressAttempt {
   name: string;
-  press(stage: AttackStage, questions: Questions): { by: Person; data: string | undefined; message: object | undefined };
+  press(
+    stage: AttackStage,
+    questions: Questions,
+  ): { by: Person; data: string | undefined; message: object | undefined };
 }
 
 type Press = (by: Person, data: string | undefined) => ReturnType<PressAttempt['press']>;
 
 /** Presses below the question in the group, or in Ada's chat. */
-const inGroup = ({ group }: AttackStage, { group: { messageId } }: Questions): Press => (by, data) => ({
-  ...{ by, data },
-  message: group.messages.get(messageId),
-});
-const inDirect = ({ people }: AttackStage, { direct: { messageId } }: Questions): Press => (by, data) => ({
-  ...{ by, data },
-  message: people.ada.chat.messages.get(messageId),
-});
+const inGroup =
+  ({ group }: AttackStage, { group: { messageId } }: Questions): Press =>
+  (by, data) => ({
+    ...{ by, data },
+    message: group.messages.get(messageId),
+  });
+const inDirect =
+  ({ people }: AttackStage, { direct: { messageId } }: Questions): Press =>
+  (by, data) => ({
+    ...{ by, data },
+    message: people.ada.chat.messages.get(messageId),
+  });
 
 const byPerson = (name: string, who: keyof AttackStage['people']): PressAttempt[] => [
   {
     name: `${name} presses in the group`,
-    press: (stage, questions) =>
-      inGroup(stage, questions)(stage.people[who], `approve ${questions.group.approvalId}`),
+    press: (stage, questions) => inGroup(stage, questions)(stage.people[who], `approve ${questions.group.approvalId}`),
   },
   {
     name: `${name} presses in a direct chat with the question of the group`,

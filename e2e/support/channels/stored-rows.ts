@@ -14,7 +14,9 @@ export function readRows(home: string) {
       approvals: read('select * from approvals order by asked_ms'),
       outbox: read('select * from outbox order by seq'),
       runs: read('select * from runs').length,
-      requests: read('select request_json from runs order by accepted_ms').map(({ request_json: json }) => JSON.parse(String(json))),
+      requests: read('select request_json from runs order by accepted_ms').map(({ request_json: json }) =>
+        JSON.parse(String(json)),
+      ),
       openRuns: read("select * from runs where status in ('queued', 'running')").length,
     };
   } finally {

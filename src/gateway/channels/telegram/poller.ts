@@ -87,13 +87,14 @@ export class Poller {
     const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
     state.identified({ account, username });
     let known = await readAccount(store, { channel: 'telegram', account });
-    while (!until.aborted) {
+    // The first answer comes at once, so that people soon see whether the bot receives messages.
+    for (let timeout = 0; !until.aborted; timeout = POLL_SECS) {
       const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
-      const params = { limit: LIMIT, timeout: POLL_SECS, allowed_updates: [...WANTED] };
+      const params = { limit: LIMIT, timeout, allowed_updates: [...WANTED] };
       const updates = await api.call(
         'getUpdates',
         { ...params, ...(isFresh && known?.next_update != null && { offset: known.next_update }) },
-        { signal: until, timeoutMs: POLL_SECS * 1000 + SLACK_MS },
+        { signal: until, timeoutMs: timeout * 1000 + SLACK_MS },
       );
       onSuccess();
       state.polled();
