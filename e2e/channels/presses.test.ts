@@ -9,7 +9,7 @@ const PLANT = callTools({ name: 'bash', arguments: { command: 'echo planted | te
 
 /** Two runs wait for decisions. */
 async function askTwice(stage: AttackStage): Promise<Questions> {
-  stage.scripts.push({ text: 'plant', answer: PLANT, then: say('Planted.') });
+  stage.scripts.push({ text: 'plant', answer: PLANT, after: say('Planted.') });
   stage.people.ada.says('plant it');
   const direct = await questionIn(stage, stage.people.ada.chat);
   stage.people.bob.says('@headgate_bot plant it', { in: stage.group });

@@ -16,7 +16,8 @@ const COUNT = UNASKED_ATTEMPTS.length + ASKED_FOR.length;
 /** Sends everything; returns the update of each. */
 const sendAll = (stage: AttackStage, attempts: readonly Attempt[]) =>
   attempts.map((attempt) => {
-    const tag = `attempt-${(tags += 1)}-of-all`;
+    tags += 1;
+    const tag = `attempt-${tags}-of-all`;
     attempt.send(stage, tag);
     return { attempt, tag, updateId: lastUpdate(stage.telegram) };
   });

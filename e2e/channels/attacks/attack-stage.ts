@@ -1,7 +1,9 @@
 import type { Update } from '@grammyjs/types';
 import { createGatewayClient, type GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { fakeClock } from '../../../src/testing/fake-clock.ts';
 import { readRows } from '../../support/channels/stored-rows.ts';
 import type { Person } from '../../support/channels/telegram/person.ts';
+import type { SendPace } from '../../support/channels/telegram/send-limits.ts';
 import { startTelegramServer, type TelegramServer } from '../../support/channels/telegram-server.ts';
 import { startClockedDaemon } from '../../support/daemon/clocked-daemon.ts';
 import { pause, within } from '../../support/deadline.ts';
@@ -9,6 +11,7 @@ import type { ChatRequest } from '../../support/model/scripted-model.ts';
 import { startScriptedModel } from '../../support/model/scripted-model.ts';
 import { type Step, say } from '../../support/model/scripted-steps.ts';
 
+const NOON_MS = Date.UTC(2030, 0, 1, 12);
 export const TOKEN = '4242:scripted-bot-token-for-tests';
 
 /** The people of the attacks. */
@@ -41,20 +44,24 @@ export const SETTINGS = {
 interface Script {
   text: string;
   answer: Step;
-  then: Step;
+  after: Step;
 }
 
 function answerTo(request: ChatRequest, scripts: readonly Script[]): Step {
   const script = scripts.find(({ text }) => wordsIn(request).includes(text));
   if (!script) return say('Taken.');
-  return request.messages.at(-1)?.role === 'tool' ? script.then : script.answer;
+  return request.messages.at(-1)?.role === 'tool' ? script.after : script.answer;
 }
 
 export type AttackStage = Awaited<ReturnType<typeof openAttackStage>>;
 
 /** A daemon in this process with a bot, a model that answers everything, and updates that wait for `daemon.start`. */
-export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
-  const telegram = await startTelegramServer({ token: TOKEN });
+export async function openAttackStage(
+  changed: Partial<typeof SETTINGS> & { ambiguous?: 'once' | 'retry' } = {},
+  { pace }: { pace?: SendPace } = {},
+) {
+  const clock = fakeClock(NOON_MS);
+  const telegram = await startTelegramServer({ token: TOKEN, clock, ...(pace && { pace }) });
   const model = await startScriptedModel();
   const scripts: Script[] = [];
   model.onRequest((request) => answerTo(request, scripts));
@@ -67,7 +74,7 @@ export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
   let client: GatewayClient | undefined;
   let daemon: Awaited<ReturnType<typeof startClockedDaemon>> | undefined;
   return {
-    ...{ telegram, model, group, scripts },
+    ...{ telegram, model, group, scripts, clock },
     people: {
       ada: person('Ada', PEOPLE.ada, 'ada'),
       bob: person('Bob', PEOPLE.bob),
@@ -81,7 +88,7 @@ export async function openAttackStage(changed: Partial<typeof SETTINGS> = {}) {
       return daemon;
     },
     async start() {
-      daemon = await startClockedDaemon(config, { environment: { OPENAI_BASE_URL: model.url } });
+      daemon = await startClockedDaemon(config, { environment: { OPENAI_BASE_URL: model.url }, clock });
       const { url, token } = daemon;
       client = createGatewayClient({
         url: url.replace('http', 'ws'),
@@ -122,10 +129,27 @@ export async function untilRead(stage: Pick<AttackStage, 'telegram' | 'daemon'>)
   await until(stage, ({ inbox }) => inbox.every(({ state }) => state !== 'waiting'));
 }
 
-/** The same, and all runs have ended. */
+/** The same, and everything was sent that can be sent now. */
+export async function untilSent(stage: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
+  await untilHandled(stage);
+  await until(stage, ({ outbox }) => outbox.every(({ status }) => status !== 'pending'));
+}
+
+/** The same as `untilRead`, and all runs have ended. */
 export async function untilHandled(stage: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
   await untilRead(stage);
   await until(stage, ({ openRuns }) => openRuns === 0);
+}
+
+/** Lets time pass until this is true, in steps that are shorter than any wait of the daemon. */
+export async function elapse({ clock }: Pick<AttackStage, 'clock'>, holds: () => boolean, stepMs = 100): Promise<void> {
+  const pass = async () => {
+    while (!holds()) {
+      await clock.advance(stepMs);
+      await pause(2);
+    }
+  };
+  await within(pass(), 20_000, () => `that ${holds}`);
 }
 
 /** Nothing outside the database tells the end of an update that is answered with silence. */
