@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { systemClock } from '../../src/clock.ts';
 import type { ChatEvidence, Said } from '../checker/channels/chat-evidence.ts';
 import { partText } from '../checker/channels/chat-evidence.ts';
 import type { Random } from '../checker/random.ts';
@@ -6,7 +7,7 @@ import { killWhileStarting } from '../drill/stillbirth.ts';
 import type { Person } from '../support/channels/telegram/person.ts';
 import { startTelegramServer, type TelegramServer } from '../support/channels/telegram-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
-import { pause, within } from '../support/deadline.ts';
+import { pause } from '../support/deadline.ts';
 import { type ChatRequest, startScriptedModel } from '../support/model/scripted-model.ts';
 import { say } from '../support/model/scripted-steps.ts';
 import { leftIn, readChatEvidence } from './evidence.ts';
@@ -117,6 +118,8 @@ async function playRound(scene: Scene, { score, kills, messages }: ChapterOption
     killsAt.start += 1;
   }
   await daemon.restart({ env: killable(scene.env, random) });
+  // A run that three crashes interrupt is given up, which shall happen only now and then.
+  if (random.chance(0.8)) await untilQuiet(scene, 5_000);
   return {
     ...score,
     killsAt,
@@ -152,8 +155,8 @@ async function comeToRest(scene: Scene): Promise<ChatEvidence> {
   return readChatEvidence(daemon.home, { said, shown, listed, mostPolls: telegram.mostAtOnce('getUpdates') });
 }
 
-/** The rules report what never happens. */
-async function untilQuiet({ daemon, telegram, said }: Scene): Promise<void> {
+/** Waits until nothing is to do. The rules report what never happens. */
+async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS): Promise<void> {
   const client = await daemon.client();
   const isQuiet = async () => {
     const [row] = (await client.call('channel.list', {})).channels;
@@ -161,9 +164,7 @@ async function untilQuiet({ daemon, telegram, said }: Scene): Promise<void> {
     const isIdle = workstreams.every(({ state }) => state === 'idle');
     return telegram.updates.pending.length === 0 && row?.backlog === 0 && row.waiting === 0 && isIdle;
   };
-  const wait = async () => {
-    while (!(await isQuiet())) await pause(50);
-  };
-  await within(wait(), PATIENCE_MS, () => `rest after ${said.length} messages`).catch(() => undefined);
+  const untilMs = systemClock.now() + patienceMs;
+  while (systemClock.now() < untilMs && !(await isQuiet())) await pause(50);
   client.close();
 }

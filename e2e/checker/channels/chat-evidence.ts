@@ -53,8 +53,12 @@ export const partText = (tag: string, part: number): string => `Answer to ${tag}
 /** The beginning of a notice that something may not have arrived. */
 export const NOTICE = '⚠ Something that I sent you earlier may not have arrived.';
 
-/** What a message of the bot is: a part of an answer, a notice, or something else. */
+/** What the chat is told instead of an answer, after three crashes during the same run. */
+export const NO_ANSWER = '⚠ There is no answer: The answer was interrupted three times by crashes of the daemon.';
+
+/** What a message of the bot is: a part of an answer, a notice, the end of a run without an answer, or something else. */
 export function kindOf(text: string): string {
   if (text.startsWith(NOTICE)) return 'notice';
+  if (text.startsWith(NO_ANSWER)) return 'no answer';
   return /^Answer to t\d+, part \d+\./.exec(text)?.[0] ?? 'something else';
 }

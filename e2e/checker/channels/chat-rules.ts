@@ -1,5 +1,5 @@
 import type { Finding, Violation, WorkstreamOnDisk } from '../evidence.ts';
-import { type ChatEvidence, kindOf, partText, type Said, type Shown } from './chat-evidence.ts';
+import { type ChatEvidence, kindOf, NO_ANSWER, partText, type Said, type Shown } from './chat-evidence.ts';
 
 type ChatRule = (evidence: ChatEvidence) => Iterable<Finding>;
 type Chunk = ChatEvidence['chunks'][number];
@@ -67,19 +67,24 @@ function* heardOnce(evidence: ChatEvidence): Generator<Finding> {
 
 function* oneRun(evidence: ChatEvidence): Generator<Finding> {
   const runs = evidence.disk.workstreams.flatMap((workstream) => workstream.runs.map(({ run }) => run));
-  const started = new Map<string, number>();
-  for (const { tag, chat, updateId } of evidence.said) {
-    const runId = evidence.inbox.find((row) => row.update_id === updateId)?.run_id ?? '';
-    started.set(runId, (started.get(runId) ?? 0) + 1);
-    const run = runs.find((row) => row.run_id === runId);
-    if (run?.status !== 'ok') yield { what: `the run of ${tag} ended as ${run?.status ?? 'nothing'}`, where: chat };
-    if (started.get(runId) !== 1) yield { what: `the run of ${tag} belongs to another message, too`, where: chat };
-    const [heard] = heardIn(evidence, tag);
-    if (heard && heard.runId !== runId) yield { what: `${tag} was read by another run`, where: chat };
+  const started = evidence.said.map((said) => ({ said, runId: runOf(evidence, said) }));
+  for (const { said, runId } of started) {
+    const { tag, chat: where } = said;
+    const status = runs.find(({ run_id: id }) => id === runId)?.status ?? 'nothing';
+    if (status !== 'ok' && !isGivenUp(answersTo(evidence, said)[0])) yield { what: `${tag} ended as ${status}`, where };
+    const others = heardIn(evidence, tag).filter((heard) => heard.runId !== runId);
+    if (others.length > 0) yield { what: `${tag} was read by another run, too`, where };
   }
-  const extra = runs.filter(({ run_id: id, source }) => source === 'person' && !started.has(id));
-  for (const { run_id: id, ws_id: wsId } of extra) yield { what: `the run ${id} has no message`, where: wsId };
+  for (const [runId, all] of Map.groupBy(started, (one) => one.runId))
+    if (all.length > 1) yield { what: `${all.length} messages have one run`, where: runId };
+  const extra = runs.filter(
+    ({ run_id: id, source }) => source === 'person' && !started.some(({ runId }) => runId === id),
+  );
+  for (const { run_id: id, ws_id: where } of extra) yield { what: `the run ${id} has no message`, where };
 }
+
+const runOf = ({ inbox }: ChatEvidence, { updateId }: Pick<Said, 'updateId'>): string =>
+  inbox.find((row) => row.update_id === updateId)?.run_id ?? '';
 
 function* keptOrder(evidence: ChatEvidence): Generator<Finding> {
   for (const [chat, all] of Map.groupBy(evidence.said, (said) => said.chat)) {
@@ -89,8 +94,16 @@ function* keptOrder(evidence: ChatEvidence): Generator<Finding> {
   }
 }
 
-const answersTo = ({ outbox }: ChatEvidence, { tag }: Said) =>
-  outbox.filter(({ message }) => message.includes(partText(tag, 1)));
+type Outgoing = ChatEvidence['outbox'][number];
+
+/** The answers to a message, or what was told instead. */
+const answersTo = (evidence: ChatEvidence, { tag, updateId }: Said): Outgoing[] => {
+  const id = `answer:${runOf(evidence, { updateId })}`;
+  const isEnd = (one: Outgoing) => one.message_id === id && isGivenUp(one);
+  return evidence.outbox.filter((one) => one.message.includes(partText(tag, 1)) || isEnd(one));
+};
+
+const isGivenUp = (one: Outgoing | undefined): boolean => one?.message.startsWith(NO_ANSWER) === true;
 
 function* queuedOnce(evidence: ChatEvidence): Generator<Finding> {
   for (const said of evidence.said) {
@@ -106,8 +119,9 @@ const chunksOf = ({ chunks }: ChatEvidence, messageId: string | undefined): Chun
 
 function* wholeAnswers(evidence: ChatEvidence): Generator<Finding> {
   for (const said of evidence.said) {
-    const chunks = chunksOf(evidence, answersTo(evidence, said)[0]?.message_id);
-    const extra = chunks.length - said.parts; // a notice may come first
+    const [answer] = answersTo(evidence, said);
+    const chunks = chunksOf(evidence, answer?.message_id);
+    const extra = chunks.length - (isGivenUp(answer) ? 1 : said.parts); // a notice may come first
     if (extra !== 0 && extra !== 1) yield { what: `${said.tag} has ${chunks.length} parts`, where: said.chat };
     const failed = chunks.filter(({ state }) => state !== 'accepted' && state !== 'ambiguous');
     for (const { chunk, state } of failed) yield { what: `part ${chunk} of ${said.tag} is ${state}`, where: said.chat };
@@ -137,7 +151,8 @@ function partsLike(evidence: ChatEvidence, { chat, text }: Shown): Chunk[] {
     .filter(({ destination }) => destination === chat)
     .flatMap(({ message, message_id: id }) => {
       const chunks = chunksOf(evidence, id);
-      const texts = [...message.matchAll(/Answer to t\d+, part \d+\./g)].map(([words]) => words);
+      const parts = [...message.matchAll(/Answer to t\d+, part \d+\./g)].map(([words]) => words);
+      const texts = parts.length > 0 ? parts : [kindOf(message)];
       const named = chunks.length > texts.length ? ['notice', ...texts] : texts;
       return chunks.filter((_, index) => named[index] === kind);
     });
@@ -155,7 +170,7 @@ function* thereIsSent(evidence: ChatEvidence): Generator<Finding> {
 }
 
 function* thereOnce({ shown, chunks }: ChatEvidence): Generator<Finding> {
-  const answers = shown.filter(({ text }) => kindOf(text) !== 'notice');
+  const answers = shown.filter(({ text }) => kindOf(text) !== 'notice' && kindOf(text) !== 'no answer');
   for (const [where, copies] of Map.groupBy(answers, ({ chat, text }) => `${chat}: ${kindOf(text)}`))
     if (copies.length > 1) yield { what: `it arrived ${copies.length} times`, where };
   for (const [chat, notices] of Map.groupBy(shown, (message) => message.chat)) {
