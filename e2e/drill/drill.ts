@@ -76,7 +76,8 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
       throw new Error(`the drill stopped after ${score.rounds} rounds; the home is ${home}`, { cause: error });
     },
   );
-  if (violations.length === 0 && options.home === undefined) await rm(folder, { recursive: true, force: true });
+  if (violations.length === 0 && options.home === undefined)
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   return { violations, home, score: { ...score, ...tally, violations: violations.length } };
 }
 
