@@ -158,11 +158,13 @@ async function comeToRest(scene: Scene): Promise<ChatEvidence> {
 /** Waits until nothing is to do. The rules report what never happens. */
 async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS): Promise<void> {
   const client = await daemon.client();
+  // Messages pass these places one after the other, so they are asked in that order.
   const isQuiet = async () => {
-    const [row] = (await client.call('channel.list', {})).channels;
+    if (telegram.updates.pending.length > 0) return false;
+    const [{ backlog } = { backlog: 1 }] = (await client.call('channel.list', {})).channels;
     const { workstreams } = await client.call('workstream.list', {});
-    const isIdle = workstreams.every(({ state }) => state === 'idle');
-    return telegram.updates.pending.length === 0 && row?.backlog === 0 && row.waiting === 0 && isIdle;
+    const [{ waiting } = { waiting: 1 }] = (await client.call('channel.list', {})).channels;
+    return backlog === 0 && workstreams.every(({ state }) => state === 'idle') && waiting === 0;
   };
   const untilMs = systemClock.now() + patienceMs;
   while (systemClock.now() < untilMs && !(await isQuiet())) await pause(50);
