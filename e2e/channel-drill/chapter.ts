@@ -161,12 +161,14 @@ async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS)
   // Messages pass these places one after the other, so they are asked in that order.
   const isQuiet = async () => {
     if (telegram.updates.pending.length > 0) return false;
-    const [{ backlog } = { backlog: 1 }] = (await client.call('channel.list', {})).channels;
+    const [received] = (await client.call('channel.list', {})).channels;
     const { workstreams } = await client.call('workstream.list', {});
-    const [{ waiting } = { waiting: 1 }] = (await client.call('channel.list', {})).channels;
-    return backlog === 0 && workstreams.every(({ state }) => state === 'idle') && waiting === 0;
+    const [sent] = (await client.call('channel.list', {})).channels;
+    const isIdle = workstreams.every(({ state }) => state === 'idle');
+    return received?.state === 'polling' && received.backlog === 0 && isIdle && sent?.waiting === 0;
   };
-  const untilMs = systemClock.now() + patienceMs;
-  while (systemClock.now() < untilMs && !(await isQuiet())) await pause(50);
+  // The wall clock of a machine may jump.
+  const untilMs = systemClock.monotonic() + patienceMs;
+  while (systemClock.monotonic() < untilMs && !(await isQuiet())) await pause(50);
   client.close();
 }
