@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { systemClock } from '../src/clock.ts';
 import { putChat } from '../src/gateway/channels/inbox/chat-rows.ts';
 import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
@@ -11,25 +12,30 @@ import { createLog } from '../src/pino-log.ts';
 export const FIRST_PERSON = 100_001;
 /** What each of them wrote before. */
 const MESSAGES_EACH = 3;
-/** Stored in advance; otherwise the first message would write it to its workstream. */
-const ROOT = String(statSync('/').ino);
 
 /** Fills a daemon's database with so many direct chats at Telegram, whose conversations are closed. */
-export async function seedChats(path: string, count: number): Promise<void> {
+export async function seedChats(database: string, count: number): Promise<void> {
+  const workdir = path.join(path.dirname(database), 'workspace');
+  mkdirSync(workdir, { recursive: true });
+  // Stored in advance; otherwise the first message would write it to its workstream.
+  const folder = { workdir, workdirIno: String(statSync(workdir).ino) };
   const log = createLog({ level: 'silent', readable: false });
-  await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
+  await using store = await openSqliteStore({
+    ...{ path: database, clock: systemClock, log, durability: 'normal', bootId: 'bench' },
+  });
   for (let n = 0; n < count; n += 1) {
-    const stored = store.commit({ statements: chat(FIRST_PERSON + n) });
+    const stored = store.commit({ statements: chat(FIRST_PERSON + n, folder) });
     if (n % 200 === 0) await stored;
   }
 }
 
-function chat(personId: number): Statement[] {
+function chat(personId: number, folder: { workdir: string; workdirIno: string }): Statement[] {
   const nowMs = systemClock.now();
   const sessionKey = `telegram:dm:${personId}`;
   const row = toWorkstreamRow({
     ...{ owned: { ownerId: '', visibility: 'private' }, wsId: randomIds.wsId(), sessionKey },
-    ...{ workdir: '/', workdirIno: ROOT, nowMs },
+    ...folder,
+    nowMs,
   });
   const about = { channel: 'telegram', chat: String(personId), ws_id: row.ws_id };
   const times = { last_in_ms: nowMs, last_out_ms: nowMs, created_ms: nowMs };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { systemTimers } from '../../protocol/client/timers.ts';
 import { serveTasks } from '../task-process.ts';
 
 /** The Bot API and the model in one process, so that one clock measures both. */
@@ -81,12 +82,11 @@ function onBotCall(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function onPoll(bot: Bot, response: ServerResponse, timeoutSecs: number): void {
-  if (timeoutSecs === 0) return answer(response, []);
   bot.poll = response;
-  setTimeout(() => {
-    if (bot.poll === response) answer(takePoll(bot), []);
-  }, timeoutSecs * 1_000).unref();
   bot.onPoll();
+  systemTimers.after(timeoutSecs * 1_000, () => {
+    if (bot.poll === response) answer(takePoll(bot), []);
+  });
 }
 
 function updateOf(bot: Bot, id: number): object {

@@ -139,6 +139,7 @@ const FAULTS = [
 ] as const;
 
 const PATIENCE_MS = 120_000;
+const QUIET_TIMES = 5;
 
 /** Waits until everything was handled and sent; then each chat says something more, so that it hears of what was lost. */
 async function comeToRest(scene: Scene): Promise<ChatEvidence> {
@@ -167,8 +168,9 @@ async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS)
     const isIdle = workstreams.every(({ state }) => state === 'idle');
     return received?.state === 'polling' && received.backlog === 0 && isIdle && sent?.waiting === 0;
   };
-  // The wall clock of a machine may jump.
+  // What is told may be ahead of what is stored for a moment, and the wall clock of a machine may jump.
   const untilMs = systemClock.monotonic() + patienceMs;
-  while (systemClock.monotonic() < untilMs && !(await isQuiet())) await pause(50);
+  for (let quiet = 0; quiet < QUIET_TIMES && systemClock.monotonic() < untilMs; await pause(50))
+    quiet = (await isQuiet()) ? quiet + 1 : 0;
   client.close();
 }
