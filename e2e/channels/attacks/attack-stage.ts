@@ -12,7 +12,7 @@ import { startScriptedModel } from '../../support/model/scripted-model.ts';
 import { type Step, say } from '../../support/model/scripted-steps.ts';
 
 const NOON_MS = Date.UTC(2030, 0, 1, 12);
-export const TOKEN = '4242:scripted-bot-token-for-tests';
+const TOKEN = '4242:scripted-bot-token-for-tests';
 
 /** The people of the attacks. */
 export const PEOPLE = {

@@ -159,8 +159,12 @@ const findCount = (counts: readonly BlockedCount[], row: SenderTable) => counts.
 
 /** Somebody whose messages were refused, and who was not asked to wait for approval. */
 const toStranger = ({ channel, sender_id: senderId, count, last_ms: updatedAtMs }: BlockedCount) => ({
-  ...{ channel, senderId, name: '', status: 'stranger' as const },
-  ...{ blocked: Number(count), updatedAtMs: Number(updatedAtMs) },
+  channel,
+  senderId,
+  name: '',
+  status: 'stranger' as const,
+  blocked: Number(count),
+  updatedAtMs: Number(updatedAtMs),
 });
 
 const toPart = ({ channel, destination, message_id, chunk, state, provider_id, reason, updated_ms }: ChunkTable) => ({
