@@ -45,12 +45,13 @@ const runRow: Row = {
   beside: [
     { figure: 'product', label: 'p50', unit: 'ms', target: { atMost: 10 } },
     { figure: 'p99Ms', label: 'p99', unit: 'ms' },
+    { figure: 'cpuMs', label: 'processor time until it is answered', unit: 'ms' },
   ],
   async open(stage) {
     const served = await serve(stage);
     const { apiRoot, modelUrl, load } = served;
     const count = chatsOn(stage);
-    await withChats(stage, served, { name: 'product', count });
+    const { pid } = await withChats(stage, served, { name: 'product', count });
     const env = { API_ROOT: apiRoot, TOKEN: tokenOf('anchor'), MODEL_URL: modelUrl };
     await stage.anchor('poll', { ...env, DATABASE: path.join(await stage.folder(), 'anchor.db') });
     const first = (await stage.programs.seeds()).firstPerson;
@@ -62,10 +63,14 @@ const runRow: Row = {
         { length: stage.quick ? 20 : 200 },
         (_, index) => first + ((index * 37 + round * 211) % count),
       );
-      const product = await load.ask('messages', { token: tokenOf('product'), people });
+      let product: number[] = [];
+      const perSecond = await perCpuSecond(pid, async () => {
+        product = await load.ask('messages', { token: tokenOf('product'), people });
+        return people.length;
+      });
       const anchor = await load.ask('messages', { token: tokenOf('anchor'), people });
       const p99Ms = product.toSorted((a, b) => a - b)[Math.floor(product.length * 0.99)] ?? 0;
-      return ratio({ product: median(product), anchor: median(anchor) }, { p99Ms });
+      return ratio({ product: median(product), anchor: median(anchor) }, { p99Ms, cpuMs: 1_000 / perSecond });
     };
   },
 };

@@ -27,7 +27,7 @@ test('a poll without an answer is given up after its time, and the next one begi
   const { telegram, clock, people } = stage;
   await telegram.call('getUpdates', 1);
   people.ada.says('hello');
-  await elapse(stage, () => people.ada.chat.texts.length > 0);
+  await elapse(stage, () => people.ada.chat.texts.length > 0, 1_000);
   const polls = telegram.callsOf('getUpdates');
   assert.deepEqual([telegram.mostAtOnce('getUpdates'), telegram.updates.conflicts], [1, 0]);
   // The first poll asks for an immediate answer, so that it is given up early.
@@ -40,7 +40,7 @@ test('a poll without an answer is given up after its time, and the next one begi
   assert.ok(clock.now() > 0 && readRows(stage.daemon.home).runs === 1);
 });
 
-for (const kind of ['reset', 'bad-gateway', 'truncated', 'cut', 'reset-after', 'bad-gateway-after'] as const)
+for (const kind of ['reset', 'truncated', 'bad-gateway-after'] as const)
   test(`${kind} of a poll: it goes on, and a message that came meanwhile is handled once`, async () => {
     await using stage = await openAttackStage();
     const client = await stage.start();
