@@ -2,6 +2,7 @@ import type { Row } from './row.ts';
 import { loginStormRow, pausesRow } from './rows/accounts.ts';
 import { appendChecksumRow, appendRow, writtenRows } from './rows/appends.ts';
 import { attacksRow } from './rows/attacks.ts';
+import { chatRows } from './rows/chats.ts';
 import { connectionRows } from './rows/connections.ts';
 import { cronRows } from './rows/cron.ts';
 import { fanOutRows } from './rows/fan-out.ts';
@@ -31,6 +32,7 @@ export const ROWS: readonly Row[] = [
   attacksRow,
   ...startRows,
   ...cronRows,
+  ...chatRows,
   pausesRow,
   loginStormRow,
   appendRow,

@@ -8,6 +8,7 @@ import type { storeLongConversation } from '../e2e/support/model/long-conversati
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
 import { credentialOf, type LoadCaller } from './credential.ts';
 import type { PASSWORD, seedAccounts } from './seed-accounts.ts';
+import type { FIRST_PERSON, seedChats } from './seed-chats.ts';
 import type { seedDatabase } from './seed-database.ts';
 import type { seedJobs } from './seed-jobs.ts';
 import { startTasks, type TaskProcess, type Tasks } from './task-process.ts';
@@ -66,15 +67,25 @@ export interface Seeds {
   /** Of every user. */
   password: typeof PASSWORD;
   jobs: typeof seedJobs;
+  chats: typeof seedChats;
+  /** Of the chats. */
+  firstPerson: typeof FIRST_PERSON;
   database: typeof seedDatabase;
   conversation: typeof storeLongConversation;
 }
 
 async function seedsOf(checkout: string): Promise<Seeds> {
   const from = async (file: string) => import(pathToFileURL(path.join(checkout, file)).href);
-  const [{ seedAccounts, PASSWORD }, { seedJobs }, { seedDatabase }, { storeLongConversation }] = await Promise.all([
+  const [
+    { seedAccounts, PASSWORD },
+    { seedJobs },
+    { seedChats, FIRST_PERSON },
+    { seedDatabase },
+    { storeLongConversation },
+  ] = await Promise.all([
     from('bench/seed-accounts.ts'),
     from('bench/seed-jobs.ts'),
+    from('bench/seed-chats.ts'),
     from('bench/seed-database.ts'),
     from('e2e/support/model/long-conversation.ts'),
   ]);
@@ -82,6 +93,8 @@ async function seedsOf(checkout: string): Promise<Seeds> {
     accounts: seedAccounts,
     password: PASSWORD,
     jobs: seedJobs,
+    chats: seedChats,
+    firstPerson: FIRST_PERSON,
     database: seedDatabase,
     conversation: storeLongConversation,
   };

@@ -11,8 +11,13 @@ export function readRows(home: string) {
       inbox: read('select * from channel_inbox order by update_id'),
       senders: read('select * from channel_senders order by sender_id'),
       workstreams: read(`select * from workstreams where session_key like 'telegram:%' order by created_ms`),
+      approvals: read('select * from approvals order by asked_ms'),
       outbox: read('select * from outbox order by seq'),
       runs: read('select * from runs').length,
+      requests: read('select request_json from runs order by accepted_ms').map(({ request_json: json }) =>
+        JSON.parse(String(json)),
+      ),
+      openRuns: read("select * from runs where status in ('queued', 'running')").length,
     };
   } finally {
     database.close();

@@ -47,6 +47,8 @@ export class TelegramServer extends TelegramWorld implements AsyncDisposable {
   /** Every call, oldest first. */
   readonly calls: ReceivedCall[] = [];
   readonly faults: ScriptedFaults;
+  readonly #open = new Map<string, number>();
+  readonly #mostOpen = new Map<string, number>();
   readonly #clock: Clock;
   readonly #methods;
   #server = createServer();
@@ -82,6 +84,11 @@ export class TelegramServer extends TelegramWorld implements AsyncDisposable {
     return closeServer(this.#server);
   }
 
+  /** How many calls of a method were without an answer at the same time, at most. */
+  mostAtOnce(method: string): number {
+    return this.#mostOpen.get(method) ?? 0;
+  }
+
   /** The calls of a method so far. */
   callsOf(method: string): ReceivedCall[] {
     return this.calls.filter((call) => call.method === method);
@@ -111,6 +118,7 @@ export class TelegramServer extends TelegramWorld implements AsyncDisposable {
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, kind, token, name = ''] = /^\/(file\/bot|bot)([^/]+)\/([^?]*)/.exec(request.url ?? '') ?? [];
     const method = kind === 'file/bot' ? 'download' : name;
+    this.#count(method, response);
     const params = await readParams(request);
     const call = { method, params: params.values, status: undefined, isDone: false, atMs: this.#clock.now() };
     this.calls.push(call);
@@ -126,6 +134,13 @@ export class TelegramServer extends TelegramWorld implements AsyncDisposable {
     } finally {
       this.changes.notify();
     }
+  }
+
+  #count(method: string, response: ServerResponse): void {
+    const open = (this.#open.get(method) ?? 0) + 1;
+    this.#open.set(method, open);
+    this.#mostOpen.set(method, Math.max(open, this.mostAtOnce(method)));
+    response.once('close', () => this.#open.set(method, (this.#open.get(method) ?? 1) - 1));
   }
 
   async #answer(call: ReceivedCall, { request, response, name, params, fault }: Exchange): Promise<void> {

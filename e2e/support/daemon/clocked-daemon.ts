@@ -23,13 +23,15 @@ export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
  */
 export async function startClockedDaemon(
   config: object = {},
-  { environment = { HEADGATE_MODEL: 'demo' } }: { environment?: Record<string, string> } = {},
+  {
+    environment = { HEADGATE_MODEL: 'demo' },
+    clock = fakeClock(NOON_MS),
+  }: { environment?: Record<string, string>; clock?: ReturnType<typeof fakeClock> } = {},
 ) {
   await bundleUpToDate();
   const folder = tempDir();
   const home = path.join(folder.path, 'home');
   await mkdir(home, { mode: 0o700 });
-  const clock = fakeClock(NOON_MS);
   const log = recordingLog();
   const start = async () =>
     startDaemon({

@@ -74,9 +74,10 @@ export const ChannelSender = z
     channel: z.string(),
     /** The number that the service gave. */
     senderId: z.string(),
-    /** As the person writes it; nothing is decided by it. */
+    /** As the person writes it; nothing is decided by it. Empty if it is not known. */
     name: z.string(),
-    status: z.enum(['pending', 'approved', 'revoked']),
+    /** `stranger`: messages were refused, and nobody has decided about the person. */
+    status: z.enum(['pending', 'approved', 'revoked', 'stranger']),
     /** The user whom the person is linked to; absent: the operator. */
     userId: z.string().optional(),
     /** Until when a code can be approved. */
@@ -138,7 +139,7 @@ export const channelContracts = {
       z.strictObject({ channel: z.string(), account: z.string(), bot: z.string() }).meta({ id: 'ChannelTestResult' }),
   }),
   'channel.sender.list': contract({
-    summary: 'The people who asked to write, or were approved or revoked.',
+    summary: 'The people who asked to write, were approved or revoked, or whose messages were refused.',
     scope: 'approve',
     permission: 'admin.users',
     params: () => z.strictObject({}).meta({ id: 'ChannelSenderListParams' }),

@@ -31,9 +31,11 @@ export interface ChatMessage {
 
 const MAX_NAME = 64;
 
-/** One readable line: names are free texts of strangers. */
+/** One readable line without the signs that surround names: they are free texts of strangers. */
 export const plainName = (name: string): string =>
   name
-    .replaceAll(/[\p{C}\p{Z}<>[\]"]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_NAME) || 'unknown';
+    .normalize('NFKC')
+    .replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}<>[\]"():]+/gu, ' ')
+    .slice(0, MAX_NAME)
+    .replaceAll(/\p{Surrogate}/gu, '')
+    .trim() || 'unknown';

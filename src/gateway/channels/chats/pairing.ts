@@ -2,9 +2,9 @@ import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import type { Log } from '../../../log.ts';
 import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
-import type { Store } from '../../store/store.ts';
+import { type Store, tookEffect } from '../../store/store.ts';
 import { endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
-import { askForPairing, readPending } from '../inbox/sender-rows.ts';
+import { askForPairing } from '../inbox/sender-rows.ts';
 import type { ChatMessage } from './chat-message.ts';
 import { hashOfCode, newPairingCode, PAIRING } from './pairing-code.ts';
 
@@ -33,14 +33,13 @@ export async function offerPairing({ row, message, known }: Asking, deps: Pairin
   const block = (reason: string) => endUpdate(row, { state: 'blocked', reason, nowMs });
   if (known?.replied_ms != null && nowMs - known.replied_ms < PAIRING.replyEveryMs && known.replied_ms <= nowMs)
     return void (await store.commit({ statements: [block('the sender was told that approval is needed')] }));
-  const others = (await readPending(store, row.channel, nowMs)).filter((other) => other.sender_id !== message.senderId);
-  if (others.length >= PAIRING.pending)
-    return void (await store.commit({ statements: [block(`${PAIRING.pending} other people wait for approval`)] }));
   const code = newPairingCode(ids);
   const { senderId, senderName: name } = message;
   const asked = { channel: row.channel, senderId, name, codeHash: hashOfCode(code), nowMs };
-  const ask = askForPairing({ ...asked, expiresMs: nowMs + PAIRING.lifetimeMs });
-  await store.commit({ statements: [ask, block('the sender needs approval')] });
+  const ask = askForPairing({ ...asked, expiresMs: nowMs + PAIRING.lifetimeMs, most: PAIRING.pending });
+  const statements = [ask, block('the sender needs approval')];
+  if (!(await tookEffect(store.commit({ statements }))))
+    return void (await store.commit({ statements: [block(`${PAIRING.pending} other people wait for approval`)] }));
   await tellCode(code, message, deps);
 }
 

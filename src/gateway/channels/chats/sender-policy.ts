@@ -17,6 +17,7 @@ export function decideSender(
   settings: Pick<ChatSettings, 'dmPolicy' | 'allowFrom' | 'groups'>,
   known: Pick<SenderTable, 'status'> | undefined,
 ): SenderVerdict {
+  if (message.senderId === '') return message.isForBot ? blocked('nobody in particular wrote it') : { kind: 'ignored' };
   if (known?.status === 'revoked') return message.isForBot ? blocked('the sender was revoked') : { kind: 'ignored' };
   return message.chatKind === 'dm' ? decideDirect(message, settings, known) : decideInGroup(message, settings);
 }

@@ -31,7 +31,10 @@ export const readPending = ({ db }: Pick<Store, 'db'>, channel: string, nowMs: n
     .where('code_expires_ms', '>', nowMs)
     .execute();
 
-/** A person asks to be approved; their former code ends. Never changes a person who was decided about. */
+/**
+ * A person asks to be approved; their former code ends. Never changes a person who was decided about. Refused when as many
+ * others wait as may: people of several chats ask at the same time.
+ */
 export const askForPairing = (asked: {
   channel: string;
   senderId: string;
@@ -39,12 +42,17 @@ export const askForPairing = (asked: {
   codeHash: string;
   expiresMs: number;
   nowMs: number;
+  /** How many may wait at once. */
+  most: number;
 }): Statement => ({
   sql: `INSERT INTO channel_senders (channel, sender_id, status, name, user_id, code_hash, code_expires_ms, replied_ms,
-          created_ms, updated_ms) VALUES (?1, ?2, 'pending', ?3, '', ?4, ?5, ?6, ?6, ?6)
+          created_ms, updated_ms)
+        SELECT ?1, ?2, 'pending', ?3, '', ?4, ?5, ?6, ?6, ?6
+        WHERE (SELECT count(*) FROM channel_senders WHERE channel = ?1 AND status = 'pending' AND code_expires_ms > ?6
+          AND sender_id <> ?2) < ?7
         ON CONFLICT DO UPDATE SET name = ?3, code_hash = ?4, code_expires_ms = ?5, replied_ms = ?6, updated_ms = ?6
           WHERE status = 'pending'`,
-  parameters: [asked.channel, asked.senderId, asked.name, asked.codeHash, asked.expiresMs, asked.nowMs],
+  parameters: [asked.channel, asked.senderId, asked.name, asked.codeHash, asked.expiresMs, asked.nowMs, asked.most],
   expect: 1,
 });
 
@@ -83,11 +91,16 @@ export const revokeSender = (
   expect: 1,
 });
 
-/** How many messages of each person were refused since then. */
+/** How many messages of each person were refused, of those that are still stored, and when the last of them came. */
 export const countBlocked = ({ db }: Pick<Store, 'db'>) =>
   db
     .selectFrom('channel_inbox')
-    .select(['channel', 'sender_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .select(({ fn }) => [
+      'channel',
+      'sender_id',
+      fn.countAll<number>().as('count'),
+      fn.max('received_ms').as('last_ms'),
+    ])
     .where('state', '=', 'blocked')
     .groupBy(['channel', 'sender_id'])
     .execute();

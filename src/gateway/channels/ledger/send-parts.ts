@@ -23,6 +23,8 @@ interface Message {
   ambiguous: AmbiguousPolicy;
   /** Called once; its parts are stored before the first is sent. */
   render(): RenderedChunk[];
+  /** Whether a part may tell the chat that something did not arrive: all parts are sent in the same way. */
+  mayTell: boolean;
   send: SendChunk;
   /** The new id of the chat, if the error says that it has another one now. */
   movedTo?(error: ServiceError): string | undefined;
@@ -50,11 +52,14 @@ const MISSING_TEXT = '⚠ Something that I sent you earlier may not have arrived
 const MISSING: RenderedChunk = { formatted: MISSING_TEXT, plain: MISSING_TEXT };
 
 /** The stored parts, or those of a message that is sent for the first time. */
-async function openChunks({ channel, delivery, render }: Message, { store, clock }: SendDeps): Promise<ChunkTable[]> {
+async function openChunks(
+  { channel, delivery, render, mayTell }: Message,
+  { store, clock }: SendDeps,
+): Promise<ChunkTable[]> {
   const stored = await readChunks(store, delivery.messageId);
   if (stored.length > 0) return stored;
   const chat = await readChat(store, { channel, chat: delivery.to });
-  const isOwed = chat?.owes_notice === 1;
+  const isOwed = mayTell && chat?.owes_notice === 1;
   const nowMs = clock.now();
   const chunks = [...(isOwed ? [MISSING] : []), ...render()];
   const told = isOwed ? [noteSent(chat, { owes: 0, nowMs })] : [];

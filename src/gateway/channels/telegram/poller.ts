@@ -105,12 +105,13 @@ export class Poller {
     }
   }
 
-  /** Synced to disk: with the next request, Telegram forgets them. */
+  /** In the order in which they were made, and synced to disk: with the next request, Telegram forgets them. */
   async #store(of: { account: string; username: string }, updates: readonly Update[]): Promise<void> {
     const { store, clock } = this.#deps;
     const named = { channel: 'telegram', account: of.account };
     const nowMs = clock.now();
-    const arrived = updates.map((update) => ({ updateId: String(update.update_id), ...placeOf(update), body: update }));
+    const inOrder = updates.toSorted((a, b) => a.update_id - b.update_id);
+    const arrived = inOrder.map((update) => ({ updateId: String(update.update_id), ...placeOf(update), body: update }));
     const nextUpdate = Math.max(...updates.map(({ update_id: id }) => id)) + 1;
     const statements = [
       ...storeUpdates(named, arrived, nowMs),

@@ -34,8 +34,9 @@ export const createTelegramChannel = ({ bot, settings, store, clock, metrics }: 
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { render, send } = await prepare(delivery, current, store);
-    await sendParts({ channel: 'telegram', delivery, ambiguous, render, send, movedTo }, { store, clock, metrics });
+    const { render, send, mayTell } = await prepare(delivery, current, store);
+    const sent = { channel: 'telegram', delivery, ambiguous, render, send, mayTell, movedTo };
+    await sendParts(sent, { store, clock, metrics });
     return 'taken';
   },
 });
@@ -66,20 +67,21 @@ async function prepare(
   delivery: Delivery,
   bot: Bot,
   store: Pick<Store, 'db'>,
-): Promise<{ render(): RenderedChunk[]; send: SendChunk }> {
+): Promise<{ render(): RenderedChunk[]; send: SendChunk; mayTell: boolean }> {
   const { render } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
   const card = await readCard(delivery, store);
   const to = addressOf(delivery.to);
   const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
-  if (card === undefined) return { render: () => render(text), send: (chunk) => sendText(chunk, bot, to) };
-  if (card === 'none') return { render: () => [], send: async () => '' };
+  if (card === undefined)
+    return { render: () => render(text), send: (chunk) => sendText(chunk, bot, to), mayTell: true };
+  if (card === 'none') return { render: () => [], send: async () => '', mayTell: false };
   // A question has one message, which the decision replaces.
   const toChunks = () => render(card.text).slice(0, 1);
   if (card.kind === 'decision') {
     const target = { chatId: to.chat_id, messageId: Number(card.messageId) };
-    return { render: toChunks, send: (chunk) => editText(chunk, bot, target) };
+    return { render: toChunks, send: (chunk) => editText(chunk, bot, target), mayTell: false };
   }
   const buttons = card.buttons.map(({ title, data }) => ({ text: title, callback_data: data }));
   const keyboard = buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [buttons] } };
-  return { render: toChunks, send: (chunk) => sendText(chunk, bot, { ...to, ...keyboard }) };
+  return { render: toChunks, send: (chunk) => sendText(chunk, bot, { ...to, ...keyboard }), mayTell: false };
 }

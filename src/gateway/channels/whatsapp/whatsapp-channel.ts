@@ -32,8 +32,9 @@ export const createWhatsAppChannel = ({ number, settings, store, clock, metrics 
     if (!current) throw new DeliveryError('whatsapp is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { render, send } = await prepare(delivery, current, { store, clock });
-    await sendParts({ channel: 'whatsapp', delivery, ambiguous, render, send }, { store, clock, metrics });
+    const { render, send, mayTell } = await prepare(delivery, current, { store, clock });
+    const sent = { channel: 'whatsapp', delivery, ambiguous, render, send, mayTell };
+    await sendParts(sent, { store, clock, metrics });
     return 'taken';
   },
 });
@@ -64,6 +65,8 @@ const SLACK_MS = 60_000;
 interface Prepared {
   render(): RenderedChunk[];
   send: SendChunk;
+  /** See `sendParts`. */
+  mayTell: boolean;
 }
 
 /** How a message is sent: as text, as a question with buttons, as an answer to its question, or as a template. */
@@ -75,7 +78,7 @@ async function prepare(
   const { render, toParameter } = await import('./outbound/render-text.ts'); // a start does not need a parser of Markdown
   const { template } = settings;
   const card = await readCard(delivery, store);
-  if (card === 'none') return { render: () => [], send: async () => '' };
+  if (card === 'none') return { render: () => [], send: async () => '', mayTell: false };
   const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
   const post = async (message: OutgoingMessage & { replyTo?: string }) =>
     (await api()).send(delivery.to, message, LIMITS);
@@ -86,6 +89,7 @@ async function prepare(
     return {
       render: () => (line === '' ? [] : [{ formatted: line, plain: line }]),
       send: async (chunk) => (await asTemplate(chunk)) ?? '',
+      mayTell: false,
     };
   }
   const send = async (chunk: RenderedChunk, message: OutgoingMessage & { replyTo?: string }) => {
@@ -103,6 +107,7 @@ async function prepare(
   return {
     render: () => render(text),
     send: (chunk) => send(chunk, { type: 'text', text: chunk.formatted, ...replyTo }),
+    mayTell: card === undefined,
   };
 }
 
@@ -132,6 +137,7 @@ function withButtons(
       const [only] = chunks;
       return chunks.length === 1 && only && only.formatted.length <= MAX_BUTTON_TEXT ? chunks : [...chunks, DECIDE];
     },
+    mayTell: false,
     send: (chunk, { isLast }) =>
       send(
         chunk,

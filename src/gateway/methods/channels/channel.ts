@@ -38,6 +38,9 @@ export interface ChannelMethodDeps {
 }
 
 const LOGGED = 50;
+const MOST_SENDERS = 1_000;
+/** As services write the numbers of people, and of channels that write in groups. Anything else would revoke nobody. */
+const SENDER_ID = /^-?[1-9]\d{0,19}$/;
 
 export const channelMethods = ({
   store,
@@ -64,9 +67,9 @@ export const channelMethods = ({
   }),
   'channel.sender.list': async () => {
     const [senders, counts] = await Promise.all([readSenders(store), countBlocked(store)]);
-    const countOf = ({ channel, sender_id: id }: SenderTable) =>
-      Number(counts.find((row) => row.channel === channel && row.sender_id === id)?.count ?? 0);
-    return { senders: senders.map((row) => ({ ...toSender(row), blocked: countOf(row) })) };
+    const known = senders.map((row) => ({ ...toSender(row), blocked: Number(findCount(counts, row)?.count ?? 0) }));
+    const strangers = counts.filter((count) => count.sender_id !== '' && !senders.some((row) => isOf(count, row)));
+    return { senders: [...known, ...strangers.map(toStranger)].slice(0, MOST_SENDERS) };
   },
   'channel.pair': async ({ channel, code, user }, call) => {
     serviceOf(channel, services);
@@ -85,6 +88,7 @@ export const channelMethods = ({
   },
   'channel.revoke': async ({ channel, senderId }, call) => {
     const service = serviceOf(channel, services);
+    if (!SENDER_ID.test(senderId)) throw new GatewayError('INVALID_REQUEST', `senderId is no number: ${senderId}`);
     const by = call.principal?.id ?? 'unknown';
     const revoke = revokeSender({ channel, senderId }, { by, nowMs: clock.now() });
     const record = call.audited({ id: senderId, channel });
@@ -144,6 +148,23 @@ const toSender = ({ channel, sender_id, name, status, user_id, code_expires_ms, 
   ...(user_id !== '' && { userId: user_id }),
   ...(code_expires_ms !== null && { codeExpiresAtMs: code_expires_ms }),
   updatedAtMs: updated_ms,
+});
+
+type BlockedCount = Awaited<ReturnType<typeof countBlocked>>[number];
+
+const isOf = (count: BlockedCount, { channel, sender_id: id }: SenderTable): boolean =>
+  count.channel === channel && count.sender_id === id;
+
+const findCount = (counts: readonly BlockedCount[], row: SenderTable) => counts.find((count) => isOf(count, row));
+
+/** Somebody whose messages were refused, and who was not asked to wait for approval. */
+const toStranger = ({ channel, sender_id: senderId, count, last_ms: updatedAtMs }: BlockedCount) => ({
+  channel,
+  senderId,
+  name: '',
+  status: 'stranger' as const,
+  blocked: Number(count),
+  updatedAtMs: Number(updatedAtMs),
 });
 
 const toPart = (row: ChunkTable) => {

@@ -86,7 +86,7 @@ function SenderCard({ app, desk, sender, nowMs }: SenderProps) {
         status === 'revoked'
           ? undefined
           : {
-              verb: isPending ? 'Refuse' : 'Revoke',
+              verb: status === 'approved' ? 'Revoke' : 'Refuse',
               icon: 'cross',
               focusAfter: 'people-title',
               loss: `? Headgate answers nothing more from ${channelName(channel)} ${toVisibleLine(senderId)}, and gives no new code. This cannot be undone.`,

@@ -33,8 +33,8 @@ export function toIncoming({ message }: Update, bot: BotIdentity): ChatMessage |
   if (text === '') return undefined;
   const isDirect = chat.type === 'private';
   const command = commandIn(text, entities, bot);
-  const forward = message.forward_origin;
-  const own = forward ? '' : withoutMention(text, bot);
+  const foreign = foreignIn(message, bot);
+  const own = foreign !== undefined ? '' : withoutMention(text, bot);
   const { id: senderId, name: senderName } = senderOf(message);
   const chatKind = isDirect ? 'dm' : 'group';
   return {
@@ -48,13 +48,20 @@ export function toIncoming({ message }: Update, bot: BotIdentity): ChatMessage |
     messageId: String(message.message_id),
     text: own,
     foreign: [
-      ...(forward ? [{ kind: 'forwarded' as const, from: nameOfOrigin(forward), text }] : []),
+      ...(foreign === undefined ? [] : [{ kind: 'forwarded' as const, from: foreign, text }]),
       ...quotedIn(message, bot),
     ],
     isForBot: isDirect || isMentioned({ text, entities }, bot) || isReplyTo(message, bot) || command?.isNamed === true,
     // The command of somebody else is not the sender's.
-    command: forward || command === undefined ? undefined : { name: command.name, argument: command.argument },
+    command:
+      foreign !== undefined || command === undefined ? undefined : { name: command.name, argument: command.argument },
   };
+}
+
+/** Whose words a message has, if they are not the sender's: it was forwarded, or another bot wrote it for the sender. */
+function foreignIn({ forward_origin: origin, via_bot: by }: Message, bot: BotIdentity): string | undefined {
+  if (origin) return nameOfOrigin(origin);
+  return by && by.id !== bot.id ? nameOf(by) : undefined;
 }
 
 const nameOf = ({ first_name, last_name }: Pick<User, 'first_name' | 'last_name'>): string =>

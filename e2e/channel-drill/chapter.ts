@@ -1,0 +1,176 @@
+import path from 'node:path';
+import { systemClock } from '../../src/clock.ts';
+import type { ChatEvidence, Said } from '../checker/channels/chat-evidence.ts';
+import { partText } from '../checker/channels/chat-evidence.ts';
+import type { Random } from '../checker/random.ts';
+import { killWhileStarting } from '../drill/stillbirth.ts';
+import type { Person } from '../support/channels/telegram/person.ts';
+import { startTelegramServer, type TelegramServer } from '../support/channels/telegram-server.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
+import { type ChatRequest, startScriptedModel } from '../support/model/scripted-model.ts';
+import { say } from '../support/model/scripted-steps.ts';
+import { leftIn, readChatEvidence } from './evidence.ts';
+import { chooseKill, killable } from './kills.ts';
+import type { ChannelScore } from './score.ts';
+
+const TOKEN = '4242:scripted-bot-token-for-drills';
+const CHATS = 20;
+const FIRST_ID = 5_001;
+
+interface ChapterOptions {
+  name: string;
+  home: string;
+  kills: number;
+  /** How many messages people write, besides those of the beginning and the end. */
+  messages: number;
+  random: Random;
+  /** So far. */
+  score: ChannelScore;
+}
+
+/** What a chapter consists of. */
+export interface Scene {
+  daemon: DaemonUnderTest;
+  telegram: TelegramServer;
+  people: readonly Person[];
+  said: Said[];
+  random: Random;
+  env: Record<string, string>;
+}
+
+/** A separate home, from the first start to rest. */
+export async function playChapter(options: ChapterOptions): Promise<{ evidence: ChatEvidence; score: ChannelScore }> {
+  const { home, kills, random } = options;
+  await using telegram = await startTelegramServer({ token: TOKEN });
+  await using model = await startScriptedModel();
+  const people = Array.from({ length: CHATS }, (_, index) =>
+    telegram.person({ name: `P${index}`, id: FIRST_ID + index }),
+  );
+  const said: Said[] = [];
+  model.onRequest((request) => say(answerTo(request, said)));
+  const settings = { botToken: TOKEN, apiRoot: telegram.apiRoot, allowFrom: people.map(({ id }) => id) };
+  const env = { HOME: path.dirname(home), OPENAI_BASE_URL: model.url };
+  await using daemon = await startDaemon({
+    ...{ home, model: model.url, env: killable(env, random) },
+    config: { channels: { telegram: settings } },
+  });
+  const scene: Scene = { daemon, telegram, people, said, random, env };
+  await rehearse(scene);
+  let { score } = options;
+  for (let round = 0; round < kills; round += 1)
+    score = await playRound({ ...scene, random: random.fork(`round ${round}`) }, { ...options, score });
+  const evidence = await comeToRest(scene);
+  return { score, evidence };
+}
+
+/** What the rules need, whatever happens later: a lost message whose chat is told of it, and an answer in parts. */
+async function rehearse(scene: Scene): Promise<void> {
+  const [ada] = scene.people;
+  if (!ada) throw new Error('there are no people');
+  scene.telegram.faults.add('sendMessage', { kind: 'reset-after' });
+  speak(scene, ada, 1);
+  await scene.telegram.call('sendMessage', 1);
+  const { tag } = speak(scene, ada, 3);
+  await ada.chat.until(({ text }) => text.startsWith(partText(tag, 3)));
+}
+
+/** Somebody writes something whose answer has so many parts. */
+function speak({ telegram, said }: Pick<Scene, 'telegram' | 'said'>, person: Person, parts: number): Said {
+  const tag = `t${said.length + 1}`;
+  person.says(`please look at ${tag}`);
+  const updateId = String(telegram.updates.pending.at(-1)?.update_id);
+  const added = { chat: String(person.id), updateId, tag, parts };
+  said.push(added);
+  return added;
+}
+
+function answerTo({ messages }: ChatRequest, said: readonly Said[]): string {
+  const asked = messages.findLast(({ role, content }) => role === 'user' && /\bt\d+\b/.test(String(content)));
+  const tag = [...String(asked?.content).matchAll(/\bt\d+\b/g)].at(-1)?.[0];
+  const { parts = 1 } = said.find((one) => one.tag === tag) ?? {};
+  const length = parts === 1 ? 10 : 3_000; // two of them do not fit into one message
+  return Array.from({ length: parts }, (_, index) => `${partText(tag ?? 't0', index + 1)} ${'x'.repeat(length)}`).join(
+    '\n\n',
+  );
+}
+
+/** People write so many messages; some of what is sent because of them is lost, and some updates come again. */
+async function writeAll(scene: Scene, count: number): Promise<void> {
+  const { random, telegram, people } = scene;
+  for (let index = 0; index < count; index += 1) {
+    if (random.chance(0.15)) telegram.faults.add('sendMessage', random.pick(FAULTS));
+    if (random.chance(0.05)) telegram.faults.add('getUpdates', { kind: random.pick(['reset-after', 'bad-gateway']) });
+    if (random.chance(0.1)) telegram.updates.repeat(random.int(1, 5));
+    speak(scene, random.pick(people), random.pick([1, 1, 1, 2, 3]));
+    if (random.chance(0.3)) await pause(random.int(0, 20));
+  }
+}
+
+/** People write, and the daemon is killed and started again. */
+async function playRound(scene: Scene, { score, kills, messages }: ChapterOptions): Promise<ChannelScore> {
+  const { daemon, random } = scene;
+  const mood = await chooseKill(scene, () => writeAll(scene, Math.ceil(messages / kills)));
+  const left = leftIn(daemon.home);
+  const killsAt = { ...score.killsAt, [mood]: score.killsAt[mood] + 1 };
+  while (random.chance(0.15)) {
+    await killWhileStarting(daemon, { env: scene.env, afterMs: random.int(0, 900) });
+    killsAt.start += 1;
+  }
+  await daemon.restart({ env: killable(scene.env, random) });
+  // A run that three crashes interrupt is given up, which shall happen only now and then.
+  if (random.chance(0.8)) await untilQuiet(scene, 5_000);
+  return {
+    ...score,
+    killsAt,
+    kills: Object.values(killsAt).reduce((sum, count) => sum + count, 0),
+    leftInbound: score.leftInbound + left.inbound,
+    leftOutbound: score.leftOutbound + left.outbound,
+  };
+}
+
+const FAULTS = [
+  { kind: 'reset-after' },
+  { kind: 'reset' },
+  { kind: 'bad-gateway-after' },
+  { kind: 'truncated' },
+  { kind: 'limit', seconds: 1 },
+  { kind: 'slow', ms: 50 },
+] as const;
+
+const PATIENCE_MS = 120_000;
+const QUIET_TIMES = 5;
+
+/** Waits until everything was handled and sent; then each chat says something more, so that it hears of what was lost. */
+async function comeToRest(scene: Scene): Promise<ChatEvidence> {
+  const { daemon, telegram, said, people } = scene;
+  telegram.faults.clear();
+  await untilQuiet(scene);
+  for (const person of people) speak(scene, person, 1);
+  await untilQuiet(scene);
+  const client = await daemon.client();
+  const { parts: listed } = await client.call('channel.part.list', { limit: 500 });
+  const shown = telegram.rooms.flatMap(({ id, everSent }) =>
+    everSent.map(({ messageId, text }) => ({ chat: String(id), messageId: String(messageId), text })),
+  );
+  return readChatEvidence(daemon.home, { said, shown, listed, mostPolls: telegram.mostAtOnce('getUpdates') });
+}
+
+/** Waits until nothing is to do. The rules report what never happens. */
+async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS): Promise<void> {
+  const client = await daemon.client();
+  // Messages pass these places one after the other, so they are asked in that order.
+  const isQuiet = async () => {
+    if (telegram.updates.pending.length > 0) return false;
+    const [received] = (await client.call('channel.list', {})).channels;
+    const { workstreams } = await client.call('workstream.list', {});
+    const [sent] = (await client.call('channel.list', {})).channels;
+    const isIdle = workstreams.every(({ state }) => state === 'idle');
+    return received?.state === 'polling' && received.backlog === 0 && isIdle && sent?.waiting === 0;
+  };
+  // What is told may be ahead of what is stored for a moment, and the wall clock of a machine may jump.
+  const untilMs = systemClock.monotonic() + patienceMs;
+  for (let quiet = 0; quiet < QUIET_TIMES && systemClock.monotonic() < untilMs; await pause(50))
+    quiet = (await isQuiet()) ? quiet + 1 : 0;
+  client.close();
+}

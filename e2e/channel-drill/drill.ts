@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { checkChats } from '../checker/channels/chat-rules.ts';
+import { checkDisk } from '../checker/check.ts';
+import type { Violation } from '../checker/evidence.ts';
+import { createRandom } from '../checker/random.ts';
+import { playChapter } from './chapter.ts';
+import { addChapter, type ChannelScore, NO_SCORE } from './score.ts';
+
+export interface ChannelDrillOptions {
+  /** Kills of a working daemon; sometimes its successor is killed, too. */
+  kills: number;
+  /** How many messages people write, about. */
+  messages: number;
+  seed: number;
+  say(line: string): void;
+}
+
+export interface ChannelDrillResult {
+  score: ChannelScore;
+  violations: Violation[];
+  /** The folder of the homes and the evidence, if there is a violation. */
+  folder: string;
+}
+
+const KILLS_PER_CHAPTER = 40;
+
+/** Kills daemons while people write to a bot, and checks the data they leave. Stops at the first violation. */
+export async function runChannelDrill({
+  kills,
+  messages,
+  seed,
+  say,
+}: ChannelDrillOptions): Promise<ChannelDrillResult> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-channel-drill-'));
+  const random = createRandom(seed);
+  let score = NO_SCORE;
+  let violations: Violation[] = [];
+  for (let done = 0; done < kills && violations.length === 0; done += KILLS_PER_CHAPTER) {
+    const name = `chapter-${done / KILLS_PER_CHAPTER}`;
+    const part = Math.min(KILLS_PER_CHAPTER, kills - done);
+    const played = await playChapter({
+      name,
+      home: path.join(folder, name, 'home'),
+      kills: part,
+      messages: Math.ceil((messages * part) / kills),
+      random: random.fork(name),
+      score,
+    }).catch((error: unknown) => {
+      throw new Error(`the drill stopped in ${name}; its homes are in ${folder}`, { cause: error });
+    });
+    violations = [...checkChats(played.evidence), ...checkDisk(played.evidence.disk)];
+    score = addChapter(played.score, played.evidence);
+    if (violations.length > 0)
+      await writeFile(path.join(folder, 'evidence.json'), JSON.stringify(played.evidence, undefined, 1));
+    say(`${score.kills} kills, ${score.messages} messages, ${violations.length} violations`);
+  }
+  if (violations.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  return { score, violations, folder };
+}

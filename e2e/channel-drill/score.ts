@@ -1,0 +1,51 @@
+import type { ChatEvidence } from '../checker/channels/chat-evidence.ts';
+
+/** The counts of a drill. */
+export interface ChannelScore {
+  kills: number;
+  /** After a random database statement, while a message was being sent, while the daemon started, and at any time. */
+  killsAt: Record<KillMood, number>;
+  messages: number;
+  parts: number;
+  ambiguous: number;
+  /** Of those, how many had arrived. */
+  arrived: number;
+  notices: number;
+  /** Updates that were stored and not handled when a daemon died. */
+  leftInbound: number;
+  /** Parts whose request had been written when a daemon died. */
+  leftOutbound: number;
+}
+
+export type KillMood = 'statement' | 'sending' | 'start' | 'time';
+
+export const NO_SCORE: ChannelScore = {
+  ...{ kills: 0, killsAt: { statement: 0, sending: 0, start: 0, time: 0 }, messages: 0, parts: 0 },
+  ...{ ambiguous: 0, arrived: 0, notices: 0, leftInbound: 0, leftOutbound: 0 },
+};
+
+/** The score plus the counts of a chapter. */
+export function addChapter(score: ChannelScore, { said, chunks, shown }: ChatEvidence): ChannelScore {
+  const known = new Set(chunks.map(({ destination, provider_id: id }) => `${destination} ${id}`));
+  const ambiguous = chunks.filter(({ state }) => state === 'ambiguous').length;
+  return {
+    ...score,
+    messages: score.messages + said.length,
+    parts: score.parts + chunks.length,
+    ambiguous: score.ambiguous + ambiguous,
+    arrived: score.arrived + shown.filter(({ chat, messageId }) => !known.has(`${chat} ${messageId}`)).length,
+    notices: score.notices + shown.filter(({ text }) => text.startsWith('⚠')).length,
+  };
+}
+
+export function toChannelScoreCard(score: ChannelScore): string {
+  const { kills, killsAt, messages, parts, ambiguous, arrived, notices, leftInbound, leftOutbound } = score;
+  const at = `${killsAt.statement} after a statement, ${killsAt.sending} while sending, ${killsAt.start} while starting, ${killsAt.time} at any time`;
+  const rows: [string, string | number][] = [
+    ['kills', `${kills} (${at})`],
+    ['messages', messages],
+    ['parts', `${parts}; ${ambiguous} ambiguous, of which ${arrived} arrived; ${notices} notices`],
+    ['left behind', `${leftInbound} updates that were not handled, ${leftOutbound} parts on their way`],
+  ];
+  return rows.map(([name, value]) => `${name.padEnd(14)}${value}\n`).join('');
+}

@@ -1,0 +1,64 @@
+import type { ChannelPart } from '../../../protocol/methods/channels/channel.ts';
+import type { ChatTable, ChunkTable } from '../../../src/gateway/store/schema/channels/channel-schema.ts';
+import type { OutboxTable } from '../../../src/gateway/store/schema/schema.ts';
+import type { Disk } from '../evidence.ts';
+
+/**
+ * All that is known of some time with a bot, over any number of kills, at rest and with the policy `once`. Plain data; the
+ * rules decide from it alone.
+ */
+export interface ChatEvidence {
+  disk: Disk;
+  /** What people wrote, in the order of their updates. */
+  said: Said[];
+  /** What the service shows of the bot, in the order in which it arrived. */
+  shown: Shown[];
+  inbox: StoredUpdate[];
+  chats: Pick<ChatTable, 'chat' | 'ws_id' | 'owes_notice'>[];
+  /** In the order of the outbox. */
+  outbox: Pick<OutboxTable, 'message_id' | 'destination' | 'ws_id' | 'message' | 'status'>[];
+  /** In the order of the outbox, and of the parts of a message. */
+  chunks: Pick<ChunkTable, 'message_id' | 'chunk' | 'destination' | 'state' | 'provider_id'>[];
+  /** What people see of the parts. */
+  listed: Pick<ChannelPart, 'messageId' | 'part' | 'state' | 'reason'>[];
+  /** How many requests for updates were open at the same time, at most. */
+  mostPolls: number;
+}
+
+export interface Said {
+  chat: string;
+  updateId: string;
+  /** Occurs in this message and in its answer, and nowhere else. */
+  tag: string;
+  /** How many parts its answer has. */
+  parts: number;
+}
+
+export interface Shown {
+  chat: string;
+  messageId: string;
+  text: string;
+}
+
+export interface StoredUpdate {
+  update_id: string;
+  chat: string;
+  state: string;
+  run_id: string | null;
+}
+
+/** The text of a part of an answer begins so. */
+export const partText = (tag: string, part: number): string => `Answer to ${tag}, part ${part}.`;
+
+/** The beginning of a notice that something may not have arrived. */
+export const NOTICE = '⚠ Something that I sent you earlier may not have arrived.';
+
+/** What the chat is told instead of an answer, after three crashes during the same run. */
+export const NO_ANSWER = '⚠ There is no answer: The answer was interrupted three times by crashes of the daemon.';
+
+/** What a message of the bot is: a part of an answer, a notice, the end of a run without an answer, or something else. */
+export function kindOf(text: string): string {
+  if (text.startsWith(NOTICE)) return 'notice';
+  if (text.startsWith(NO_ANSWER)) return 'no answer';
+  return /^Answer to t\d+, part \d+\./.exec(text)?.[0] ?? 'something else';
+}
