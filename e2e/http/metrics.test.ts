@@ -164,6 +164,7 @@ test('`/health` must have every specified field with its type', async () => {
     max_ws: 'number',
     store: 'object',
     sandbox: 'object',
+    channels: 'object',
   });
   assert.deepEqual(Object.keys(workstreams), ['total', ...STATES]);
   assert.ok(Object.values(workstreams).every(Number.isInteger));

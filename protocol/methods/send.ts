@@ -14,7 +14,7 @@ export const sendContracts = {
            * A webhook destination of config.json, a session key, or a chat. With the provider `last`, a session: the message
            * goes to the chat from which people last wrote to it. Default: the main session.
            */
-          to: NonEmpty.max(256).optional(),
+          to: optionalText(256),
           message: NonEmpty.max(262_144),
           idempotencyKey: IdempotencyKey,
           mediaUrl: optionalText(2_048),

@@ -86,6 +86,7 @@ test('The global stream must report when the default model or the store fails an
   const { models } = world.puppet;
   const running = world.gateway.health.run(stop.signal);
   const look = () => world.clock.advance(2_000);
+  await world.clock.advance(0); // the first look
   const known = models.health();
   models.health = () => ({ status: 'down', circuitState: 'open' });
   await look();

@@ -61,6 +61,7 @@ test('health is public although its method is not', async () => {
   const summary = {
     ...{ ok: true, ts: 1, durationMs: 0, status: 'ok', version: '0.1.0', nodeId: 'box_12ab', uptimeSeconds: 3 },
     ...{ model: 'demo', modelAlias: 'demo', maxWorkstreams: 50, notices: [] },
+    channels: [{ channel: 'telegram', state: 'polling', sinceMs: 0, lastInAtMs: 1_000, backlog: 1, waiting: 2 }],
     workstreams: { total: 1, idle: 1, thinking: 0, running: 0, attention: 0, error: 0 },
     backend: { status: 'up', circuitState: 'half_open' },
     store: { status: 'ok' },
@@ -75,6 +76,12 @@ test('health is public although its method is not', async () => {
       backend: { status: 'up', circuit_state: 'half_open' },
       store: { status: 'ok' },
       sandbox: { active: false, reason: 'bwrap is not installed' },
+      channels: [
+        {
+          ...{ channel: 'telegram', state: 'polling', why: '', since: '1970-01-01T00:00:00.000Z', last_poll: null },
+          ...{ last_in: '1970-01-01T00:00:01.000Z', last_out: null, backlog: 1, waiting: 2 },
+        },
+      ],
     },
   ]);
   assert.deepEqual(
