@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
+import path from 'node:path';
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard } from '../agent/guard/output-guard.ts';
 import { createHooks } from '../agent/hooks/hooks.ts';
 import { createFolderSkills } from '../agent/skills/folder-skills.ts';
+import { createHearing } from '../agent/speech/create-hearing.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
@@ -47,6 +49,7 @@ interface AgentDeps {
     | 'allowedHosts'
     | 'diagnostics'
     | 'hooks'
+    | 'transcribe'
     | 'mcp'
     | 'memory'
     | 'privateHosts'
@@ -109,6 +112,14 @@ export async function createAgent(
     log,
     replace,
   });
+  const hear = await createHearing({
+    runner,
+    guard,
+    audit: commandAudit,
+    live,
+    folder: path.join(home, 'speech'),
+    ids,
+  });
   const hooks = createHooks({ runner, guard, audit: commandAudit, live, log });
   return {
     nodes,
@@ -119,6 +130,7 @@ export async function createAgent(
     folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
     hooks,
+    hear,
     toolbox,
     servers,
     mcpAdmin: auth.mcp.admin,

@@ -232,6 +232,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     clean: agent.clean,
     webhooks: { destinations: () => live.channels.webhooks, fetch },
     telegram: { settings: () => live.channels.telegram, fetch },
+    hear: agent.hear,
     auth,
     authenticator: auth.authenticator,
     originPolicy,

@@ -6,6 +6,7 @@ import type { OutputChecks } from '../agent/output/answer-checks.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
+import type { Heard, Speech } from '../agent/speech/speech.ts';
 import type { ProcessIdentity } from '../agent/tools/tool.ts';
 import type { Toolbox } from '../agent/tools/toolbox.ts';
 import type { Clock } from '../clock.ts';
@@ -96,6 +97,8 @@ export interface GatewayDeps {
   clean(text: string): string;
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
   telegram: TelegramDeps;
+  /** Turns recordings that people send into text. */
+  hear(speech: Speech): Promise<Heard>;
   auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;

@@ -70,6 +70,7 @@ type NounDeps = Pick<
   | 'nodes'
   | 'toolServers'
   | 'telegram'
+  | 'hear'
   | 'mcpAdmin'
   | 'notSandboxed'
   | 'clean'

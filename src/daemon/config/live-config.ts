@@ -66,6 +66,8 @@ export interface LiveConfig extends LiveSettings {
   readonly diagnostics: Config['tools']['diagnostics'];
   /** What runs at moments of runs. */
   readonly hooks: Config['hooks'];
+  /** What turns recordings into text. */
+  readonly transcribe: Config['channels']['transcribe'];
   /** Tool servers. */
   readonly mcp: Config['mcp'];
   /** Hosts that sandboxed commands may connect to. */
@@ -166,6 +168,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     get hooks() {
       return current.hooks;
+    },
+    get transcribe() {
+      return current.channels.transcribe;
     },
     get mcp() {
       return current.mcp;

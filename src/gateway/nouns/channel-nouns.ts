@@ -4,16 +4,17 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 
-type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'telegram' | 'auth' | 'clock' | 'ids' | 'log'>;
+type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'telegram' | 'hear' | 'auth' | 'clock' | 'ids' | 'log'>;
 
 /** Messages to the outside, and the chat services from which people write. */
-export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations) {
+export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: Conversations) {
   const telegram = createTelegramNoun(deps, {
     workstreams: talks.workstreams,
     runs: turns.runs,
     commands: turns.commands,
     approvals: turns.approvals,
     deliveries: talks.deliveries,
+    attachments: records.attachments,
   });
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;

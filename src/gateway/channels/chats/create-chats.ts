@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import type { Attachments } from '../../attachments/attachments.ts';
 import type { Commands } from '../../commands/commands.ts';
 import type { GatewayDeps } from '../../gateway-deps.ts';
 import type { Approvals } from '../../runs/approvals.ts';
@@ -17,9 +18,10 @@ import { dropMessagesOf } from './drop-messages.ts';
 import { MessageHandler } from './message-handler.ts';
 import { offerPairing } from './pairing.ts';
 import { type PressedButton, pressButton } from './press-button.ts';
+import { type FileDeps, receiveFiles } from './receive-files.ts';
 import { createReplies } from './replies.ts';
 
-export type ChatDeps = Pick<GatewayDeps, 'store' | 'auth' | 'ids' | 'log'> & { clock: Clock };
+export type ChatDeps = Pick<GatewayDeps, 'store' | 'auth' | 'hear' | 'ids' | 'log'> & { clock: Clock };
 
 /** What messages of people cause. */
 export interface ChatParts {
@@ -28,6 +30,7 @@ export interface ChatParts {
   commands: Pick<Commands, 'startAfresh' | 'clear'>;
   approvals: Pick<Approvals, 'resolve'>;
   deliveries: Pick<DeliveryQueue, 'wake'>;
+  attachments: Pick<Attachments, 'staged'>;
 }
 
 /** How a chat service differs from the others. */
@@ -36,18 +39,21 @@ export interface ChatServiceParts {
   settings(): ChatSettings | undefined;
   /** Sends a text at once, without a record of it. */
   sendNow(chat: string, text: string): Promise<unknown>;
+  openFile: FileDeps['openFile'];
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
   /** A run works on this message until `ended`. */
   onWork(message: ChatMessage, ended: Promise<unknown>): void;
 }
 
 /** The people of a chat service: their messages, the buttons that they press, and what they are told. */
 export function createChats(
-  { service, settings, sendNow, onWork }: ChatServiceParts,
+  { service, settings, sendNow, openFile, stopping, onWork }: ChatServiceParts,
   deps: ChatDeps,
   parts: ChatParts,
 ) {
-  const { store, auth, clock, ids, log } = deps;
-  const { workstreams, runs, commands, approvals, deliveries } = parts;
+  const { store, auth, hear, clock, ids, log } = deps;
+  const { workstreams, runs, commands, approvals, deliveries, attachments } = parts;
   const { users, audit } = auth;
   const { channel } = service;
   const replies = createReplies({ store, wake: () => deliveries.wake(), clock });
@@ -59,6 +65,7 @@ export function createChats(
     sessionOf: (message, as) => obtainSession(message, as, { service, store, workstreams, clock }),
     commands: createChatCommands({ commands, replies }),
     replies,
+    receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
     offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
     onWork,
     clock,

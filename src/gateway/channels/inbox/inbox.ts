@@ -3,6 +3,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { createSerialKeys } from '../../../timing/serial-keys.ts';
 import { type Store, UnitRefused } from '../../store/store.ts';
+import { ServiceError } from '../calls/service-error.ts';
 import { type Account, ENDED, endUpdate, type InboxRow, readWaiting } from './inbox-rows.ts';
 
 interface InboxDeps {
@@ -18,6 +19,8 @@ interface InboxDeps {
 }
 
 const MAX_ATTEMPTS = 4;
+/** While the service does not answer: for about five minutes. */
+const MAX_ATTEMPTS_UNANSWERED = 24;
 const RETRY_MS = 1_000;
 
 /** Handles stored updates: those of a chat in order, those of several chats at once. What is not handled stays stored. */
@@ -59,14 +62,16 @@ export class Inbox {
   async #handle(row: InboxRow): Promise<void> {
     const { signal } = this.#stopping;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
+      let waitMs = RETRY_MS * attempt;
       try {
         return await this.#deps.handle(row);
       } catch (error) {
         if (signal.aborted || wasEnded(error)) return;
-        if (attempt >= MAX_ATTEMPTS && !isUnavailable(error)) return this.#giveUp(row, error);
+        if (attempt >= mostAttempts(error)) return this.#giveUp(row, error);
+        if (error instanceof ServiceError) waitMs = Math.max(waitMs, error.retryAfterMs ?? 0);
         this.#deps.log.warn({ err: error, update: row.update_id }, 'an update could not be handled; trying again');
       }
-      await this.#deps.clock.sleep(RETRY_MS * attempt, signal).catch(() => undefined); // the daemon stops
+      await this.#deps.clock.sleep(waitMs, signal).catch(() => undefined); // the daemon stops
     }
   }
 
@@ -77,6 +82,11 @@ export class Inbox {
     await store.commit({ statements: [endUpdate(row, { state: 'failed', reason, nowMs: clock.now() })] });
     await onFailed(row);
   }
+}
+
+function mostAttempts(error: unknown): number {
+  if (isUnavailable(error)) return Number.POSITIVE_INFINITY;
+  return error instanceof ServiceError && error.kind !== 'unauthorized' ? MAX_ATTEMPTS_UNANSWERED : MAX_ATTEMPTS;
 }
 
 /** The update was handled before. */

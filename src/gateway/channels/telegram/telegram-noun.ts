@@ -8,6 +8,7 @@ import { dropUpdate, type InboxRow, readAccount } from '../inbox/inbox-rows.ts';
 import { createBots } from './bots.ts';
 import { checkToken } from './check-token.ts';
 import { migrationIn, toIncoming } from './inbound/incoming.ts';
+import { openFile } from './inbound/open-file.ts';
 import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
 import { Poller } from './poller.ts';
@@ -20,6 +21,7 @@ const TELEGRAM: ChatService = { channel: 'telegram', label: 'Telegram' };
 export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'>, parts: ChatParts) {
   const { store, telegram, clock, ids, log } = deps;
   const bot = createBots(telegram, clock);
+  const stopping = new AbortController();
   const typing = new Typing({ bot, clock });
   const sendNow = async (chat: string, text: string) => {
     const current = bot();
@@ -30,6 +32,8 @@ export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'
       service: TELEGRAM,
       settings: telegram.settings,
       sendNow,
+      openFile: (file, { maxBytes, signal }) => openFile(file, { bot, maxBytes, signal }),
+      stopping: stopping.signal,
       onWork: ({ chat }, ended) => typing.during(chat, ended),
     },
     deps,
@@ -72,6 +76,7 @@ export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'
       return poller.run(signal);
     },
     async close() {
+      stopping.abort(new Error('the daemon stops'));
       typing.close();
       inbox.close();
     },
