@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -12,9 +13,19 @@ export function readRows(home: string) {
       senders: read('select * from channel_senders order by sender_id'),
       workstreams: read(`select * from workstreams where session_key like 'telegram:%' order by created_ms`),
       outbox: read('select * from outbox order by seq'),
+      attachments: read('select * from attachments order by created_ms, attachment_id'),
+      files: filesIn(path.join(home, 'attachments')),
       runs: read('select * from runs').length,
     };
   } finally {
     database.close();
+  }
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return []; // nothing was stored
   }
 }

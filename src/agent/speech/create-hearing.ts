@@ -14,9 +14,9 @@ export interface TranscribeCommand {
   timeoutSecs: number;
 }
 
-interface HearingDeps extends Omit<HookRunner, 'live'> {
+interface HearingDeps extends HookRunner {
   /** Read at each use. */
-  live: HookRunner['live'] & { readonly transcribe: TranscribeCommand | undefined };
+  command(): TranscribeCommand | undefined;
   /** For recordings, while they are turned into text. It is emptied first. */
   folder: string;
   ids: Pick<Ids, 'id'>;
@@ -29,7 +29,7 @@ export async function createHearing(deps: HearingDeps): Promise<(speech: Speech)
   const { runner, guard, audit, live, folder: root, ids } = deps;
   await rm(root, { recursive: true, force: true });
   return async ({ fileName = '', open: load, signal }) => {
-    const { transcribe } = live;
+    const transcribe = deps.command();
     if (transcribe === undefined)
       return unheard('I cannot listen to recordings. My operator can set up a program for it');
     if (runner.sandbox.kind === 'none') return unheard('I cannot listen to it, because there is no sandbox');

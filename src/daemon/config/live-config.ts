@@ -54,6 +54,8 @@ interface ChannelSettings {
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
   /** The bot at Telegram; undefined: there is none. */
   readonly telegram: TelegramSettings | undefined;
+  /** What turns recordings into text. */
+  readonly transcribe: Config['channels']['transcribe'];
 }
 
 /** The configuration in force. Its values are read when they are used, so that a change takes effect at once. */
@@ -66,8 +68,6 @@ export interface LiveConfig extends LiveSettings {
   readonly diagnostics: Config['tools']['diagnostics'];
   /** What runs at moments of runs. */
   readonly hooks: Config['hooks'];
-  /** What turns recordings into text. */
-  readonly transcribe: Config['channels']['transcribe'];
   /** Tool servers. */
   readonly mcp: Config['mcp'];
   /** Hosts that sandboxed commands may connect to. */
@@ -169,9 +169,6 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get hooks() {
       return current.hooks;
     },
-    get transcribe() {
-      return current.channels.transcribe;
-    },
     get mcp() {
       return current.mcp;
     },
@@ -237,6 +234,7 @@ const missingSecrets = ({ channels }: Config, environment: Environment): ConfigI
 const channelsOf = (config: Config, environment: Environment): ChannelSettings => ({
   webhooks: webhooksOf(config, environment),
   telegram: config.channels.telegram && telegramSettingsOf(config.channels.telegram, environment),
+  transcribe: config.channels.transcribe,
 });
 
 /** At a start, the channel reports it instead, because a daemon without its bot is still of use. */

@@ -62,16 +62,14 @@ export class Inbox {
   async #handle(row: InboxRow): Promise<void> {
     const { signal } = this.#stopping;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      let waitMs = RETRY_MS * attempt;
       try {
         return await this.#deps.handle(row);
       } catch (error) {
         if (signal.aborted || wasEnded(error)) return;
         if (attempt >= mostAttempts(error)) return this.#giveUp(row, error);
-        if (error instanceof ServiceError) waitMs = Math.max(waitMs, error.retryAfterMs ?? 0);
         this.#deps.log.warn({ err: error, update: row.update_id }, 'an update could not be handled; trying again');
+        await this.#deps.clock.sleep(waitMs(error, attempt), signal).catch(() => undefined); // the daemon stops
       }
-      await this.#deps.clock.sleep(waitMs, signal).catch(() => undefined); // the daemon stops
     }
   }
 
@@ -88,6 +86,9 @@ function mostAttempts(error: unknown): number {
   if (isUnavailable(error)) return Number.POSITIVE_INFINITY;
   return error instanceof ServiceError && error.kind !== 'unauthorized' ? MAX_ATTEMPTS_UNANSWERED : MAX_ATTEMPTS;
 }
+
+const waitMs = (error: unknown, attempt: number): number =>
+  Math.max(RETRY_MS * attempt, error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0);
 
 /** The update was handled before. */
 const wasEnded = (error: unknown): boolean => error instanceof UnitRefused && error.tag === ENDED;
