@@ -97,3 +97,32 @@ test('a voice message becomes text with the program of the configuration', sandb
   const folder = path.join(daemon.home, 'speech');
   assert.deepEqual(existsSync(folder) ? readdirSync(folder) : [], []);
 });
+
+test('an album and a pasted text that Telegram split are one message each', async () => {
+  await using stage = await setStage();
+  const { ada, model, daemon } = stage;
+  model.when('three dots', say('Three.'));
+  ada.sendsAlbum([
+    { kind: 'photo', bytes: PNG, caption: 'three dots' },
+    { kind: 'photo', bytes: PNG },
+    { kind: 'photo', bytes: PNG },
+  ]);
+  await ada.chat.until(({ text }) => text === 'Three.');
+  model.when('the end', say('Read.'));
+  ada.says(`${'word '.repeat(819)}w`);
+  ada.says('ord, the end');
+  await ada.chat.until(({ text }) => text === 'Read.');
+  assert.match(JSON.stringify(model.requests[1]?.body.messages.at(-1)), /word word, the end/);
+  await daemon.stop();
+  const { inbox, attachments, runs } = readRows(daemon.home);
+  assert.equal(runs, 2);
+  assert.deepEqual(
+    attachments.map(({ run_id: id }) => id === attachments[0]?.run_id),
+    [true, true, true],
+  );
+  assert.deepEqual(
+    inbox.map(({ state, body_json }) => ({ state, body_json })),
+    inbox.map(() => ({ state: 'accepted', body_json: null })),
+  );
+  assert.equal(inbox.length, 5);
+});

@@ -7,7 +7,7 @@ import type { Runs } from '../../runs/runs.ts';
 import { DAEMON } from '../../sharing/perception.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
-import { Inbox } from '../inbox/inbox.ts';
+import { Inbox, type InboxDeps } from '../inbox/inbox.ts';
 import type { InboxRow } from '../inbox/inbox-rows.ts';
 import { createChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
@@ -77,11 +77,12 @@ export function createChats(
     /** Drops the messages of a person that wait. */
     drop: (senderId: string) => dropMessagesOf({ channel, senderId }, workstreams),
     /** `handle` ends the stored updates of the service, one at a time for each chat. */
-    inbox: ({ handle, isUrgent }: Pick<ConstructorParameters<typeof Inbox>[0], 'handle' | 'isUrgent'>) =>
+    inbox: ({ handle, isUrgent, parts: rule }: Pick<InboxDeps, 'handle' | 'isUrgent' | 'parts'>) =>
       new Inbox({
         store,
         handle,
         isUrgent,
+        parts: rule,
         onFailed: (row) => (row.chat === '' ? Promise.resolve() : replies.tell(row, LOST)),
         clock,
         log,

@@ -6,16 +6,26 @@ import { type Store, UnitRefused } from '../../store/store.ts';
 import { ServiceError } from '../calls/service-error.ts';
 import { type Account, ENDED, endUpdate, type InboxRow, readWaiting } from './inbox-rows.ts';
 
-interface InboxDeps {
+export interface InboxDeps {
   store: Pick<Store, 'db' | 'commit'>;
   /** Handles an update and commits its end, together with everything that happens because of it. */
   handle(row: InboxRow): Promise<void>;
   /** Whether an update does not wait for earlier ones of its chat. */
   isUrgent(row: InboxRow): boolean;
+  /** How services split messages; undefined: every update is a whole message. */
+  parts?: PartsRule | undefined;
   /** An update could not be handled. */
   onFailed(row: InboxRow): Promise<unknown>;
   clock: Clock;
   log: Log;
+}
+
+/** How a service splits what a person sees as one message. */
+export interface PartsRule {
+  /** How long after this update a further part may come; 0: none comes. */
+  followMs(last: InboxRow): number;
+  /** Whether an update is a further part of the message that these are parts of. */
+  continues(parts: readonly InboxRow[], next: InboxRow): boolean;
 }
 
 const MAX_ATTEMPTS = 4;
@@ -29,7 +39,13 @@ export class Inbox {
   readonly #serially = createSerialKeys();
   /** Updates that are being handled, or wait for earlier ones. */
   readonly #taken = new Set<string>();
+  /** Those of them that were joined to an earlier update. */
+  readonly #joined = new Set<string>();
   readonly #stopping = new AbortController();
+  /** Resolves when updates were stored. */
+  #stored = Promise.withResolvers<void>();
+  /** When this process began to look. */
+  #begunMs: number | undefined;
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
@@ -42,14 +58,17 @@ export class Inbox {
 
   /** Updates were stored, or the daemon starts. */
   async look(of: Account): Promise<void> {
-    const { store, isUrgent, log } = this.#deps;
+    const { store, isUrgent, clock, log } = this.#deps;
+    this.#begunMs ??= clock.now();
+    this.#stored.resolve();
+    this.#stored = Promise.withResolvers();
     for (const row of await readWaiting(store, of)) {
-      const id = `${row.channel} ${row.account} ${row.update_id}`;
+      const id = idOf(row);
       if (this.#taken.has(id)) continue;
       this.#taken.add(id);
       const key = row.chat === '' || isUrgent(row) ? undefined : `${row.channel} ${row.chat}`;
       void this.#serially
-        .run(key, () => this.#handle(row))
+        .run(key, () => (key === undefined ? this.#handle(row) : this.#handleInOrder(row)))
         .catch((err: unknown) => log.error({ err, update: id }, 'the update of a chat service was not handled'))
         .finally(() => this.#taken.delete(id));
     }
@@ -57,6 +76,60 @@ export class Inbox {
 
   close(): void {
     this.#stopping.abort(new Error('the daemon stops'));
+  }
+
+  async #handleInOrder(row: InboxRow): Promise<void> {
+    if (this.#joined.delete(idOf(row))) return;
+    const rule = this.#deps.parts;
+    const whole = rule ? await this.#join(row, rule) : row;
+    if (this.#stopping.signal.aborted) return;
+    // Those that nobody has taken yet are taken from here on, so that they are not handled again.
+    const own = (whole.joined ?? []).map(idOf).filter((id) => !this.#joined.has(id));
+    await this.#handle(whole);
+    for (const id of own) this.#taken.delete(id);
+  }
+
+  /** The update with the further parts of its message, once no more of them can come. */
+  async #join(row: InboxRow, rule: PartsRule): Promise<InboxRow> {
+    const { store } = this.#deps;
+    const joined: InboxRow[] = [];
+    for (let last = row; !this.#stopping.signal.aborted; ) {
+      const { promise: stored } = this.#stored;
+      const later = (await readWaiting(store, row)).filter(
+        ({ chat, position }) => chat === row.chat && position > last.position,
+      );
+      const next = later.find((one) => rule.continues([row, ...joined], one));
+      if (next) {
+        joined.push(next);
+        last = next;
+        this.#take(next);
+      } else if (!(await this.#mayFollow(last, { stored, followMs: rule.followMs(last) }))) break;
+    }
+    return joined.length === 0 ? row : { ...row, joined };
+  }
+
+  /** Its own turn does nothing, if it has one. */
+  #take(part: InboxRow): void {
+    const id = idOf(part);
+    if (this.#taken.has(id)) this.#joined.add(id);
+    else this.#taken.add(id);
+  }
+
+  /** Waits for further updates; false: the time for further parts is over. */
+  async #mayFollow(
+    last: InboxRow,
+    { stored, followMs }: { stored: Promise<void>; followMs: number },
+  ): Promise<boolean> {
+    const { clock } = this.#deps;
+    // After a restart, the parts that came meanwhile are fetched first.
+    const sinceMs = Math.max(last.received_ms, this.#begunMs ?? 0);
+    const leftMs = Math.min(followMs, followMs - (clock.now() - sinceMs));
+    if (leftMs <= 0) return false;
+    const nap = new AbortController();
+    const until = AbortSignal.any([this.#stopping.signal, nap.signal]);
+    await Promise.race([stored, clock.sleep(leftMs, until).catch(() => undefined)]); // the daemon stops
+    nap.abort();
+    return true;
   }
 
   async #handle(row: InboxRow): Promise<void> {
@@ -81,6 +154,8 @@ export class Inbox {
     await onFailed(row);
   }
 }
+
+const idOf = ({ channel, account, update_id: id }: InboxRow): string => `${channel} ${account} ${id}`;
 
 function mostAttempts(error: unknown): number {
   if (isUnavailable(error)) return Number.POSITIVE_INFINITY;

@@ -1,13 +1,13 @@
-import type { Update } from '@grammyjs/types';
 import type { GatewayDeps } from '../../gateway-deps.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
 import type { ChatService } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
 import { renameChats } from '../inbox/chat-rows.ts';
-import { dropUpdate, type InboxRow, readAccount } from '../inbox/inbox-rows.ts';
+import { dropUpdate, readAccount } from '../inbox/inbox-rows.ts';
 import { createBots } from './bots.ts';
 import { checkToken } from './check-token.ts';
-import { migrationIn, toIncoming } from './inbound/incoming.ts';
+import { migrationIn } from './inbound/incoming.ts';
+import { TELEGRAM_PARTS, toUpdate, toWhole } from './inbound/message-parts.ts';
 import { openFile } from './inbound/open-file.ts';
 import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
@@ -46,11 +46,12 @@ export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'
       if (update.callback_query) return onPressed(row, update.callback_query, { bot, press, replies, log });
       const migration = migrationIn(update);
       const account = await readAccount(store, row);
-      const message = toIncoming(update, { id: Number(row.account), username: account?.username ?? '' });
+      const message = toWhole(row, { id: Number(row.account), username: account?.username ?? '' });
       if (message && !migration) return chats.handle(row, message);
       const renamed = migration ? renameChats(row.channel, migration) : [];
       await store.commit({ statements: [...renamed, dropUpdate(row)] });
     },
+    parts: TELEGRAM_PARTS,
     isUrgent: (row) => isUrgentText(toUpdate(row).message?.text),
   });
   const state = new PollState(clock);
@@ -82,6 +83,3 @@ export function createTelegramNoun(deps: ChatDeps & Pick<GatewayDeps, 'telegram'
     },
   };
 }
-
-/** As Telegram sent it, and the poller stored it. */
-const toUpdate = ({ body_json: json }: InboxRow): Update => JSON.parse(json ?? '{}');
