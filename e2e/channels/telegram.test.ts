@@ -25,6 +25,14 @@ test('a message in a direct chat starts a run, and its answer is sent with its i
   );
 });
 
+test('a bot to which nobody writes is connected as soon as Telegram has answered', async () => {
+  await using stage = await setUp();
+  await stage.telegram.call('getUpdates', 2); // it waits for messages; the first one has been answered
+  const client = await stage.daemon.client();
+  const [row] = (await client.call('channel.list', {})).channels;
+  assert.deepEqual([row?.state, row?.bot], ['polling', 'headgate_bot']);
+});
+
 test('messages that come while the daemon is killed are answered once each, in order', async () => {
   await using stage = await setStage();
   const { ada, daemon, model, telegram } = stage;

@@ -2,13 +2,19 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
+import { startTelegramServer } from '../support/channels/telegram-server.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { connected, fillLogin, heading, openPart, PASSWORD, REFUSED } from '../support/clients/accounts.ts';
 import { button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 const HOUR_MS = 60 * 60_000;
-const daemon = await startClockedDaemon();
+const TOKEN = '4242:scripted-bot-token-for-tests';
+const telegram = await startTelegramServer({ token: TOKEN });
+after(() => telegram[Symbol.asyncDispose]());
+const daemon = await startClockedDaemon({
+  channels: { telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot } },
+});
 after(() => daemon[Symbol.asyncDispose]());
 const operator = await openClient(daemon.wsUrl, {});
 await operator.call('connect', { ...CONNECT, auth: { token: daemon.token } });
@@ -23,6 +29,31 @@ await operator.call('user.create', {
 const asked = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
 const users = async () =>
   ((await operator.call('user.list', {})) as { users: { username: string }[] }).users.map(({ username }) => username);
+
+test('approving a person who writes from a chat asks for the password, and is done after it', async (t) => {
+  const eve = telegram.person({ name: 'Eve', id: 666 });
+  eve.says('let me in');
+  const [code = ''] = /[A-Z0-9]{5}-[A-Z0-9]{5}/.exec((await eve.chat.next()).text) ?? [];
+  const { page } = await visit(t, daemon, { loggedIn: false });
+  await fillLogin(page, 'ada');
+  await connected(page);
+  await page.keyboard.press('Alt+c');
+  await page.getByLabel('Code of the person').waitFor();
+  await daemon.clock.advance(6 * 60_000);
+  await page.getByLabel('Code of the person').fill(code);
+  await page.keyboard.press('Enter');
+  await asked(page).waitFor();
+  const statuses = async () => {
+    const { senders } = (await operator.call('channel.sender.list', {})) as { senders: { status: string }[] };
+    return senders.map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(), ['pending']);
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await asked(page).waitFor({ state: 'detached' });
+  await page.getByText('Approved: Eve (666) may now write from Telegram.').waitFor();
+  assert.deepEqual(await statuses(), ['approved']);
+});
 
 test('a change asks for the password when the login is old, and is made after it; on a phone, by keyboard', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false, phone: true, expected: [REFUSED] });

@@ -95,6 +95,14 @@ export const endpoints: Addresses = {
     tasks: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/tasks' },
     metrics: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/metrics' },
   },
+  channel: {
+    list: { verb: 'get', path: '/v1/api/channels' },
+    test: { verb: 'post', path: '/v1/api/admin/channels/{channel}/test' },
+    senders: { verb: 'get', path: '/v1/api/admin/channels/senders' },
+    pair: { verb: 'post', path: '/v1/api/admin/channels/{channel}/pair' },
+    revoke: { verb: 'delete', path: '/v1/api/admin/channels/{channel}/senders/{sender_id}' },
+    deliveries: { verb: 'get', path: '/v1/api/admin/channels/deliveries' },
+  },
   mcpConsent: {
     start: { verb: 'get', path: '/v1/api/mcp/oauth/start' },
     callback: { verb: 'get', path: '/v1/api/mcp/oauth/callback' },

@@ -9,6 +9,7 @@ import { assessmentEndpoints } from './admin/assessment.ts';
 import { verdictEndpoints } from './admin/verdict.ts';
 import { coordinatorEndpoints } from './agents/coordinator.ts';
 import { attachmentEndpoints } from './attachment.ts';
+import { channelEndpoints } from './channels/channel.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
 import { subAgentEndpoints } from './commands/sub-agent.ts';
@@ -50,6 +51,7 @@ export const ENDPOINTS = {
   plan: planEndpoints,
   watch: watchEndpoints,
   coordinator: coordinatorEndpoints,
+  channel: channelEndpoints,
   mcpConsent: mcpConsentEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,

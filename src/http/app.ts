@@ -45,6 +45,7 @@ import { assessmentRoutes } from './routes/admin/assessment.ts';
 import { verdictRoutes } from './routes/admin/verdict.ts';
 import { coordinatorRoutes } from './routes/agents/coordinator.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
+import { channelRoutes } from './routes/channels/channel.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
 import { subAgentRoutes } from './routes/commands/sub-agent.ts';
@@ -204,6 +205,47 @@ type ApiDeps = Pick<
   | 'log'
 >;
 
+/** Endpoints that call one method. */
+const BINDINGS: readonly Binding[] = [
+  ...workstreamRoutes,
+  ...workstreamLineRoutes,
+  ...sharingRoutes,
+  ...modelsRoutes,
+  ...importRoutes,
+  ...authRoutes,
+  ...tokenRoutes,
+  ...userRoutes,
+  ...oidcRoutes,
+  ...roleRoutes,
+  ...orgRoutes,
+  ...auditRoutes,
+  ...checkpointRoutes,
+  ...policyRoutes,
+  ...assessmentRoutes,
+  ...verdictRoutes,
+  ...ruleRoutes,
+  ...backgroundRoutes,
+  ...subAgentRoutes,
+  ...planRoutes,
+  ...channelRoutes,
+  ...mcpConsentRoutes,
+  ...watchRoutes,
+  ...mcpAdminRoutes,
+  ...mcpRegistryRoutes,
+  ...coordinatorRoutes,
+  ...settingsRoutes,
+  ...scheduleRoutes,
+  ...usageRoutes,
+  ...memoryRoutes,
+  ...templateRoutes,
+  ...wstemplateRoutes,
+  ...skillRoutes,
+  ...skillResourceRoutes,
+  ...skillSourceRoutes,
+  ...healthRoutes,
+  ...clusterRoutes,
+];
+
 /** The Routers of the API: every row with its handler, behind the guard. */
 function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
   const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, cluster, bodies } = deps;
@@ -214,46 +256,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const withForm = createForms({ attachments, bodies });
   const disconnectSignalOf = createDisconnectSignals();
   const callDeps = { dispatch, clientAddress, disconnectSignalOf, admitBody, withForm, respond, log };
-  const bindings: Binding[] = [
-    ...workstreamRoutes,
-    ...workstreamLineRoutes,
-    ...sharingRoutes,
-    ...modelsRoutes,
-    ...importRoutes,
-    ...authRoutes,
-    ...tokenRoutes,
-    ...userRoutes,
-    ...oidcRoutes,
-    ...roleRoutes,
-    ...orgRoutes,
-    ...auditRoutes,
-    ...checkpointRoutes,
-    ...policyRoutes,
-    ...assessmentRoutes,
-    ...verdictRoutes,
-    ...ruleRoutes,
-    ...backgroundRoutes,
-    ...subAgentRoutes,
-    ...planRoutes,
-    ...mcpConsentRoutes,
-    ...watchRoutes,
-    ...mcpAdminRoutes,
-    ...mcpRegistryRoutes,
-    ...coordinatorRoutes,
-    ...settingsRoutes,
-    ...scheduleRoutes,
-    ...usageRoutes,
-    ...memoryRoutes,
-    ...templateRoutes,
-    ...wstemplateRoutes,
-    ...skillRoutes,
-    ...skillResourceRoutes,
-    ...skillSourceRoutes,
-    ...healthRoutes,
-    ...clusterRoutes,
-    ...placedCreations(workstreamRoutes, cluster),
-    ...added,
-  ];
+  const bindings = [...BINDINGS, ...placedCreations(workstreamRoutes, cluster), ...added];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
     exportRoute({ exports, respond }),

@@ -12,3 +12,11 @@ export const SCHEDULE_ROUTES = [
   ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/schedules/{task_id}`),
   'GET /v1/api/admin/schedules/{task_id}/runs',
 ];
+
+const CHANNELS = '/v1/api/admin/channels';
+/** What administrators of users may call about chat services. */
+export const CHANNEL_ROUTES = [
+  ...[`GET ${CHANNELS}/senders`, `GET ${CHANNELS}/deliveries`],
+  ...[`POST ${CHANNELS}/{channel}/test`, `POST ${CHANNELS}/{channel}/pair`],
+  `DELETE ${CHANNELS}/{channel}/senders/{sender_id}`,
+];

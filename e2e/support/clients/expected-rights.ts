@@ -1,6 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-import { POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
+import { CHANNEL_ROUTES, POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
 import { CONSENT_METHODS, CONSENT_ROUTES } from './consent-rights.ts';
 import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
@@ -85,7 +85,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['', '/history', '/events', '/export', '/background', '/background/{command_id}/output'].map(
       (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
     ),
-    ...['models', 'route', 'quarantined-memories'].map((path) => `GET /v1/api/${path}`),
+    ...['models', 'route', 'quarantined-memories', 'channels'].map((path) => `GET /v1/api/${path}`),
     ...['GET /v1/api/route/workstreams/{ws_id}/live', ...CONSENT_ROUTES.read],
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
@@ -112,7 +112,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/approve', 'POST /v1/api/quarantined-memories/{memory_id}/release'],
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     ...['POST /v1/api/workstreams/{ws_id}/delete', 'POST /v1/api/route/workstreams/delete'],
-    ...[...SCHEDULE_ROUTES, ...COORDINATOR_ROUTES],
+    ...[...SCHEDULE_ROUTES, ...COORDINATOR_ROUTES, ...CHANNEL_ROUTES],
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
@@ -221,7 +221,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
     ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
     'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
     ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/users/{user_id}/oidc-identities`),
-    'DELETE /v1/api/admin/oidc-identities',
+    ...['DELETE /v1/api/admin/oidc-identities', ...CHANNEL_ROUTES],
   ],
   'admin.roles': [
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
@@ -251,7 +251,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
 
 /** What creates credentials or gives rights, so that service tokens are refused: the methods with their routes. */
 export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
-  ...{ 'auth.link': [], 'token.create': [], 'channel.pair': [] },
+  ...{ 'auth.link': [], 'token.create': [], 'channel.pair': ['POST /v1/api/admin/channels/{channel}/pair'] },
   'user.create': ['POST /v1/api/admin/users'],
   'user.update': ['PUT /v1/api/admin/users/{user_id}'],
   'user.token.create': ['POST /v1/api/admin/users/{user_id}/tokens'],

@@ -35,6 +35,25 @@ export const ChannelRow = z
   .meta({ id: 'ChannelRow' });
 export type ChannelRow = z.infer<typeof ChannelRow>;
 
+/** A destination of `send` outside of Headgate. Messages go there, and none come back. */
+export const NotificationRow = z
+  .strictObject({
+    /** `webhook`. */
+    channel: z.string(),
+    /** As in `to` of `send`. */
+    name: z.string(),
+    /** Messages that wait to be sent. */
+    waiting: Count,
+    /** Messages that were given up, of those that are still stored. */
+    failed: Count,
+    /** When the last message was delivered, of those that are still stored. */
+    lastOutAtMs: AtMs.optional(),
+    /** Why the latest attempt failed; only for callers who perceive every workstream. */
+    why: z.string().optional(),
+  })
+  .meta({ id: 'NotificationRow' });
+export type NotificationRow = z.infer<typeof NotificationRow>;
+
 /** A person who has written to a channel. */
 export const ChannelSender = z
   .strictObject({
@@ -77,10 +96,14 @@ export type ChannelPart = z.infer<typeof ChannelPart>;
 /** Chat services from which people write. */
 export const channelContracts = {
   'channel.list': contract({
-    summary: 'The chat services from which people can write, and whether they are connected.',
+    summary:
+      'The chat services from which people can write, whether they are connected, and the destinations of notifications.',
     scope: 'read',
     params: () => z.strictObject({}).meta({ id: 'ChannelListParams' }),
-    result: () => z.strictObject({ channels: z.array(ChannelRow) }).meta({ id: 'ChannelListResult' }),
+    result: () =>
+      z
+        .strictObject({ channels: z.array(ChannelRow), notifications: z.array(NotificationRow) })
+        .meta({ id: 'ChannelListResult' }),
   }),
   'channel.test': contract({
     summary: 'Ask a chat service which account a token belongs to. Nothing is stored.',

@@ -19,7 +19,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
-    channel: { methods: channelMethods({ store, users: deps.auth.users, telegram, clock }) },
+    channel: { methods: channelMethods({ store, channels, users: deps.auth.users, telegram, clock }) },
     telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
     send: {
       methods: sendMethods({ channels, deliveries, store, clock, ids }),

@@ -44,6 +44,7 @@ test('a right to administer something is not one to decide about tool calls, job
   const held = () => Object.entries(app.rights).flatMap(([name, right]) => (right.value ? [name] : []));
   const rights = {
     'admin.audit': ['write', 'createTokens'],
+    'admin.users': ['write', 'manageChannels', 'createTokens'],
     'workstreams.create': ['write', 'createWorkstreams', 'createTokens'],
     'workstreams.close': ['write', 'closeWorkstreams', 'createTokens'],
     'tools.approve': ['write', 'decide', 'releaseMemories', 'createTokens'],

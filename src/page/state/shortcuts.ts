@@ -7,6 +7,7 @@ export type ShortcutId =
   | 'agent'
   | 'schedule'
   | 'nodes'
+  | 'channels'
   | 'usage'
   | 'account'
   | 'previous'
@@ -35,6 +36,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   agent: { code: 'KeyG', modifier: 'alt', does: 'Agent: watches, memories, skills, tool servers' },
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
   nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
+  channels: { code: 'KeyC', modifier: 'alt', does: 'Channels' },
   usage: { code: 'KeyU', modifier: 'alt', does: 'Usage' },
   account: { code: 'KeyA', modifier: 'alt', does: 'Account' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },

@@ -19,7 +19,7 @@ interface Port {
 }
 
 /** What can be shown instead of a conversation. */
-export type Panel = 'inbox' | 'agent' | 'schedule' | 'nodes' | 'usage' | 'account';
+export type Panel = 'inbox' | 'agent' | 'schedule' | 'nodes' | 'channels' | 'usage' | 'account';
 
 const MEMORY_KEY = 'headgate.front';
 

@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
+import type { Panel as PanelName } from '../state/workstreams.ts';
 import { ConfirmDialog } from './accounts/confirm-dialog.tsx';
 import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
@@ -10,7 +11,7 @@ import { InboxView } from './inbox/inbox-view.tsx';
 import { LoginCard } from './login/login-card.tsx';
 import type { Overlay } from './overlay.ts';
 import { LazyDialog, LazyPanel } from './parts/lazy-views.tsx';
-import { ACCOUNT, AGENT, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
+import { ACCOUNT, AGENT, CHANNELS, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
@@ -63,37 +64,7 @@ interface StageProps {
 
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
-  if (shown.value === 'inbox') return <InboxView app={app} desk={desk} />;
-  if (shown.value === 'agent')
-    return (
-      <LazyPanel part={AGENT} name="agent" title={PANELS.agent} desk={desk}>
-        {({ AgentView }) => <AgentView app={app} desk={desk} overlay={overlay} />}
-      </LazyPanel>
-    );
-  if (shown.value === 'schedule')
-    return (
-      <LazyPanel part={SCHEDULE} name="cron" title={PANELS.schedule} desk={desk}>
-        {({ CronView }) => <CronView app={app} desk={desk} overlay={overlay} />}
-      </LazyPanel>
-    );
-  if (shown.value === 'usage')
-    return (
-      <LazyPanel part={USAGE} name="usage" title={PANELS.usage} desk={desk}>
-        {({ UsageView }) => <UsageView app={app} desk={desk} />}
-      </LazyPanel>
-    );
-  if (shown.value === 'account')
-    return (
-      <LazyPanel part={ACCOUNT} name="account" title={PANELS.account} desk={desk}>
-        {({ AccountView }) => <AccountView app={app} desk={desk} overlay={overlay} />}
-      </LazyPanel>
-    );
-  if (shown.value === 'nodes')
-    return (
-      <LazyPanel part={NODES} name="nodes" title={PANELS.nodes} desk={desk}>
-        {({ NodesView }) => <NodesView app={app} desk={desk} />}
-      </LazyPanel>
-    );
+  if (shown.value !== 'conversation') return <ShownPanel app={app} desk={desk} overlay={overlay} shown={shown.value} />;
   if (front.value)
     return (
       <ConversationView
@@ -106,6 +77,49 @@ function Stage({ app, desk, overlay, isRenaming }: StageProps) {
       />
     );
   return <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>;
+}
+
+function ShownPanel({ app, desk, overlay, shown }: Omit<StageProps, 'isRenaming'> & { shown: PanelName }) {
+  switch (shown) {
+    case 'inbox':
+      return <InboxView app={app} desk={desk} />;
+    case 'agent':
+      return (
+        <LazyPanel part={AGENT} name="agent" title={PANELS.agent} desk={desk}>
+          {({ AgentView }) => <AgentView app={app} desk={desk} overlay={overlay} />}
+        </LazyPanel>
+      );
+    case 'schedule':
+      return (
+        <LazyPanel part={SCHEDULE} name="cron" title={PANELS.schedule} desk={desk}>
+          {({ CronView }) => <CronView app={app} desk={desk} overlay={overlay} />}
+        </LazyPanel>
+      );
+    case 'usage':
+      return (
+        <LazyPanel part={USAGE} name="usage" title={PANELS.usage} desk={desk}>
+          {({ UsageView }) => <UsageView app={app} desk={desk} />}
+        </LazyPanel>
+      );
+    case 'account':
+      return (
+        <LazyPanel part={ACCOUNT} name="account" title={PANELS.account} desk={desk}>
+          {({ AccountView }) => <AccountView app={app} desk={desk} overlay={overlay} />}
+        </LazyPanel>
+      );
+    case 'nodes':
+      return (
+        <LazyPanel part={NODES} name="nodes" title={PANELS.nodes} desk={desk}>
+          {({ NodesView }) => <NodesView app={app} desk={desk} />}
+        </LazyPanel>
+      );
+    case 'channels':
+      return (
+        <LazyPanel part={CHANNELS} name="channels" title={PANELS.channels} desk={desk}>
+          {({ ChannelsView }) => <ChannelsView app={app} desk={desk} />}
+        </LazyPanel>
+      );
+  }
 }
 
 function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overlay }) {
@@ -156,6 +170,7 @@ const PANELS = {
   agent: 'Agent',
   schedule: 'Schedule',
   nodes: 'Nodes',
+  channels: 'Channels',
   usage: 'Usage',
   account: 'Account',
 };

@@ -104,6 +104,12 @@ export function Rail({ app, desk, overlay }: RailProps) {
           >
             {asking > 0 && <span class="badge">{asking === 1 ? 'asks' : `${asking} ask`}</span>}
           </PanelButton>
+          <PanelButton
+            name="Channels"
+            icon="answer"
+            isShown={shown.value === 'channels'}
+            show={showPanel('channels')}
+          />
           <PanelButton name="Usage" icon="chart" isShown={shown.value === 'usage'} show={showPanel('usage')} />
           <PanelButton name="Account" icon="person" isShown={shown.value === 'account'} show={showPanel('account')} />
         </div>

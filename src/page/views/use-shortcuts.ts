@@ -38,6 +38,9 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       nodes: () => {
         desk.workstreams.shown.value = 'nodes';
       },
+      channels: () => {
+        desk.workstreams.shown.value = 'channels';
+      },
       usage: () => {
         desk.workstreams.shown.value = 'usage';
       },

@@ -82,18 +82,19 @@ export class Poller {
     }
   }
 
+  /** The first answer comes at once, so that it is soon known whether messages can be received. */
   async #poll({ api, account }: Bot, until: AbortSignal, onSuccess: () => void): Promise<void> {
     const { state, store, clock, onStored } = this.#deps;
     const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
     state.identified({ account, username });
     let known = await readAccount(store, { channel: 'telegram', account });
-    while (!until.aborted) {
+    for (let waitSecs = 0; !until.aborted; waitSecs = POLL_SECS) {
       const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
-      const params = { limit: LIMIT, timeout: POLL_SECS, allowed_updates: [...WANTED] };
+      const params = { limit: LIMIT, timeout: waitSecs, allowed_updates: [...WANTED] };
       const updates = await api.call(
         'getUpdates',
         { ...params, ...(isFresh && known?.next_update != null && { offset: known.next_update }) },
-        { signal: until, timeoutMs: POLL_SECS * 1000 + SLACK_MS },
+        { signal: until, timeoutMs: waitSecs * 1000 + SLACK_MS },
       );
       onSuccess();
       state.polled();

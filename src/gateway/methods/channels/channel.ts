@@ -2,6 +2,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
+import type { Channels } from '../../channels/channels.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import {
   approveSender,
@@ -11,12 +12,15 @@ import {
   revokeSender,
 } from '../../channels/inbox/sender-rows.ts';
 import { readLatestChunks } from '../../channels/ledger/chunk-rows.ts';
+import { readNotifications } from '../../channels/notification-rows.ts';
 import type { PollReport } from '../../channels/telegram/poll-state.ts';
+import { seesEverything, viewerOf } from '../../sharing/perception.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
 
 export interface ChannelMethodDeps {
   store: Pick<Store, 'db' | 'commit'>;
+  channels: Pick<Channels, 'all'>;
   users: { findLogin(username: string): { userId: string } | undefined };
   telegram: {
     report(): PollReport;
@@ -34,11 +38,12 @@ const TELEGRAM = 'telegram';
 
 export const channelMethods = ({
   store,
+  channels,
   users,
   telegram,
   clock,
 }: ChannelMethodDeps): Handlers<keyof typeof channelContracts> => ({
-  'channel.list': async () => {
+  'channel.list': async (_, call) => {
     const { state, why, sinceMs, bot, lastPollMs } = telegram.report();
     const about = {
       channel: TELEGRAM,
@@ -53,7 +58,8 @@ export const channelMethods = ({
       ...(bot && { bot: bot.username }),
       ...(lastPollMs !== undefined && { lastPollAtMs: lastPollMs }),
     };
-    return { channels: [row] };
+    const withReasons = seesEverything(viewerOf(call));
+    return { channels: [row], notifications: await readNotifications(store, { channels: channels.all, withReasons }) };
   },
   'channel.test': async ({ channel, token }, { signal }) => {
     requireKnown(channel);

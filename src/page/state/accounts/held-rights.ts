@@ -38,6 +38,8 @@ export function createHeldRights({ auth, who }: HeldBy) {
     changeSkills: holder(['admin.skills'], approve),
     /** Trust, restrict and stop coordinators. */
     coordinate: holder(['admin.coordinator'], approve),
+    /** Decide who may write from chats, and see what was sent there. */
+    manageChannels: holder(['admin.users'], approve),
     changeNodes: holder(['approve', 'admin.nodes'], approve),
     /** Their own ones. */
     createTokens: approve,

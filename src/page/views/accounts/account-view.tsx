@@ -7,9 +7,12 @@ import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { accountsOf } from '../../state/accounts/accounts.ts';
 import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
 import type { App, Desk } from '../../state/app.ts';
+import identityStyles from '../../styles/identities.css?inline';
+import settingStyles from '../../styles/settings.css?inline';
 import { JudgeList } from '../judge/judge-list.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
+import { adoptStyles } from '../parts/adopt-styles.ts';
 import { RuleDialog } from '../rules/rule-dialog.tsx';
 import { RuleList } from '../rules/rule-list.tsx';
 import { AuditList } from './audit-list.tsx';
@@ -21,6 +24,8 @@ import { RoleList } from './role-list.tsx';
 import { SettingsList } from './settings-list.tsx';
 import { UserDialog } from './user-dialog.tsx';
 import { UserList } from './user-list.tsx';
+
+adoptStyles(identityStyles + settingStyles);
 
 interface AccountViewProps {
   app: App;

@@ -6,13 +6,17 @@ import { isOver } from '../../../../protocol/job-over.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { jobName } from '../../state/cron/cron-jobs.ts';
 import { ScheduleWords } from '../../state/cron/schedule-words.ts';
+import styles from '../../styles/cron-runs.css?inline';
 import { Icon } from '../icons.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel, toCount } from '../panel.tsx';
+import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
 import { CronJobCard } from './cron-job-card.tsx';
 import { JobDialog } from './job-dialog.tsx';
+
+adoptStyles(styles);
 
 interface CronViewProps {
   app: App;
