@@ -95,3 +95,18 @@ test('only an approver decides with the buttons, and the question then shows the
   const [shown] = ada.chat.sent.filter(({ messageId }) => messageId === question.messageId);
   assert.match(shown?.text ?? '', /Approved by telegram:101/);
 });
+
+test('Telegram is told once which commands the bot knows, and again only if it knows others', async () => {
+  await using stage = await setStage();
+  const { telegram, daemon } = stage;
+  await telegram.call('setMyCommands');
+  assert.deepEqual(
+    telegram.commands.map(({ command }) => command),
+    ['stop', 'new', 'clear', 'help'],
+  );
+  await daemon.stop();
+  await daemon.restart();
+  await telegram.call('getMyCommands', 2);
+  await telegram.call('getUpdates', telegram.callsOf('getUpdates').length + 1);
+  assert.equal(telegram.callsOf('setMyCommands').length, 1);
+});

@@ -8,6 +8,7 @@ import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
+import { createPublicFetch } from '../egress/public-fetch.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
@@ -221,7 +222,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     }),
     clean: agent.clean,
     webhooks: { destinations: () => live.channels.webhooks, fetch },
-    telegram: { settings: () => live.channels.telegram, fetch },
+    telegram: telegramOf(live, fetch),
     hear: agent.configured.hear,
     auth,
     authenticator: auth.authenticator,
@@ -250,6 +251,12 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   await gateway.recover();
   return gateway;
 }
+
+const telegramOf = (live: LiveConfig, fetchAny: typeof fetch): GatewayDeps['telegram'] => ({
+  settings: () => live.channels.telegram,
+  fetch: fetchAny,
+  fetchMedia: createPublicFetch(fetchAny, () => live.privateHosts),
+});
 
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;

@@ -2,7 +2,7 @@ import { startDaemon } from '../daemon/daemon.ts';
 import { startScriptedModel } from '../model/scripted-model.ts';
 import { startTelegramServer } from './telegram-server.ts';
 
-export const TOKEN = '4242:scripted-bot-token-for-tests';
+const TOKEN = '4242:scripted-bot-token-for-tests';
 export const ADA = 101;
 const EVE = 666;
 

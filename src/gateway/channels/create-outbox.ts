@@ -20,7 +20,13 @@ export function createOutbox(
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
-    createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock }),
+    createTelegramChannel({
+      bot: createBots(telegram, clock),
+      settings: telegram.settings,
+      fetchMedia: telegram.fetchMedia,
+      store,
+      clock,
+    }),
   ]);
   return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };
 }

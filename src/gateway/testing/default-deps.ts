@@ -122,7 +122,7 @@ export async function defaultDeps({
     authenticator,
     logRing: createLogRing('test'),
     webhooks: { destinations: () => new Map(), fetch },
-    telegram: { settings: () => undefined, fetch },
+    telegram: { settings: () => undefined, fetch, fetchMedia: fetch },
     hear: async () => ({ kind: 'unheard' as const, why: 'nothing listens here' }),
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),

@@ -66,7 +66,12 @@ async function sendChunk(chunk: ChunkTable, message: Message, deps: SendDeps): P
   await record.sending();
   let providerId: string;
   try {
-    providerId = await message.send({ formatted: chunk.formatted ?? '', plain: chunk.plain ?? '' });
+    const { formatted, plain, media_url: mediaUrl } = chunk;
+    providerId = await message.send({
+      formatted: formatted ?? '',
+      plain: plain ?? '',
+      ...(mediaUrl !== null && { mediaUrl }),
+    });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return onFailure(error, { message, record, deps });

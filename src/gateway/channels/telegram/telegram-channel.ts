@@ -1,6 +1,7 @@
 import type { Clock } from '../../../clock.ts';
 import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
+import type { MediaDeps } from '../calls/load-media.ts';
 import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { readCard } from '../chats/approval-card.ts';
@@ -16,12 +17,14 @@ import { BotApiError } from './wire/bot-api-error.ts';
 interface TelegramChannelDeps {
   bot(): Bot | undefined;
   settings(): TelegramSettings | undefined;
+  /** For files that are sent. Refuses private addresses. */
+  fetchMedia: MediaDeps['fetch'];
   store: Pick<Store, 'db' | 'commit'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
 }
 
 /** Sends messages to chats at Telegram. Their names are the numbers of chats, or their session keys. */
-export const createTelegramChannel = ({ bot, settings, store, clock }: TelegramChannelDeps): Channel => ({
+export const createTelegramChannel = ({ bot, settings, fetchMedia, store, clock }: TelegramChannelDeps): Channel => ({
   name: 'telegram',
   get destinations() {
     return settings() === undefined ? [] : undefined;
@@ -32,7 +35,7 @@ export const createTelegramChannel = ({ bot, settings, store, clock }: TelegramC
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { render, send } = await prepare(delivery, current, store);
+    const { render, send } = await prepare(delivery, { bot: current, store, fetch: fetchMedia, clock, signal });
     await sendParts({ channel: 'telegram', delivery, ambiguous, render, send, movedTo }, { store, clock });
     return 'taken';
   },
@@ -59,17 +62,21 @@ async function findChat(to: string, viewer: Viewer, store: Pick<Store, 'db'>): P
 const movedTo = (error: ServiceError): string | undefined =>
   error instanceof BotApiError && error.migrateToChatId !== undefined ? String(error.migrateToChatId) : undefined;
 
-/** How a message is sent: as text, as a question with buttons, or as the decision in place of its question. */
+/** How a message is sent: as text, with a file, as a question with buttons, or as the decision in place of its question. */
 async function prepare(
   delivery: Delivery,
-  bot: Bot,
-  store: Pick<Store, 'db'>,
+  deps: MediaDeps & { bot: Bot; store: Pick<Store, 'db'>; signal: AbortSignal },
 ): Promise<{ render(): RenderedChunk[]; send: SendChunk }> {
+  const { bot, store } = deps;
+  const { mediaUrl } = delivery;
+  if (mediaUrl !== undefined) {
+    const { prepareMedia } = await import('./outbound/prepare-media.ts');
+    return prepareMedia(delivery, mediaUrl, deps);
+  }
   const { render } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
   const card = await readCard(delivery, store);
   const to = addressOf(delivery.to);
-  const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
-  if (card === undefined) return { render: () => render(text), send: (chunk) => sendText(chunk, bot, to) };
+  if (card === undefined) return { render: () => render(delivery.message), send: (chunk) => sendText(chunk, bot, to) };
   if (card === 'none') return { render: () => [], send: async () => '' };
   // A question has one message, which the decision replaces.
   const toChunks = () => render(card.text).slice(0, 1);
