@@ -11,16 +11,20 @@ const PNG = Buffer.from(
   'base64',
 );
 
-/** Serves files; `/moved` redirects. */
+/** Serves files; `/moved` redirects, and `/slow` does not answer the first request, which resolves `slow`. */
 async function serveFiles() {
+  const slow = Promise.withResolvers<void>();
+  let requests = 0;
   const server = createServer((request, response) => {
     if (request.url === '/moved') return void response.writeHead(302, { location: '/dot.png' }).end();
-    if (request.url === '/dot.png') return void response.writeHead(200, { 'content-type': 'text/html' }).end(PNG);
+    if (request.url === '/slow' && requests++ === 0) return slow.resolve();
+    if (request.url === '/dot.png' || request.url === '/slow')
+      return void response.writeHead(200, { 'content-type': 'text/html' }).end(PNG);
     if (request.url === '/a%20list.csv') return void response.writeHead(200, { 'content-type': 'text/csv' }).end('a,b');
     response.writeHead(404).end();
   });
   const port = await listen(server, { host: '127.0.0.1', port: 0 });
-  return { root: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => closeServer(server) };
+  return { root: `http://127.0.0.1:${port}`, slow, [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
 async function setUp(config?: object) {
@@ -34,6 +38,7 @@ async function setUp(config?: object) {
   return {
     ...stage,
     root: files.root,
+    slow: files.slow,
     send: (message: string, path: string) =>
       client.call('send', {
         ...{ to: '101', provider: 'telegram', message, mediaUrl: `${files.root}${path}` },
@@ -89,12 +94,18 @@ test('a file at a private address is not loaded', async () => {
 
 test('a file is sent once, even if the daemon is killed while it is loaded', async () => {
   await using stage = await setUp();
-  const { ada, telegram, daemon } = stage;
-  telegram.faults.add('sendPhoto', { kind: 'limit', seconds: 3_600 });
-  await stage.send('later', '/dot.png');
-  await telegram.call('sendPhoto');
+  const { ada, daemon, slow } = stage;
+  await stage.send('later', '/slow');
+  await slow.promise;
   await daemon.kill9();
   await daemon.restart();
-  const photo = await ada.chat.until(({ file }) => file?.kind === 'photo');
-  assert.equal(photo.text, 'later');
+  await ada.chat.until(({ file }) => file?.kind === 'photo');
+  await daemon.stop();
+  assert.deepEqual(
+    ada.chat.sent.map(({ text, file }) => [text, file?.kind]),
+    [
+      ['hello', undefined],
+      ['later', 'photo'],
+    ],
+  );
 });

@@ -6,8 +6,8 @@ import type { Store } from '../../store/store.ts';
 import { putAccount, readAccount, storeUpdates } from '../inbox/inbox-rows.ts';
 import type { Bot } from './bots.ts';
 import { placeOf } from './inbound/incoming.ts';
-import { listCommands } from './list-commands.ts';
 import type { PollState } from './poll-state.ts';
+import { tellCommands } from './tell-commands.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 
 interface PollerDeps {
@@ -40,7 +40,7 @@ export class Poller {
   #changed = new AbortController();
   #serving: Bot | undefined;
   /** The bot whose commands Telegram knows. */
-  #listed: Bot['api'] | undefined;
+  #told: Bot['api'] | undefined;
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
@@ -91,7 +91,7 @@ export class Poller {
     const { state, store, clock, onStored } = this.#deps;
     const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
     state.identified({ account, username });
-    void this.#listCommands(bot, until);
+    void this.#tellCommands(bot, until);
     let known = await readAccount(store, { channel: 'telegram', account });
     for (let waitSecs = 0; !until.aborted; waitSecs = POLL_SECS) {
       const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
@@ -111,11 +111,11 @@ export class Poller {
   }
 
   /** Nothing waits for it, and nothing needs it: it is tried again with the next connection. */
-  async #listCommands(bot: Bot, until: AbortSignal): Promise<void> {
-    if (this.#listed === bot.api) return;
+  async #tellCommands(bot: Bot, until: AbortSignal): Promise<void> {
+    if (this.#told === bot.api) return;
     try {
-      await listCommands(bot, until);
-      this.#listed = bot.api;
+      await tellCommands(bot, until);
+      this.#told = bot.api;
     } catch (err) {
       if (!until.aborted) this.#deps.log.warn({ err }, 'telegram was not told which commands the bot knows');
     }

@@ -5,7 +5,7 @@ const COMMANDS = CHAT_COMMANDS.map(({ name, description }) => ({ command: name, 
 const TIMEOUT_MS = 30_000;
 
 /** Tells Telegram which commands the bot knows, unless it knows. Throws BotApiError. */
-export async function listCommands({ api }: Pick<Bot, 'api'>, signal: AbortSignal): Promise<void> {
+export async function tellCommands({ api }: Pick<Bot, 'api'>, signal: AbortSignal): Promise<void> {
   const limits = { signal, timeoutMs: TIMEOUT_MS };
   const known = await api.call('getMyCommands', {}, limits);
   const isKnown =
