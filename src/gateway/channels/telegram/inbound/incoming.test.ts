@@ -14,6 +14,9 @@ type NoChannel = Exclude<Chat, Chat.ChannelChat>;
 const read = (fields: Partial<Message>, chat: NoChannel = DIRECT) =>
   toIncoming({ update_id: 1, message: { message_id: 5, date: 1, ...fields, from: fields.from ?? ADA, chat } }, BOT);
 
+/** Its type asks for an `undefined` that JSON cannot have. */
+const replied = (message: Message) => message as NonNullable<Message['reply_to_message']>;
+
 const file = (more: object = {}) => ({ file_id: 'F', file_unique_id: 'U', file_size: 10, ...more });
 const frame = { width: 1, height: 1 };
 
@@ -31,7 +34,7 @@ test('in a topic, a message is for the bot if it mentions it, replies to it, or 
   const said = [
     read({ ...inTopic, text: 'hi' }, FORUM),
     read({ ...inTopic, text: '@Headgate_bot hi', entities: [{ type: 'mention', offset: 0, length: 13 }] }, FORUM),
-    read({ ...inTopic, text: 'hi', reply_to_message: { ...toBot, reply_to_message: undefined } }, FORUM),
+    read({ ...inTopic, text: 'hi', reply_to_message: replied(toBot) }, FORUM),
     read({ ...inTopic, text: '/stop@headgate_bot', entities: [{ type: 'bot_command', offset: 0, length: 18 }] }, FORUM),
     read({ ...inTopic, text: '/stop@other_bot', entities: [{ type: 'bot_command', offset: 0, length: 15 }] }, FORUM),
   ];
@@ -59,13 +62,12 @@ test('forwarded and quoted words are not those of the sender, nor is a forwarded
     [forwarded?.text, forwarded?.command, forwarded?.foreign],
     ['', undefined, [{ kind: 'forwarded', from: 'Eve x', text: '/new' }]],
   );
-  const replied = { message_id: 2, date: 1, chat: DIRECT, from: BOB, text: 'all of it' };
+  const bobs = { message_id: 2, date: 1, chat: DIRECT, from: BOB, text: 'all of it' };
   const quote = { text: 'of it', position: 4 };
-  assert.deepEqual(
-    read({ text: 'why?', reply_to_message: { ...replied, reply_to_message: undefined }, quote })?.foreign,
-    [{ kind: 'quoted', from: 'Bob', text: 'of it' }],
-  );
-  const own = { ...replied, from: ADA, reply_to_message: undefined };
+  assert.deepEqual(read({ text: 'why?', reply_to_message: replied(bobs), quote })?.foreign, [
+    { kind: 'quoted', from: 'Bob', text: 'of it' },
+  ]);
+  const own = replied({ ...bobs, from: ADA });
   assert.deepEqual(read({ text: 'more', reply_to_message: own })?.foreign, []);
   assert.deepEqual(read({ photo: [{ ...file(), ...frame }], forward_origin: origin })?.foreign, [
     { kind: 'forwarded', from: 'Eve x', text: '(the attached file)' },
