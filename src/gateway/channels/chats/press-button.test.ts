@@ -42,7 +42,7 @@ async function setUp() {
         approvals: {
           async resolve(id, { approved, by }, { also }) {
             if (failure) throw failure;
-            also?.('ws');
+            also('ws', []);
             decided.push(`${id} ${approved} ${by.kind === 'principal' ? by.id : ''}`);
           },
         },
