@@ -1,42 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readRows } from '../support/channels/stored-rows.ts';
-import { startTelegramServer } from '../support/channels/telegram-server.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { ADA, setStage } from '../support/channels/telegram-stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-const TOKEN = '4242:scripted-bot-token-for-tests';
-const ADA = 101;
-const EVE = 666;
-
-/** A daemon with a bot that Ada may write to and decide with, and Bob may only write to. */
-async function setUp(settings: object = {}) {
-  const telegram = await startTelegramServer({ token: TOKEN });
-  const model = await startScriptedModel();
-  const daemon = await startDaemon({
-    model: model.url,
-    config: {
-      channels: {
-        telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot, allowFrom: [ADA, 102], approvers: [ADA], ...settings },
-      },
-    },
-  });
-  return {
-    ...{ telegram, model, daemon },
-    ada: telegram.person({ name: 'Ada', id: ADA }),
-    bob: telegram.person({ name: 'Bob', id: 102 }),
-    eve: telegram.person({ name: 'Eve', id: EVE }),
-    async [Symbol.asyncDispose]() {
-      await daemon[Symbol.asyncDispose]();
-      await telegram[Symbol.asyncDispose]();
-      await model.close();
-    },
-  };
-}
-
 test('a message in a direct chat starts a run, and its answer is sent with its id in the ledger', async () => {
-  await using stage = await setUp();
+  await using stage = await setStage();
   stage.model.when('ping', say('**pong**'));
   stage.ada.says('ping');
   const answer = await stage.ada.chat.until(({ text }) => text === 'pong');
@@ -57,7 +26,7 @@ test('a message in a direct chat starts a run, and its answer is sent with its i
 });
 
 test('a bot to which nobody writes is connected as soon as Telegram has answered', async () => {
-  await using stage = await setUp();
+  await using stage = await setStage();
   await stage.telegram.call('getUpdates', 2); // it waits for messages; the first one has been answered
   const client = await stage.daemon.client();
   const [row] = (await client.call('channel.list', {})).channels;
@@ -65,7 +34,7 @@ test('a bot to which nobody writes is connected as soon as Telegram has answered
 });
 
 test('messages that come while the daemon is killed are answered once each, in order', async () => {
-  await using stage = await setUp();
+  await using stage = await setStage();
   const { ada, daemon, model, telegram } = stage;
   const held = stall();
   model.when('one', [say('a'), held]);
@@ -87,7 +56,7 @@ test('messages that come while the daemon is killed are answered once each, in o
 });
 
 test('a stranger gets a code and no answer, and is answered after the operator has approved the code', async () => {
-  await using stage = await setUp();
+  await using stage = await setStage();
   const { eve, daemon, model } = stage;
   model.when('let me in', say('never'));
   eve.says('let me in');
@@ -112,7 +81,7 @@ test('a stranger gets a code and no answer, and is answered after the operator h
 });
 
 test('only an approver decides with the buttons, and the question then shows the decision', async () => {
-  await using stage = await setUp({ groups: { '-1000000000001': { allowFrom: [ADA, 102] } } });
+  await using stage = await setStage({ settings: { groups: { '-1000000000001': { allowFrom: [ADA, 102] } } } });
   const { ada, model } = stage;
   const call = callTools({ name: 'bash', arguments: { command: 'echo planted | tee planted' } });
   model.when('plant', call, say('Planted.'));
@@ -125,4 +94,21 @@ test('only an approver decides with the buttons, and the question then shows the
   await ada.chat.until(({ text }) => text === 'Planted.');
   const [shown] = ada.chat.sent.filter(({ messageId }) => messageId === question.messageId);
   assert.match(shown?.text ?? '', /Approved by telegram:101/);
+});
+
+test('Telegram is told once which commands the bot knows, and again only if it knows others', async () => {
+  await using stage = await setStage();
+  const { telegram, daemon } = stage;
+  await telegram.call('setMyCommands');
+  assert.deepEqual(
+    telegram.commands.map(({ command }) => command),
+    ['stop', 'new', 'clear', 'help'],
+  );
+  await daemon.stop();
+  await daemon.restart();
+  await telegram.call('getMyCommands', 2);
+  stage.model.when('ping', say('pong'));
+  stage.ada.says('ping');
+  await stage.ada.chat.until(({ text }) => text === 'pong');
+  assert.equal(telegram.callsOf('setMyCommands').length, 1);
 });

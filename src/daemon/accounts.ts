@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
 import { createAuditHeadFile } from '../gateway/audit/audit-head.ts';
@@ -18,7 +19,8 @@ import { loginLink } from '../gateway/methods/accounts/auth.ts';
 import { Vault } from '../gateway/secrets/vault.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createOrgs } from '../gateway/users/orgs.ts';
-import type { Passwords } from '../gateway/users/passwords.ts';
+import { createPasswordThreads } from '../gateway/users/password-threads.ts';
+import { createPasswords, type Passwords } from '../gateway/users/passwords.ts';
 import { machineKeyFiles, readMachineKeys, toKeyText } from '../home/machine-key.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
@@ -169,3 +171,10 @@ function openVault(
   const storePath = path.join(home, 'headgate.db');
   return Vault.open({ store, keys, discardsLost: newSecrets, storePath, clock, log, onNotice });
 }
+
+/** Checks passwords in threads. One core stays free for everything else. */
+export const openPasswords = ({ assets }: Pick<DaemonOptions, 'assets'>) =>
+  createPasswords({
+    derive: createPasswordThreads(assets.passwordWorkerUrl),
+    atOnce: Math.min(Math.max(availableParallelism() - 1, 1), 2),
+  });

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
+import path from 'node:path';
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
-import { createOutputGuard } from '../agent/guard/output-guard.ts';
+import { createOutputGuard, type OutputGuard } from '../agent/guard/output-guard.ts';
 import { createHooks } from '../agent/hooks/hooks.ts';
 import { createFolderSkills } from '../agent/skills/folder-skills.ts';
+import { createHearing } from '../agent/speech/create-hearing.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
@@ -47,6 +49,7 @@ interface AgentDeps {
     | 'allowedHosts'
     | 'diagnostics'
     | 'hooks'
+    | 'channels'
     | 'mcp'
     | 'memory'
     | 'privateHosts'
@@ -109,7 +112,7 @@ export async function createAgent(
     log,
     replace,
   });
-  const hooks = createHooks({ runner, guard, audit: commandAudit, live, log });
+  const configured = await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live });
   return {
     nodes,
     background: { commands, records, watches: { records: watchRecords, toolbox: pollToolbox, notSandboxed } },
@@ -118,13 +121,31 @@ export async function createAgent(
     folders: ofFolders.folders,
     folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
-    hooks,
+    configured,
     toolbox,
     servers,
     mcpAdmin: auth.mcp.admin,
     runner,
     notSandboxed,
     notices: [...notices, ...auth.mcp.notices],
+  };
+}
+
+interface ConfiguredDeps extends Pick<AgentDeps, 'commandAudit' | 'live'> {
+  runner: Awaited<ReturnType<typeof createTools>>['runner'];
+  guard: OutputGuard;
+}
+
+/** Commands of the configuration. */
+async function openConfigured(
+  { home, ids, log }: Pick<AgentOptions, 'home' | 'ids' | 'log'>,
+  { runner, guard, commandAudit, live }: ConfiguredDeps,
+) {
+  const command = () => live.channels.transcribe;
+  const folder = path.join(home, 'speech');
+  return {
+    hooks: createHooks({ runner, guard, audit: commandAudit, live, log }),
+    hear: await createHearing({ runner, guard, audit: commandAudit, live, command, folder, ids }),
   };
 }
 

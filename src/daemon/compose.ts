@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { createSnapshotThread } from '../agent/checkpoints/checkpoint-files.ts';
 import { createOutputChecks } from '../agent/output/answer-checks.ts';
@@ -16,15 +15,13 @@ import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
 import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
 import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
-import { createPasswordThreads } from '../gateway/users/password-threads.ts';
-import { createPasswords } from '../gateway/users/passwords.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
 import type { OpenTracing } from '../tracing.ts';
-import { openAccounts } from './accounts.ts';
+import { openAccounts, openPasswords } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
@@ -74,13 +71,6 @@ async function openStore({ home, clock, log, config, bootId, assets, replace }: 
   );
   return replace?.store ? replace.store(store) : store;
 }
-
-/** One core stays free for everything else. */
-const openPasswords = ({ assets }: Pick<DaemonOptions, 'assets'>) =>
-  createPasswords({
-    derive: createPasswordThreads(assets.passwordWorkerUrl),
-    atOnce: Math.min(Math.max(availableParallelism() - 1, 1), 2),
-  });
 
 interface Held {
   store: SqliteStore;
@@ -212,7 +202,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     toolbox: agent.toolbox,
     toolServers: agent.servers,
     mcpAdmin: agent.mcpAdmin,
-    hooks: agent.hooks,
+    hooks: agent.configured.hooks,
     projectCommands: createProjectCommands(agent.folders),
     surroundings: createSurroundings({ folders: agent.folders, skills: agent.folderSkills, hostTimeZone, clock }),
     notSandboxed: agent.notSandboxed,
@@ -232,6 +222,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     }),
     clean: agent.clean,
     channelServices: channelServices(live, fetch),
+    hear: agent.configured.hear,
     auth,
     authenticator: auth.authenticator,
     originPolicy,

@@ -6,6 +6,7 @@ import type { OutputChecks } from '../agent/output/answer-checks.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
+import type { Heard, Speech } from '../agent/speech/speech.ts';
 import type { ProcessIdentity } from '../agent/tools/tool.ts';
 import type { Toolbox } from '../agent/tools/toolbox.ts';
 import type { Clock } from '../clock.ts';
@@ -94,6 +95,8 @@ export interface GatewayDeps {
   /** Replaces known secrets in a text. */
   clean(text: string): string;
   channelServices: ChannelServices;
+  /** Turns recordings that people send into text. */
+  hear(speech: Speech): Promise<Heard>;
   auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;

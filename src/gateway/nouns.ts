@@ -138,7 +138,7 @@ export function joinNouns(
     checkpoint: checkpointNoun({ checkpoints, workstreams, workdirs: deps.workdirs }),
     ...templateNouns(templates),
     ...skillNouns(deps.skills, { templates, workstreams }),
-    ...configNouns(deps, { cron, workstreams, channels: chats.telegram }),
+    ...configNouns(deps, { cron, workstreams, channels: chats }),
     ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, messages, clock }) },
     approval: { methods: approvalMethods(approvals) },

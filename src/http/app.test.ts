@@ -43,7 +43,7 @@ test('every endpoint row is served', async () => {
     staged: { stage: answer, release: answer },
   };
   const hook = { maxBytes: 1_000, verify: () => failing(), receive: answer };
-  await using edge = await httpEdge({ answer, attachments, exports: { open: answer }, findHook: () => hook });
+  await using edge = await httpEdge({ answer, attachments, exports: { open: answer }, findHook: async () => hook });
   for (const { verb, path, answers, body: kind } of rows) {
     if (answers === 'event-stream') continue;
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';

@@ -59,7 +59,7 @@ export async function httpEdge(
     attachments: NO_ATTACHMENTS,
     exports: NO_EXPORTS,
     cluster: ONE_NODE,
-    findHook: () => undefined,
+    findHook: async () => undefined,
     bodies,
     metrics: {
       httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -13,6 +14,8 @@ export function readRows(home: string) {
       workstreams: read(`select * from workstreams where session_key like 'telegram:%' order by created_ms`),
       approvals: read('select * from approvals order by asked_ms'),
       outbox: read('select * from outbox order by seq'),
+      attachments: read('select * from attachments order by created_ms, attachment_id'),
+      files: filesIn(path.join(home, 'attachments')),
       runs: read('select * from runs').length,
       requests: read('select request_json from runs order by accepted_ms').map(({ request_json: json }) =>
         JSON.parse(String(json)),
@@ -21,5 +24,13 @@ export function readRows(home: string) {
     };
   } finally {
     database.close();
+  }
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return []; // nothing was stored
   }
 }

@@ -58,6 +58,8 @@ interface ChannelSettings {
   readonly telegram: TelegramSettings | undefined;
   /** The number at WhatsApp; undefined: there is none. */
   readonly whatsapp: WhatsAppSettings | undefined;
+  /** What turns recordings into text. */
+  readonly transcribe: Config['channels']['transcribe'];
 }
 
 /** The configuration in force. Its values are read when they are used, so that a change takes effect at once. */
@@ -237,6 +239,7 @@ const channelsOf = (config: Config, environment: Environment): ChannelSettings =
   webhooks: webhooksOf(config, environment),
   telegram: config.channels.telegram && telegramSettingsOf(config.channels.telegram, environment),
   whatsapp: config.channels.whatsapp && whatsAppSettingsOf(config.channels.whatsapp, environment),
+  transcribe: config.channels.transcribe,
 });
 
 /** At a start, the channel reports it instead, because a daemon without its bot is still of use. */

@@ -8,7 +8,9 @@ import type { Ids } from '../../ids.ts';
 import type { Statement } from '../store/store.ts';
 import { tooManyAtOnce } from './attachment-errors.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
-import { insertPending } from './attachment-rows.ts';
+import type { Owner } from './attachment-queries.ts';
+import { insertPending, insertReserved } from './attachment-rows.ts';
+import type { Claim } from './claim.ts';
 
 /** A file as sent: its name and its bytes. */
 export interface ReceivedFile {
@@ -57,7 +59,7 @@ export class StagedFiles {
    * INVALID_REQUEST for files of others.
    */
   adopt(principal: string, ids: readonly string[]): { statementsFor(wsId: string): Statement[]; settle(): void } {
-    const { arriving, clock } = this.#deps;
+    const { clock } = this.#deps;
     const nowMs = clock.now();
     const found = ids.map((id) => {
       const staged = this.#staged.get(id);
@@ -67,18 +69,35 @@ export class StagedFiles {
     return {
       statementsFor: (wsId) =>
         found.map((attachment) => insertPending({ attachment, wsId, principal, nowMs }, LIMITS.pendingAttachments)),
-      settle: () => {
-        for (const id of ids) {
-          this.#staged.delete(id);
-          arriving.delete(id);
-        }
-      },
+      settle: () => this.#settle(ids),
+    };
+  }
+
+  /** Claims files for one message of a workstream. They have no rows until its statements are committed. */
+  claim({ wsId, principal }: Owner, ids: readonly string[]): Claim {
+    const nowMs = this.#deps.clock.now();
+    const attachments = ids.flatMap((id) => this.#staged.get(id)?.attachment ?? []);
+    return {
+      attachments,
+      dropped: [],
+      damaged: [],
+      statements: (runId) =>
+        attachments.map((attachment) => insertReserved({ attachment, wsId, principal, nowMs }, runId)),
+      abandon: () => this.release(ids),
+      settle: () => this.#settle(ids),
     };
   }
 
   /** Removes files that no workstream has taken. */
   async release(ids: readonly string[]): Promise<void> {
     for (const id of ids) if (this.#staged.delete(id)) await this.#discard(id);
+  }
+
+  #settle(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#staged.delete(id);
+      this.#deps.arriving.delete(id);
+    }
   }
 
   async #discard(id: string): Promise<void> {

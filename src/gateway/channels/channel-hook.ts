@@ -18,4 +18,4 @@ export interface ChannelHook {
 }
 
 /** The hook of a channel, while it is set up for one. */
-export type FindHook = (channel: string) => ChannelHook | undefined;
+export type FindHook = (channel: string) => Promise<ChannelHook | undefined>;

@@ -25,7 +25,14 @@ export function createOutbox(
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
-    createTelegramChannel({ bot: createBots(telegram, clock), settings: telegram.settings, store, clock, metrics }),
+    createTelegramChannel({
+      bot: createBots(telegram, clock),
+      settings: telegram.settings,
+      fetchMedia: telegram.fetchMedia,
+      store,
+      clock,
+      metrics,
+    }),
     createWhatsAppChannel({
       number: createNumbers(whatsapp, clock),
       settings: whatsapp.settings,

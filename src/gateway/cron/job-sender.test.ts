@@ -29,6 +29,7 @@ async function setUp() {
           ...{ allowFrom: new Set(), approvers: new Set(), groups: new Map() },
         }),
         fetch: noNetwork,
+        fetchMedia: noNetwork,
       },
     },
   });

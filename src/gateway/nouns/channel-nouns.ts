@@ -1,6 +1,6 @@
+import { TELEGRAM, WHATSAPP } from '../channels/chats/chat-service.ts';
 import { ChannelHealth } from '../channels/health/channel-health.ts';
-import { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
-import { createWhatsAppNoun } from '../channels/whatsapp/whatsapp-noun.ts';
+import { createLazyService } from '../channels/lazy-service.ts';
 import type { Conversations } from '../conversations.ts';
 import { unlinkedJobs } from '../cron/unlinked-jobs.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -8,20 +8,40 @@ import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
 
-type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'auth' | 'clock' | 'ids' | 'log'>;
+type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'hear' | 'auth' | 'clock' | 'ids' | 'log'>;
 
 /** Messages to the outside, and the chat services from which people write. */
-export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversations, metrics: ChannelMetrics) {
+export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: Conversations, metrics: ChannelMetrics) {
   const parts = {
     workstreams: talks.workstreams,
     runs: turns.runs,
     commands: turns.commands,
     approvals: turns.approvals,
     deliveries: talks.deliveries,
+    attachments: records.attachments,
     metrics,
   };
-  const telegram = createTelegramNoun(deps, deps.channelServices.telegram, parts);
-  const whatsapp = createWhatsAppNoun(deps, deps.channelServices.whatsapp, parts);
+  const { telegram: bot, whatsapp: number } = deps.channelServices;
+  const telegram = createLazyService({
+    service: TELEGRAM,
+    isSetUp: () => bot.settings() !== undefined,
+    alertMs: () => bot.settings()?.alertMs,
+    async load() {
+      const { createTelegramNoun } = await import('../channels/telegram/telegram-noun.ts');
+      return createTelegramNoun(deps, bot, parts);
+    },
+    clock: deps.clock,
+  });
+  const whatsapp = createLazyService({
+    service: WHATSAPP,
+    isSetUp: () => number.settings() !== undefined,
+    alertMs: () => undefined,
+    async load() {
+      const { createWhatsAppNoun } = await import('../channels/whatsapp/whatsapp-noun.ts');
+      return createWhatsAppNoun(deps, number, parts);
+    },
+    clock: deps.clock,
+  });
   const { channels, deliveries } = talks;
   const { store, clock, ids } = deps;
   return {
@@ -36,9 +56,14 @@ export function channelNouns(deps: ChannelNounDeps, { talks, turns }: Conversati
     channel: {
       methods: channelMethods({ store, channels, users: deps.auth.users, services: { telegram, whatsapp }, clock }),
     },
-    telegram: { look: telegram.look, run: telegram.run, close: telegram.close },
+    telegram: { run: telegram.run, close: telegram.close },
     whatsapp: { run: whatsapp.run, close: whatsapp.close },
-    findHook: (channel: string) => (channel === 'whatsapp' ? whatsapp.hook() : undefined),
+    /** The settings may have changed. */
+    look() {
+      telegram.look();
+      whatsapp.look();
+    },
+    findHook: async (channel: string) => [telegram, whatsapp].find((one) => one.channel === channel)?.hook(),
     send: {
       methods: sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
       run: (signal: AbortSignal) => deliveries.run(signal),

@@ -123,6 +123,7 @@ export async function defaultDeps({
     authenticator,
     logRing: createLogRing('test'),
     channelServices: onlyWebhooks({ destinations: () => new Map(), fetch }),
+    hear: async () => ({ kind: 'unheard' as const, why: 'nothing listens here' }),
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),
     server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux', url: () => 'http://127.0.0.1:1' },

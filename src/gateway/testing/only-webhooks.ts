@@ -6,6 +6,6 @@ const none = { settings: () => undefined, fetch };
 /** The channels of a configuration that has only these webhooks. */
 export const onlyWebhooks = (webhooks: ChannelServices['webhooks']): ChannelServices => ({
   webhooks,
-  telegram: none,
+  telegram: { ...none, fetchMedia: fetch },
   whatsapp: none,
 });

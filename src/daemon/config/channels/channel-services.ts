@@ -1,12 +1,17 @@
+import { createPublicFetch } from '../../../egress/public-fetch.ts';
 import type { ChannelServices } from '../../../gateway/channels/channel-services.ts';
 import type { LiveConfig } from '../live-config.ts';
 
 /** The channels of the configuration in force. */
 export const channelServices = (
-  live: Pick<LiveConfig, 'channels'>,
+  live: Pick<LiveConfig, 'channels' | 'privateHosts'>,
   fetch: ChannelServices['telegram']['fetch'],
 ): ChannelServices => ({
   webhooks: { destinations: () => live.channels.webhooks, fetch },
-  telegram: { settings: () => live.channels.telegram, fetch },
+  telegram: {
+    settings: () => live.channels.telegram,
+    fetch,
+    fetchMedia: createPublicFetch(fetch, () => live.privateHosts),
+  },
   whatsapp: { settings: () => live.channels.whatsapp, fetch },
 });

@@ -13,12 +13,17 @@ export interface ChatCommands {
   run(allowed: AllowedMessage, command: { name: string }): Promise<boolean>;
 }
 
+/** The commands of a chat, as services list them. */
+export const CHAT_COMMANDS = [
+  { name: 'stop', description: 'cancel the answer in progress, and the messages that wait' },
+  { name: 'new', description: 'begin a new conversation; this one is saved' },
+  { name: 'clear', description: 'forget this conversation' },
+  { name: 'help', description: 'list the commands' },
+] as const;
+
 const HELP = [
   'Write to me, and I answer. I also know these commands:',
-  '/stop: cancel the answer in progress, and the messages that wait',
-  '/new: begin a new conversation; this one is saved',
-  '/clear: forget this conversation',
-  '/help: this text',
+  ...CHAT_COMMANDS.map(({ name, description }) => `/${name}: ${description}`),
 ].join('\n');
 
 const BUSY = 'That is not possible while an answer is in progress. Wait for its end, or send /stop.';

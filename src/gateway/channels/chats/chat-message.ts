@@ -6,6 +6,18 @@ export interface ForeignText {
   text: string;
 }
 
+/** A file of a message, which is not loaded yet. */
+export interface ChatFile {
+  /** By which the service finds it. */
+  id: string;
+  /** `speech` is turned into text. */
+  kind: 'file' | 'speech';
+  /** As the sender called it; undefined: it has no name. */
+  fileName: string | undefined;
+  /** As the service announces it; undefined: it does not say. */
+  size: number | undefined;
+}
+
 /** A message of a chat service as far as Headgate reads it. */
 export interface ChatMessage {
   /** As the service calls the chat; with a topic: `<chat>:<topic>`. */
@@ -24,6 +36,9 @@ export interface ChatMessage {
   /** The sender's own words. */
   text: string;
   foreign: readonly ForeignText[];
+  files: readonly ChatFile[];
+  /** What else it consists of that nothing here reads, for people: `a poll`. Such a message is refused as a whole. */
+  unreadable: string | undefined;
   /** Whether it mentions the bot, replies to it, or is a command for it. Always true in a direct chat. */
   isForBot: boolean;
   command: { name: string; argument: string } | undefined;

@@ -3,3 +3,6 @@ export interface ChatService {
   channel: 'telegram' | 'whatsapp';
   label: string;
 }
+
+export const TELEGRAM: ChatService = { channel: 'telegram', label: 'Telegram' };
+export const WHATSAPP: ChatService = { channel: 'whatsapp', label: 'WhatsApp' };

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import type { Attachments } from '../../attachments/attachments.ts';
 import type { Commands } from '../../commands/commands.ts';
 import type { GatewayDeps } from '../../gateway-deps.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
@@ -7,7 +8,7 @@ import type { Runs } from '../../runs/runs.ts';
 import { DAEMON } from '../../sharing/perception.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
-import { Inbox } from '../inbox/inbox.ts';
+import { Inbox, type InboxDeps } from '../inbox/inbox.ts';
 import type { InboxRow } from '../inbox/inbox-rows.ts';
 import { createChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
@@ -18,9 +19,10 @@ import { dropMessagesOf } from './drop-messages.ts';
 import { MessageHandler } from './message-handler.ts';
 import { offerPairing } from './pairing.ts';
 import { type PressedButton, pressButton } from './press-button.ts';
+import { type FileDeps, receiveFiles } from './receive-files.ts';
 import { createReplies } from './replies.ts';
 
-export type ChatDeps = Pick<GatewayDeps, 'store' | 'auth' | 'ids' | 'log'> & { clock: Clock };
+export type ChatDeps = Pick<GatewayDeps, 'store' | 'auth' | 'hear' | 'ids' | 'log'> & { clock: Clock };
 
 /** What messages of people cause. */
 export interface ChatParts {
@@ -30,6 +32,7 @@ export interface ChatParts {
   approvals: Pick<Approvals, 'resolve'>;
   deliveries: Pick<DeliveryQueue, 'wake'>;
   metrics: Pick<ChannelMetrics, 'channelUpdate'>;
+  attachments: Pick<Attachments, 'staged'>;
 }
 
 /** How a chat service differs from the others. */
@@ -38,18 +41,21 @@ export interface ChatServiceParts {
   settings(): ChatSettings | undefined;
   /** Sends a text at once, without a record of it. */
   sendNow(chat: string, text: string): Promise<unknown>;
+  openFile: FileDeps['openFile'];
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
   /** A run works on this message until `ended`. */
   onWork(message: ChatMessage, ended: Promise<unknown>): void;
 }
 
 /** The people of a chat service: their messages, the buttons that they press, and what they are told. */
 export function createChats(
-  { service, settings, sendNow, onWork }: ChatServiceParts,
+  { service, settings, sendNow, openFile, stopping, onWork }: ChatServiceParts,
   deps: ChatDeps,
   parts: ChatParts,
 ) {
-  const { store, auth, clock, ids, log } = deps;
-  const { workstreams, runs, commands, approvals, deliveries, metrics } = parts;
+  const { store, auth, hear, clock, ids, log } = deps;
+  const { workstreams, runs, commands, approvals, deliveries, metrics, attachments } = parts;
   const { users, audit } = auth;
   const { channel } = service;
   const replies = createReplies({ store, wake: () => deliveries.wake(), clock });
@@ -61,6 +67,7 @@ export function createChats(
     sessionOf: (message, as) => obtainSession(message, as, { service, store, workstreams, clock }),
     commands: createChatCommands({ commands, replies }),
     replies,
+    receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
     offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
     onWork,
     clock,
@@ -72,12 +79,13 @@ export function createChats(
     /** Drops the messages of a person that wait. */
     drop: (senderId: string) => dropMessagesOf({ channel, senderId }, workstreams),
     /** `handle` ends the stored updates of the service, one at a time for each chat. */
-    inbox: ({ handle, isUrgent }: Pick<ConstructorParameters<typeof Inbox>[0], 'handle' | 'isUrgent'>) =>
+    inbox: ({ handle, isUrgent, parts: rule }: Pick<InboxDeps, 'handle' | 'isUrgent' | 'parts'>) =>
       new Inbox({
         store,
         handle,
         isUrgent,
         onEnded: (outcome) => metrics.channelUpdate(channel, outcome),
+        parts: rule,
         onFailed: (row) => (row.chat === '' ? Promise.resolve() : replies.tell(row, LOST)),
         clock,
         log,

@@ -15,6 +15,7 @@ import type { ChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { messageText } from './message-text.ts';
+import type { ReceivedFiles } from './receive-files.ts';
 import type { Replies } from './replies.ts';
 import { decideSender } from './sender-policy.ts';
 
@@ -26,6 +27,8 @@ export interface MessageHandlerDeps {
   sessionOf(message: ChatMessage, as: { userId: string; session: ChatSettings['session'] }): Promise<Workstream>;
   commands: ChatCommands;
   replies: Replies;
+  /** Loads the files of a message. */
+  receive(message: ChatMessage, owner: { wsId: string; principal: string }): Promise<ReceivedFiles>;
   offerPairing(asking: { row: InboxRow; message: ChatMessage; known: SenderTable | undefined }): Promise<void>;
   /** A run works on this message until `ended`. */
   onWork(message: ChatMessage, ended: Promise<unknown>): void;
@@ -77,17 +80,32 @@ export class MessageHandler {
 
   async #serve(allowed: AllowedMessage): Promise<void> {
     if (allowed.message.command && (await this.#deps.commands.run(allowed, allowed.message.command))) return;
-    await this.#send(allowed);
+    const { message, by, workstream } = allowed;
+    const owner = { wsId: workstream.data.wsId, principal: by.principal.id };
+    const received = await this.#deps.receive(message, owner);
+    if (received.kind === 'received') await this.#send(allowed, received);
+    else await this.#refuse(allowed, received.why);
   }
 
-  /** Accepts the message and ends its update in one unit. */
-  async #send({ row, message, by, workstream }: AllowedMessage): Promise<void> {
+  /** Nothing of it enters the conversation. A group is not told about messages that were not for the bot. */
+  async #refuse({ row, message }: AllowedMessage, why: string): Promise<void> {
+    const { replies } = this.#deps;
+    if (message.isForBot) await replies.answer(row, `⚠ ${why}`, { state: 'failed', reason: why });
+    else await replies.end(row, 'failed', why);
+  }
+
+  /** Accepts the message with its files and ends its update, in one unit. */
+  async #send(
+    { row, message, by, workstream }: AllowedMessage,
+    { claim, spoken }: ReceivedFiles & { kind: 'received' },
+  ): Promise<void> {
     const { runs, onWork, clock } = this.#deps;
     const { chat, foreign, senderId } = message;
     const { principal } = by;
     try {
       const handle = await runs.accept(workstream, {
-        message: messageText(message),
+        message: messageText(message, spoken),
+        claim,
         principal: principal.id,
         // Words of strangers in it have no more rights than those of anybody who may write.
         rights: foreign.length > 0 && by.rights === 'approve' ? 'write' : by.rights,

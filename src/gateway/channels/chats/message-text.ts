@@ -4,9 +4,11 @@ import type { ChatMessage, ForeignText } from './chat-message.ts';
  * The message for the model. Words of others stand in blocks that say so, which nothing in them can end: each of their lines
  * is marked, too, because there are many ways to write what looks like the end of a block.
  */
-export function messageText({ chatKind, senderId, senderName, text, foreign }: ChatMessage): string {
+export function messageText(message: ChatMessage, spoken: readonly string[] = []): string {
+  const { chatKind, senderId, senderName, text, foreign } = message;
   const by = chatKind === 'group' ? `${senderName} (${senderId}): ` : '';
-  return [`${by}${text}`.trimEnd(), ...foreign.map(toBlock)].filter((part) => part !== '').join('\n\n');
+  const said = spoken.map((words) => `Spoken, and turned into text by a program that mishears at times:\n${words}`);
+  return [`${by}${text}`.trimEnd(), ...said, ...foreign.map(toBlock)].filter((part) => part !== '').join('\n\n');
 }
 
 const toBlock = ({ kind, from, text }: ForeignText): string =>

@@ -4,7 +4,10 @@ import { build, statementOf } from '../../store/statements.ts';
 import type { Statement, Store } from '../../store/store.ts';
 
 /** A stored update. */
-export type InboxRow = Selectable<InboxTable>;
+export interface InboxRow extends Selectable<InboxTable> {
+  /** Further parts of the same message, which end together with it. */
+  joined?: readonly InboxRow[];
+}
 
 /** An account at a chat service. */
 export interface Account {
@@ -66,7 +69,7 @@ export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Acc
     .orderBy('position')
     .execute();
 
-type UpdateName = Pick<InboxRow, 'channel' | 'account' | 'update_id'>;
+type UpdateName = Pick<InboxRow, 'channel' | 'account' | 'update_id' | 'joined'>;
 
 /** Undefined: it was removed. */
 export const readState = async (
@@ -83,9 +86,11 @@ export const readState = async (
   return row?.state;
 };
 
-/** How an update ends. Refused if it has ended, so that nothing happens twice because of it. */
+const idsOf = ({ update_id: id, joined = [] }: UpdateName): string[] => [id, ...joined.map((part) => part.update_id)];
+
+/** How an update ends, with its parts. Refused if it has ended, so that nothing happens twice because of it. */
 export function endUpdate(
-  { channel, account, update_id }: UpdateName,
+  update: UpdateName,
   end: {
     state: Exclude<InboxState, 'waiting'>;
     reason?: string | undefined;
@@ -94,23 +99,24 @@ export function endUpdate(
   },
 ): Statement {
   const { state, reason = null, runId = null, nowMs } = end;
+  const ids = idsOf(update);
   return {
     sql: `UPDATE channel_inbox SET state = ?, reason = ?, run_id = ?, ended_ms = ?, body_json = NULL
-          WHERE channel = ? AND account = ? AND update_id = ? AND state = 'waiting'`,
-    parameters: [state, reason?.slice(0, 300) ?? null, runId, nowMs, channel, account, update_id],
-    expect: 1,
+          WHERE channel = ? AND account = ? AND update_id IN (${ids.map(() => '?').join(', ')}) AND state = 'waiting'`,
+    parameters: [state, reason?.slice(0, 300) ?? null, runId, nowMs, update.channel, update.account, ...ids],
+    expect: ids.length,
     tag: ENDED,
   };
 }
 
 /** Removes an update that was not for the bot. */
-export const dropUpdate = ({ channel, account, update_id }: UpdateName): Statement =>
+export const dropUpdate = (update: UpdateName): Statement =>
   statementOf(
     build
       .deleteFrom('channel_inbox')
-      .where('channel', '=', channel)
-      .where('account', '=', account)
-      .where('update_id', '=', update_id),
+      .where('channel', '=', update.channel)
+      .where('account', '=', update.account)
+      .where('update_id', 'in', idsOf(update)),
   );
 
 /** Tags the statement that ends an update. */

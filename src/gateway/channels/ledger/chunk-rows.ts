@@ -8,6 +8,8 @@ export interface RenderedChunk {
   formatted: string;
   /** If the service does not accept the format. */
   plain: string;
+  /** The file that is sent with the text, as its caption. */
+  mediaUrl?: string | undefined;
 }
 
 export const readChunks = ({ db }: Pick<Store, 'db'>, messageId: string): Promise<ChunkTable[]> =>
@@ -19,7 +21,7 @@ export const insertChunks = (
   chunks: readonly RenderedChunk[],
   nowMs: number,
 ): Statement[] =>
-  chunks.map(({ formatted, plain }, chunk) =>
+  chunks.map(({ formatted, plain, mediaUrl = null }, chunk) =>
     statementOf(
       build.insertInto('channel_chunks').values({
         message_id: message.messageId,
@@ -28,6 +30,7 @@ export const insertChunks = (
         destination: message.to,
         formatted,
         plain,
+        media_url: mediaUrl,
         state: 'unsent',
         provider_id: null,
         receipt: null,

@@ -75,7 +75,9 @@ async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean
   await record.sending();
   let providerId: string;
   try {
-    providerId = await message.send({ formatted: chunk.formatted ?? '', plain: chunk.plain ?? '' }, message);
+    const { formatted, plain, media_url: mediaUrl } = chunk;
+    const part = { formatted: formatted ?? '', plain: plain ?? '', ...(mediaUrl !== null && { mediaUrl }) };
+    providerId = await message.send(part, message);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return onFailure(error, { message, record, deps });

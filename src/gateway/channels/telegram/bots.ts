@@ -9,14 +9,19 @@ export interface Bot {
   settings: TelegramSettings;
 }
 
-export interface TelegramDeps {
+export interface TelegramDeps extends BotDeps {
+  /** For files that are sent. Refuses private addresses. */
+  fetchMedia(url: string, init: RequestInit): Promise<Response>;
+}
+
+export interface BotDeps {
   /** Read at each use; undefined: there is no bot. */
   settings(): TelegramSettings | undefined;
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
 /** Returns the bot in force; undefined if there is none, or its token is missing. */
-export function createBots({ settings, fetch }: TelegramDeps, clock: Pick<Clock, 'sleep'>): () => Bot | undefined {
+export function createBots({ settings, fetch }: BotDeps, clock: Pick<Clock, 'sleep'>): () => Bot | undefined {
   let made: { token: string; apiRoot: string; api: BotApi } | undefined;
   return () => {
     const current = settings();

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Clock } from '../../../clock.ts';
 import { createBotApi } from './bot-api.ts';
-import type { TelegramDeps } from './bots.ts';
+import type { BotDeps } from './bots.ts';
 import { TELEGRAM_API_ROOT } from './telegram-settings.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 20_000;
  */
 export async function checkToken(
   { token, signal }: { token: string | undefined; signal: AbortSignal },
-  { settings, fetch, clock }: TelegramDeps & { clock: Pick<Clock, 'sleep'> },
+  { settings, fetch, clock }: BotDeps & { clock: Pick<Clock, 'sleep'> },
 ): Promise<{ account: string; bot: string }> {
   const current = settings();
   const asked = token ?? current?.token;

@@ -7,6 +7,7 @@ import { putAccount, readAccount, storeUpdates } from '../inbox/inbox-rows.ts';
 import type { Bot } from './bots.ts';
 import { placeOf } from './inbound/incoming.ts';
 import type { PollState } from './poll-state.ts';
+import { tellCommands } from './tell-commands.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 
 interface PollerDeps {
@@ -38,6 +39,8 @@ export class Poller {
   readonly #deps: PollerDeps;
   #changed = new AbortController();
   #serving: Bot | undefined;
+  /** The bot whose commands Telegram knows. */
+  #told: Bot['api'] | undefined;
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
@@ -83,10 +86,12 @@ export class Poller {
   }
 
   /** The first answer comes at once, so that it is soon known whether messages can be received. */
-  async #poll({ api, account }: Bot, until: AbortSignal, onSuccess: () => void): Promise<void> {
+  async #poll(bot: Bot, until: AbortSignal, onSuccess: () => void): Promise<void> {
+    const { api, account } = bot;
     const { state, store, clock, onStored } = this.#deps;
     const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
     state.identified({ account, username });
+    void this.#tellCommands(bot, until);
     let known = await readAccount(store, { channel: 'telegram', account });
     for (let waitSecs = 0; !until.aborted; waitSecs = POLL_SECS) {
       const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
@@ -102,6 +107,17 @@ export class Poller {
       await this.#store({ account, username }, updates);
       known = await readAccount(store, { channel: 'telegram', account });
       await onStored(account);
+    }
+  }
+
+  /** Nothing waits for it, and nothing needs it: it is tried again with the next connection. */
+  async #tellCommands(bot: Bot, until: AbortSignal): Promise<void> {
+    if (this.#told === bot.api) return;
+    try {
+      await tellCommands(bot, until);
+      this.#told = bot.api;
+    } catch (err) {
+      if (!until.aborted) this.#deps.log.warn({ err }, 'telegram was not told which commands the bot knows');
     }
   }
 

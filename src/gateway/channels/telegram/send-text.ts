@@ -19,7 +19,7 @@ export type Target = Omit<Opts<Upload>['sendMessage'], 'text'>;
 
 const NEVER = new AbortController().signal;
 /** Not ended by the daemon's stop: nobody would know whether the message arrived. */
-const LIMITS = { signal: NEVER, timeoutMs: 30_000 };
+export const LIMITS = { signal: NEVER, timeoutMs: 30_000 };
 const PLAIN_LINKS = { link_preview_options: { is_disabled: true } };
 
 /** Returns the id of the message. Throws BotApiError. */
@@ -44,7 +44,10 @@ export const editText = (
 type Text = { text: string; parse_mode?: 'HTML' };
 
 /** Without format if Telegram does not accept the format: nothing is sent then, so nothing is sent twice. */
-async function asAccepted({ formatted, plain }: RenderedChunk, send: (text: Text) => Promise<string>): Promise<string> {
+export async function asAccepted(
+  { formatted, plain }: RenderedChunk,
+  send: (text: Text) => Promise<string>,
+): Promise<string> {
   try {
     return await send({ text: formatted, parse_mode: 'HTML' });
   } catch (error) {

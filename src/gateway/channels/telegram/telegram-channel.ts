@@ -2,6 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
+import type { MediaDeps } from '../calls/load-media.ts';
 import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { readCard } from '../chats/approval-card.ts';
@@ -17,13 +18,22 @@ import { BotApiError } from './wire/bot-api-error.ts';
 interface TelegramChannelDeps {
   bot(): Bot | undefined;
   settings(): TelegramSettings | undefined;
+  /** For files that are sent. Refuses private addresses. */
+  fetchMedia: MediaDeps['fetch'];
   store: Pick<Store, 'db' | 'commit'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
   metrics: Pick<ChannelMetrics, 'channelPart'>;
 }
 
 /** Sends messages to chats at Telegram. Their names are the numbers of chats, or their session keys. */
-export const createTelegramChannel = ({ bot, settings, store, clock, metrics }: TelegramChannelDeps): Channel => ({
+export const createTelegramChannel = ({
+  bot,
+  settings,
+  fetchMedia,
+  store,
+  clock,
+  metrics,
+}: TelegramChannelDeps): Channel => ({
   name: 'telegram',
   get destinations() {
     return settings() === undefined ? [] : undefined;
@@ -34,7 +44,13 @@ export const createTelegramChannel = ({ bot, settings, store, clock, metrics }: 
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { render, send, mayTell } = await prepare(delivery, current, store);
+    const { render, send, mayTell } = await prepare(delivery, {
+      bot: current,
+      store,
+      fetch: fetchMedia,
+      clock,
+      signal,
+    });
     const sent = { channel: 'telegram', delivery, ambiguous, render, send, mayTell, movedTo };
     await sendParts(sent, { store, clock, metrics });
     return 'taken';
@@ -62,18 +78,22 @@ async function findChat(to: string, viewer: Viewer, store: Pick<Store, 'db'>): P
 const movedTo = (error: ServiceError): string | undefined =>
   error instanceof BotApiError && error.migrateToChatId !== undefined ? String(error.migrateToChatId) : undefined;
 
-/** How a message is sent: as text, as a question with buttons, or as the decision in place of its question. */
+/** How a message is sent: as text, with a file, as a question with buttons, or as the decision in place of its question. */
 async function prepare(
   delivery: Delivery,
-  bot: Bot,
-  store: Pick<Store, 'db'>,
+  deps: MediaDeps & { bot: Bot; store: Pick<Store, 'db'>; signal: AbortSignal },
 ): Promise<{ render(): RenderedChunk[]; send: SendChunk; mayTell: boolean }> {
+  const { bot, store } = deps;
+  const { mediaUrl } = delivery;
+  if (mediaUrl !== undefined) {
+    const { prepareMedia } = await import('./outbound/prepare-media.ts');
+    return { ...(await prepareMedia(delivery, mediaUrl, deps)), mayTell: true };
+  }
   const { render } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
   const card = await readCard(delivery, store);
   const to = addressOf(delivery.to);
-  const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
   if (card === undefined)
-    return { render: () => render(text), send: (chunk) => sendText(chunk, bot, to), mayTell: true };
+    return { render: () => render(delivery.message), send: (chunk) => sendText(chunk, bot, to), mayTell: true };
   if (card === 'none') return { render: () => [], send: async () => '', mayTell: false };
   // A question has one message, which the decision replaces.
   const toChunks = () => render(card.text).slice(0, 1);

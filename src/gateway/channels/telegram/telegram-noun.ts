@@ -1,23 +1,24 @@
-import type { Update } from '@grammyjs/types';
 import { isUrgentText } from '../chats/chat-commands.ts';
-import type { ChatService } from '../chats/chat-service.ts';
+import { TELEGRAM } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
 import { renameChats } from '../inbox/chat-rows.ts';
-import { dropUpdate, type InboxRow, readAccount } from '../inbox/inbox-rows.ts';
+import { dropUpdate, readAccount } from '../inbox/inbox-rows.ts';
 import { createBots, type TelegramDeps } from './bots.ts';
-import { migrationIn, toIncoming } from './inbound/incoming.ts';
+import { checkToken } from './check-token.ts';
+import { migrationIn } from './inbound/incoming.ts';
+import { TELEGRAM_PARTS, toUpdate, toWhole } from './inbound/message-parts.ts';
+import { openFile } from './inbound/open-file.ts';
 import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
 import { Poller } from './poller.ts';
 import { addressOf, sendText } from './send-text.ts';
 import { Typing } from './typing.ts';
 
-const TELEGRAM: ChatService = { channel: 'telegram', label: 'Telegram' };
-
 /** People who write to Headgate at Telegram. */
 export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts: ChatParts) {
   const { store, clock, ids, log } = deps;
   const bot = createBots(telegram, clock);
+  const stopping = new AbortController();
   const typing = new Typing({ bot, clock });
   const sendNow = async (chat: string, text: string) => {
     const current = bot();
@@ -28,6 +29,8 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       service: TELEGRAM,
       settings: telegram.settings,
       sendNow,
+      openFile: (file, { maxBytes, signal }) => openFile(file, { bot, maxBytes, signal }),
+      stopping: stopping.signal,
       onWork: ({ chat }, ended) => typing.during(chat, ended),
     },
     deps,
@@ -40,11 +43,12 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       if (update.callback_query) return onPressed(row, update.callback_query, { bot, press, replies, log });
       const migration = migrationIn(update);
       const account = await readAccount(store, row);
-      const message = toIncoming(update, { id: Number(row.account), username: account?.username ?? '' });
+      const message = toWhole(row, { id: Number(row.account), username: account?.username ?? '' });
       if (message && !migration) return chats.handle(row, message);
       const renamed = migration ? renameChats(row.channel, migration) : [];
       await store.commit({ statements: [...renamed, dropUpdate(row)] });
     },
+    parts: TELEGRAM_PARTS,
     isUrgent: (row) => isUrgentText(toUpdate(row).message?.text),
   });
   const state = new PollState(clock);
@@ -59,14 +63,10 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
     log,
   });
   return {
-    ...TELEGRAM,
     report: () => state.report,
-    alertMs: () => telegram.settings()?.alertMs,
     backlog: () => inbox.backlog,
-    async check(token: string | undefined, signal: AbortSignal) {
-      const { checkToken } = await import('./check-token.ts'); // a start does not need it
-      return checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock });
-    },
+    check: (token: string | undefined, signal: AbortSignal) =>
+      checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock }),
     drop: chats.drop,
     look: () => poller.look(),
     run(signal: AbortSignal) {
@@ -74,11 +74,9 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       return poller.run(signal);
     },
     async close() {
+      stopping.abort(new Error('the daemon stops'));
       typing.close();
       inbox.close();
     },
   };
 }
-
-/** As Telegram sent it, and the poller stored it. */
-const toUpdate = ({ body_json: json }: InboxRow): Update => JSON.parse(json ?? '{}');

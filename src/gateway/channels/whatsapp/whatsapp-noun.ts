@@ -1,19 +1,20 @@
 import type { ChannelHook } from '../channel-hook.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
 import type { ChatMessage } from '../chats/chat-message.ts';
-import type { ChatService } from '../chats/chat-service.ts';
+import { WHATSAPP } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
-import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
+import { endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
+import { checkNumber } from './check-number.ts';
 import { GraphError } from './graph-error.ts';
 import { type Arrived, createHook } from './inbound/create-hook.ts';
-import { isKnownPart, isSending, noteReceipt } from './inbound/receipts.ts';
+import { openMedia } from './inbound/open-media.ts';
+import { noteStatus } from './inbound/receipts.ts';
 import { toChatMessage } from './inbound/to-chat-message.ts';
 import { NumberState } from './number-state.ts';
 import { createNumbers, type WhatsAppDeps } from './numbers.ts';
-import type { DeliveryStatus, WhatsAppMessage } from './webhook-batch.ts';
+import type { WhatsAppMessage } from './webhook-batch.ts';
 import { missingSecrets } from './whatsapp-settings.ts';
 
-const WHATSAPP: ChatService = { channel: 'whatsapp', label: 'WhatsApp' };
 const { channel } = WHATSAPP;
 const LIMITS = { signal: new AbortController().signal, timeoutMs: 20_000 };
 
@@ -25,11 +26,16 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   const state = new NumberState({ settings, clock });
   const sendNow = async (to: string, text: string) => (await number()?.api())?.send(to, { type: 'text', text }, LIMITS);
   const onWork = (message: ChatMessage) => void showTyping(message);
-  const chats = createChats({ service: WHATSAPP, settings, sendNow, onWork }, deps, parts);
+  const stopping = new AbortController();
+  const chats = createChats(
+    { service: WHATSAPP, settings, sendNow, openFile: openMedia(number), stopping: stopping.signal, onWork },
+    deps,
+    parts,
+  );
   const inbox = chats.inbox({
     handle: async (row) => {
       const arrived = toArrived(row);
-      if ('status' in arrived) return noteStatus(row, arrived.status);
+      if ('status' in arrived) return noteStatus(row, arrived.status, store);
       if (arrived.message.pressed !== undefined) return press(row, arrived.message);
       return chats.handle(row, toChatMessage(arrived.message));
     },
@@ -50,13 +56,6 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
     }
   }
 
-  async function noteStatus(row: InboxRow, status: DeliveryStatus): Promise<void> {
-    const isKnown = await isKnownPart(store, status.messageId);
-    if (!isKnown && (await isSending(store, status.to)))
-      throw new Error('the answer that names the message is on its way');
-    await store.commit({ statements: [...(isKnown ? [noteReceipt(status)] : []), dropUpdate(row)] });
-  }
-
   /** Whoever decides is told by the decision itself. */
   async function press(row: InboxRow, { senderId, replyTo = '', pressed = '' }: WhatsAppMessage): Promise<void> {
     const button = { channel, senderId, chatId: senderId, chatKind: 'dm' as const, messageId: replyTo, data: pressed };
@@ -66,14 +65,10 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   }
 
   return {
-    ...WHATSAPP,
     report: () => state.report,
-    alertMs: () => undefined,
     backlog: () => inbox.backlog,
-    async check(token: string | undefined, signal: AbortSignal) {
-      const { checkNumber } = await import('./check-number.ts'); // a start does not need it
-      return checkNumber({ token, signal }, { settings, fetch: whatsapp.fetch, clock });
-    },
+    check: (token: string | undefined, signal: AbortSignal) =>
+      checkNumber({ token, signal }, { settings, fetch: whatsapp.fetch, clock }),
     drop: chats.drop,
     /** Undefined while WhatsApp is not set up. */
     hook(): ChannelHook | undefined {
@@ -88,6 +83,7 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
       if (current) await inbox.look({ channel, account: current.phoneNumberId });
     },
     async close() {
+      stopping.abort(new Error('the daemon stops'));
       inbox.close();
     },
   };

@@ -2,7 +2,6 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Handlers } from '../../call.ts';
-import type { ChannelReport } from '../../channels/channel-report.ts';
 import type { Channels } from '../../channels/channels.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import { readTraffic } from '../../channels/health/channel-traffic.ts';
@@ -13,20 +12,14 @@ import {
   readSenders,
   revokeSender,
 } from '../../channels/inbox/sender-rows.ts';
+import type { LazyService } from '../../channels/lazy-service.ts';
 import { readLatestChunks } from '../../channels/ledger/chunk-rows.ts';
 import { readNotifications } from '../../channels/notification-rows.ts';
 import { seesEverything, viewerOf } from '../../sharing/perception.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
 
-interface ChannelService {
-  report(): ChannelReport;
-  backlog(): number;
-  /** Asks the service for the account of a token; undefined: that of the settings. */
-  check(token: string | undefined, signal: AbortSignal): Promise<{ account: string; bot: string }>;
-  /** Drops the messages of a person that wait. */
-  drop(senderId: string): Promise<void>;
-}
+type ChannelService = Pick<LazyService, 'report' | 'backlog' | 'check' | 'drop'>;
 
 export interface ChannelMethodDeps {
   store: Pick<Store, 'db' | 'commit'>;

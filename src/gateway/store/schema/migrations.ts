@@ -2,7 +2,7 @@ import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { subAgents } from './agents/sub-agent-schema.ts';
 import { backgroundCommands } from './background/background-schema.ts';
-import { channels } from './channels/channel-schema.ts';
+import { channels, sentFiles } from './channels/channel-schema.ts';
 import { consents } from './consents/consent-schema.ts';
 import { coordinators } from './coordinators/coordinator-schema.ts';
 import { copyDatabase } from './copy-database.ts';
@@ -106,6 +106,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 46, statements: skills },
   { version: 47, statements: consents },
   { version: 48, statements: channels },
+  { version: 49, statements: sentFiles },
 ];
 
 /**

@@ -18,8 +18,9 @@ export function channelHookRoutes({ findHook, admitBody, respond }: ChannelHookD
   return [
     {
       endpoint: verify,
-      work(exchange) {
-        const challenge = hookOf(exchange, findHook).verify?.(new URLSearchParams(exchange.query));
+      async work(exchange) {
+        const hook = await hookOf(exchange, findHook);
+        const challenge = hook.verify?.(new URLSearchParams(exchange.query));
         if (challenge === undefined) throw new GatewayError('FORBIDDEN', 'The verification is not right');
         respond(exchange, { status: 200, contentType: 'text/plain; charset=utf-8', headers: ANSWER, body: challenge });
       },
@@ -28,7 +29,7 @@ export function channelHookRoutes({ findHook, admitBody, respond }: ChannelHookD
       endpoint: receive,
       async work(exchange) {
         const { req, res } = exchange;
-        const hook = hookOf(exchange, findHook);
+        const hook = await hookOf(exchange, findHook);
         admitBody(req, res);
         const body = await readBytes(req, hook.maxBytes);
         if (!(await hook.receive({ headers: req.headers, body })))
@@ -42,8 +43,8 @@ export function channelHookRoutes({ findHook, admitBody, respond }: ChannelHookD
 /** A browser must not take the challenge, which comes from the request, for a page. */
 const ANSWER = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
 
-function hookOf({ fields }: Exchange, findHook: FindHook): ChannelHook {
-  const hook = findHook(fields.channel ?? '');
+async function hookOf({ fields }: Exchange, findHook: FindHook): Promise<ChannelHook> {
+  const hook = await findHook(fields.channel ?? '');
   if (!hook) throw new GatewayError('NOT_FOUND', 'This channel is not set up for calls');
   return hook;
 }

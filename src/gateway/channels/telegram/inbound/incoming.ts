@@ -1,5 +1,6 @@
 import type { Chat, Message, MessageEntity, MessageOrigin, Update, User } from '@grammyjs/types';
 import { type ChatMessage, type ForeignText, plainName } from '../../chats/chat-message.ts';
+import { contentOf } from './message-content.ts';
 
 /** What a bot knows of itself. */
 export interface BotIdentity {
@@ -30,7 +31,8 @@ export function toIncoming({ message }: Update, bot: BotIdentity): ChatMessage |
   if (!message || message.from?.is_bot === true) return undefined;
   const { chat } = message;
   const { text, entities } = wordsOf(message);
-  if (text === '') return undefined;
+  const { files, unreadable } = contentOf(message);
+  if (text === '' && files.length === 0 && unreadable === undefined) return undefined;
   const isDirect = chat.type === 'private';
   const command = commandIn(text, entities, bot);
   const foreign = foreignIn(message, bot);
@@ -48,9 +50,11 @@ export function toIncoming({ message }: Update, bot: BotIdentity): ChatMessage |
     messageId: String(message.message_id),
     text: own,
     foreign: [
-      ...(foreign === undefined ? [] : [{ kind: 'forwarded' as const, from: foreign, text }]),
+      ...(foreign === undefined ? [] : [{ kind: 'forwarded' as const, from: foreign, text: text || FILE_ONLY }]),
       ...quotedIn(message, bot),
     ],
+    files,
+    unreadable,
     isForBot: isDirect || isMentioned({ text, entities }, bot) || isReplyTo(message, bot) || command?.isNamed === true,
     // The command of somebody else is not the sender's.
     command:
@@ -63,6 +67,9 @@ function foreignIn({ forward_origin: origin, via_bot: by }: Message, bot: BotIde
   if (origin) return nameOfOrigin(origin);
   return by && by.id !== bot.id ? nameOf(by) : undefined;
 }
+
+/** In place of the words of a forwarded file. */
+const FILE_ONLY = '(the attached file)';
 
 const nameOf = ({ first_name, last_name }: Pick<User, 'first_name' | 'last_name'>): string =>
   plainName([first_name, last_name].filter(Boolean).join(' '));

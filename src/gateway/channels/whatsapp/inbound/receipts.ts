@@ -1,12 +1,13 @@
 import type { Receipt } from '../../../store/schema/channels/channel-schema.ts';
 import type { Statement, Store } from '../../../store/store.ts';
+import { dropUpdate, type InboxRow } from '../../inbox/inbox-rows.ts';
 import type { DeliveryStatus } from '../webhook-batch.ts';
 
 /** They come in any order: a later one is never replaced by an earlier one. */
 const RANKS: Readonly<Record<Receipt, number>> = { sent: 1, delivered: 2, read: 3, failed: 4 };
 
 /** What WhatsApp reported of a part that it had accepted. */
-export function noteReceipt({ messageId, status, error }: DeliveryStatus): Statement {
+function noteReceipt({ messageId, status, error }: DeliveryStatus): Statement {
   const lower = Object.entries(RANKS).flatMap(([receipt, rank]) => (rank < RANKS[status] ? receipt : []));
   const places = lower.map(() => '?').join(', ');
   return {
@@ -17,7 +18,7 @@ export function noteReceipt({ messageId, status, error }: DeliveryStatus): State
 }
 
 /** Whether the part is known, so that the receipt can be noted. */
-export async function isKnownPart({ db }: Pick<Store, 'db'>, messageId: string): Promise<boolean> {
+async function isKnownPart({ db }: Pick<Store, 'db'>, messageId: string): Promise<boolean> {
   const found = await db
     .selectFrom('channel_chunks')
     .select('chunk')
@@ -28,7 +29,7 @@ export async function isKnownPart({ db }: Pick<Store, 'db'>, messageId: string):
 }
 
 /** Whether a request to this person is on its way, whose answer may name the part. */
-export async function isSending({ db }: Pick<Store, 'db'>, to: string): Promise<boolean> {
+async function isSending({ db }: Pick<Store, 'db'>, to: string): Promise<boolean> {
   const found = await db
     .selectFrom('channel_chunks')
     .select('chunk')
@@ -37,4 +38,16 @@ export async function isSending({ db }: Pick<Store, 'db'>, to: string): Promise<
     .where('state', '=', 'sending')
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/** Ends a stored status. Throws while the answer that names its part is on its way: it is handled again then. */
+export async function noteStatus(
+  row: InboxRow,
+  status: DeliveryStatus,
+  store: Pick<Store, 'db' | 'commit'>,
+): Promise<void> {
+  const isKnown = await isKnownPart(store, status.messageId);
+  if (!isKnown && (await isSending(store, status.to)))
+    throw new Error('the answer that names the message is on its way');
+  await store.commit({ statements: [...(isKnown ? [noteReceipt(status)] : []), dropUpdate(row)] });
 }

@@ -1,8 +1,9 @@
-import { type ChatMessage, plainName } from '../../chats/chat-message.ts';
+import { type ChatFile, type ChatMessage, plainName } from '../../chats/chat-message.ts';
 import type { WhatsAppMessage } from '../webhook-batch.ts';
 
 /** A message of a person as every chat service has it. Commands are words at its beginning, because WhatsApp marks none. */
-export function toChatMessage({ messageId, senderId, senderName, text, forwarded }: WhatsAppMessage): ChatMessage {
+export function toChatMessage(said: WhatsAppMessage): ChatMessage {
+  const { messageId, senderId, senderName, text, forwarded, media } = said;
   const name = plainName(senderName);
   const [, command, argument = ''] = /^\/([a-z]{1,32})(?:\s+(.*))?$/is.exec(text.trim()) ?? [];
   return {
@@ -15,9 +16,20 @@ export function toChatMessage({ messageId, senderId, senderName, text, forwarded
     senderName: name,
     messageId,
     text: text.trim(),
-    foreign:
-      forwarded === undefined || forwarded === '' ? [] : [{ kind: 'forwarded', from: 'somebody', text: forwarded }],
+    foreign: forwarded === undefined ? [] : [{ kind: 'forwarded', from: 'somebody', text: forwarded || FILE_ONLY }],
+    ...contentOf(media),
     isForBot: true,
     command: command === undefined ? undefined : { name: command.toLowerCase(), argument },
   };
+}
+
+/** In place of the words of a forwarded file. */
+const FILE_ONLY = '(the attached file)';
+
+function contentOf(media: WhatsAppMessage['media']): Pick<ChatMessage, 'files' | 'unreadable'> {
+  if (media === undefined) return { files: [], unreadable: undefined };
+  if (media.kind === 'video') return { files: [], unreadable: 'videos' };
+  const kind: ChatFile['kind'] = media.kind === 'audio' ? 'speech' : 'file';
+  const usual = media.kind === 'audio' ? 'voice.ogg' : undefined;
+  return { files: [{ id: media.id, kind, fileName: media.fileName ?? usual, size: undefined }], unreadable: undefined };
 }

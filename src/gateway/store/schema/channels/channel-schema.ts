@@ -106,6 +106,8 @@ export interface ChunkTable {
   /** The text in the format of the service, and without format; null when it has ended. */
   formatted: string | null;
   plain: string | null;
+  /** The file that is sent with the text, as its caption; null: none. */
+  media_url: string | null;
   state: ChunkState;
   /** The id that the service gave it; only with `accepted`. */
   provider_id: string | null;
@@ -148,3 +150,6 @@ export const channels: readonly string[] = [
   `create index channel_chunks_by_time on channel_chunks (updated_ms)`,
   `create index channel_chunks_by_provider on channel_chunks (channel, provider_id)`,
 ];
+
+/** Schema version 49: files that are sent. */
+export const sentFiles: readonly string[] = ['alter table channel_chunks add column media_url text'];

@@ -1,0 +1,24 @@
+import { isIP } from 'node:net';
+import { classifyAddress, isPrivateName } from './egress-address.ts';
+import { EgressError } from './guarded-egress.ts';
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * For addresses that callers choose, whose answers somebody else gets to see: like `fetch` of the guarded egress, but private
+ * addresses and names are refused, too, unless they are listed. Throws EgressError.
+ */
+export const createPublicFetch =
+  (fetch: Fetch, privateHosts: () => readonly string[]): Fetch =>
+  async (address, init) => {
+    const { hostname, protocol } = new URL(address);
+    const host = hostname
+      .replace(/^\[|\]$/g, '')
+      .replace(/\.$/, '')
+      .toLowerCase();
+    if (protocol !== 'http:' && protocol !== 'https:') throw new EgressError('address', `${protocol} is not loaded`);
+    const isPrivate = isIP(host) === 0 ? isPrivateName(host) : classifyAddress(host) !== 'public';
+    if (isPrivate && !privateHosts().some((known) => known.toLowerCase() === host))
+      throw new EgressError('address', `${host} is private`);
+    return fetch(address, init);
+  };

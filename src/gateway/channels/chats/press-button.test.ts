@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatewayError } from '../../../../protocol/errors.ts';
+import { tempStore } from '../../../testing/temp-store.ts';
+import { revokeSender } from '../inbox/sender-rows.ts';
+import { insertChunks, readChunks, updateChunk } from '../ledger/chunk-rows.ts';
+import { messageOfQuestion } from '../question-text.ts';
+import { type PressedButton, pressButton } from './press-button.ts';
+
+const ADA = '7';
+const BOB = '8';
+const SETTINGS = {
+  ...{ dmPolicy: 'allowlist' as const, allowFrom: new Set([ADA, BOB]), approvers: new Set([ADA, '9']) },
+  ...{ groups: new Map(), session: 'chat' as const, ambiguous: 'once' as const },
+};
+const PRESSED: PressedButton = {
+  ...{ channel: 'telegram', senderId: ADA, chatId: ADA, chatKind: 'dm', messageId: '55', data: 'approve apr_1' },
+};
+
+/** The question apr_1 was asked in message 55 of Ada's chat. */
+async function setUp() {
+  const store = await tempStore();
+  const messageId = messageOfQuestion('apr_1');
+  const asked = insertChunks(
+    { messageId, channel: 'telegram', to: ADA },
+    [{ formatted: 'May I?', plain: 'May I?' }],
+    1,
+  );
+  await store.commit({ statements: asked });
+  for (const chunk of await readChunks(store, messageId))
+    await store.commit({ statements: [updateChunk(chunk, { state: 'accepted', providerId: '55' }, 2)] });
+  const decided: string[] = [];
+  const audited: object[] = [];
+  let failure: Error | undefined;
+  const press = (button: Partial<PressedButton>, { isSetUp = true } = {}) =>
+    pressButton(
+      { ...PRESSED, ...button },
+      {
+        settings: () => (isSetUp ? SETTINGS : undefined),
+        store,
+        users: { boundsOf: () => undefined },
+        approvals: {
+          async resolve(id, { approved, by }, { also }) {
+            if (failure) throw failure;
+            also('ws', []);
+            decided.push(`${id} ${approved} ${by.kind === 'principal' ? by.id : ''}`);
+          },
+        },
+        audit: {
+          begin: (_, { caller }) => ({
+            audited(detail) {
+              audited.push({ ...detail, by: caller.principal?.id });
+              return [];
+            },
+            succeeded: () => undefined,
+            failed: () => undefined,
+          }),
+        },
+      },
+    );
+  return {
+    ...{ store, press, decided, audited },
+    fail(error: Error) {
+      failure = error;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+test('an approver decides with the buttons, and the audit trail names the person', async () => {
+  await using stage = await setUp();
+  assert.deepEqual(await stage.press({}), { state: 'answered', words: 'Approved' });
+  assert.deepEqual(await stage.press({ data: 'deny apr_1' }), { state: 'answered', words: 'Denied' });
+  assert.deepEqual(stage.decided, ['apr_1 true telegram:7', 'apr_1 false telegram:7']);
+  assert.deepEqual(stage.audited[0], {
+    ...{ id: 'apr_1', wsId: 'ws', approved: true, always: false, by: 'telegram:7' },
+  });
+});
+
+test('who may not decide, or may not write, decides nothing', async () => {
+  await using stage = await setUp();
+  const refused = { state: 'blocked', words: 'You may not decide this.' };
+  assert.deepEqual(await stage.press({ senderId: BOB }), refused, 'no approver');
+  assert.deepEqual(await stage.press({ senderId: '9' }), refused, 'an approver who may not write');
+  assert.deepEqual(await stage.press({ chatKind: 'group' }), refused, 'a group that is not in groups');
+  await stage.store.commit({
+    statements: [revokeSender({ channel: 'telegram', senderId: ADA }, { by: 'operator', nowMs: 3 })],
+  });
+  assert.deepEqual(await stage.press({}), refused, 'a person who was revoked');
+  assert.deepEqual(stage.decided, []);
+});
+
+test('data that no card has, and a message that did not ask this question, mean nothing', async () => {
+  await using stage = await setUp();
+  const nothing = { state: 'blocked', words: 'This button means nothing any more.' };
+  for (const button of [
+    ...['', 'approve', 'approve apr_1 now', 'always apr_1', 'approve ../apr_1', 'approve apr_2'].map((data) => ({
+      data,
+    })),
+    ...[{ messageId: '56' }, { chatId: BOB }, { channel: 'whatsapp' }],
+  ])
+    assert.deepEqual(await stage.press(button), nothing, JSON.stringify(button));
+  assert.deepEqual(await stage.press({}, { isSetUp: false }), nothing);
+  assert.deepEqual(stage.decided, []);
+});
+
+test('a question that was decided meanwhile is named as such, and other failures are tried again', async () => {
+  await using stage = await setUp();
+  for (const code of ['CONFLICT', 'NOT_FOUND'] as const) {
+    stage.fail(new GatewayError(code, 'not waiting'));
+    assert.deepEqual(await stage.press({}), { state: 'answered', words: 'This was decided already.' });
+  }
+  stage.fail(new GatewayError('UNAVAILABLE', 'the disk is full'));
+  await assert.rejects(stage.press({}), { code: 'UNAVAILABLE' });
+});

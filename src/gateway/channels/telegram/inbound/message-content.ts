@@ -1,0 +1,55 @@
+import type { Message, PhotoSize } from '@grammyjs/types';
+import { LIMITS } from '../../../../../protocol/limits.ts';
+import type { ChatFile, ChatMessage } from '../../chats/chat-message.ts';
+
+type Content = Pick<ChatMessage, 'files' | 'unreadable'>;
+
+/** What a message consists of, besides text. */
+export function contentOf(message: Message): Content {
+  const { photo, animation, document, voice, audio, video_note: videoNote, sticker } = message;
+  if (photo) return withFile({ ...bestOf(photo), fileName: undefined });
+  if (voice) return withSpeech({ ...voice, fileName: 'voice.oga' });
+  if (audio) return withSpeech({ ...audio, fileName: audio.file_name ?? 'audio.mp3' });
+  if (videoNote) return withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
+  // An animation comes as a document, too.
+  if (document && !animation) return withFile({ ...document, fileName: document.file_name });
+  if (sticker && !sticker.is_animated && !sticker.is_video)
+    return withFile({ ...sticker, fileName: `sticker ${sticker.emoji ?? ''}`.trim() });
+  return { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
+}
+
+interface NamedFile {
+  file_id: string;
+  file_size?: number;
+  fileName: string | undefined;
+}
+
+const toFile = (kind: ChatFile['kind'], { file_id: id, file_size: size, fileName }: NamedFile): Content => ({
+  files: [{ id, kind, fileName, size }],
+  unreadable: undefined,
+});
+const withFile = (file: NamedFile) => toFile('file', file);
+const withSpeech = (file: NamedFile) => toFile('speech', file);
+
+/** The largest of its sizes that can be attached. */
+function bestOf(sizes: readonly PhotoSize[]): Pick<PhotoSize, 'file_id' | 'file_size'> {
+  const bySize = sizes.toSorted((one, other) => other.width * other.height - one.width * one.height);
+  const fitting = bySize.find(({ file_size: size }) => (size ?? 0) <= LIMITS.imageBytes) ?? bySize.at(-1);
+  return fitting ?? { file_id: '' };
+}
+
+/** Contents that no model gets, as people call them. Everything else, such as a new title of a group, is no message. */
+const UNREADABLE: readonly (readonly [keyof Message, string])[] = [
+  ['animation', 'animations'],
+  ['video', 'videos'],
+  ['sticker', 'stickers that move'],
+  ['contact', 'contacts'],
+  ['location', 'locations'],
+  ['venue', 'locations'],
+  ['poll', 'polls'],
+  ['story', 'stories'],
+  ['paid_media', 'paid media'],
+  ['dice', 'dice'],
+  ['game', 'games'],
+  ['checklist', 'checklists'],
+];
