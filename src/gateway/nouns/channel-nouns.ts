@@ -27,7 +27,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     isSetUp: () => bot.settings() !== undefined,
     alertMs: () => bot.settings()?.alertMs,
     async load() {
-      const { createTelegramNoun } = await import('../channels/telegram/telegram-noun.ts');
+      const { createTelegramNoun } = await import('../channels/loaded-services.ts');
       return createTelegramNoun(deps, bot, parts);
     },
     clock: deps.clock,
@@ -37,7 +37,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     isSetUp: () => number.settings() !== undefined,
     alertMs: () => undefined,
     async load() {
-      const { createWhatsAppNoun } = await import('../channels/whatsapp/whatsapp-noun.ts');
+      const { createWhatsAppNoun } = await import('../channels/loaded-services.ts');
       return createWhatsAppNoun(deps, number, parts);
     },
     clock: deps.clock,

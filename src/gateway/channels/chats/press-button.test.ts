@@ -69,8 +69,8 @@ async function setUp() {
 
 test('an approver decides with the buttons, and the audit trail names the person', async () => {
   await using stage = await setUp();
-  assert.deepEqual(await stage.press({}), { state: 'answered', words: 'Approved' });
-  assert.deepEqual(await stage.press({ data: 'deny apr_1' }), { state: 'answered', words: 'Denied' });
+  assert.deepEqual(await stage.press({}), { state: 'answered', hasDecided: true, words: 'Approved' });
+  assert.deepEqual(await stage.press({ data: 'deny apr_1' }), { state: 'answered', hasDecided: true, words: 'Denied' });
   assert.deepEqual(stage.decided, ['apr_1 true telegram:7', 'apr_1 false telegram:7']);
   assert.deepEqual(stage.audited[0], {
     ...{ id: 'apr_1', wsId: 'ws', approved: true, always: false, by: 'telegram:7' },
@@ -79,7 +79,7 @@ test('an approver decides with the buttons, and the audit trail names the person
 
 test('who may not decide, or may not write, decides nothing', async () => {
   await using stage = await setUp();
-  const refused = { state: 'blocked', words: 'You may not decide this.' };
+  const refused = { state: 'blocked', hasDecided: false, words: 'You may not decide this.' };
   assert.deepEqual(await stage.press({ senderId: BOB }), refused, 'no approver');
   assert.deepEqual(await stage.press({ senderId: '9' }), refused, 'an approver who may not write');
   assert.deepEqual(await stage.press({ chatKind: 'group' }), refused, 'a group that is not in groups');
@@ -92,7 +92,7 @@ test('who may not decide, or may not write, decides nothing', async () => {
 
 test('data that no card has, and a message that did not ask this question, mean nothing', async () => {
   await using stage = await setUp();
-  const nothing = { state: 'blocked', words: 'This button means nothing any more.' };
+  const nothing = { state: 'blocked', hasDecided: false, words: 'This button means nothing any more.' };
   for (const button of [
     ...['', 'approve', 'approve apr_1 now', 'always apr_1', 'approve ../apr_1', 'approve apr_2'].map((data) => ({
       data,
@@ -108,7 +108,11 @@ test('a question that was decided meanwhile is named as such, and other failures
   await using stage = await setUp();
   for (const code of ['CONFLICT', 'NOT_FOUND'] as const) {
     stage.fail(new GatewayError(code, 'not waiting'));
-    assert.deepEqual(await stage.press({}), { state: 'answered', words: 'This was decided already.' });
+    assert.deepEqual(await stage.press({}), {
+      state: 'answered',
+      hasDecided: false,
+      words: 'This was decided already.',
+    });
   }
   stage.fail(new GatewayError('UNAVAILABLE', 'the disk is full'));
   await assert.rejects(stage.press({}), { code: 'UNAVAILABLE' });

@@ -83,13 +83,10 @@ async function prepare(
   delivery: Delivery,
   deps: MediaDeps & { bot: Bot; store: Pick<Store, 'db'>; signal: AbortSignal },
 ): Promise<{ render(): RenderedChunk[]; send: SendChunk; mayTell: boolean }> {
+  const { prepareMedia, renderForTelegram: render } = await import('../loaded-services.ts');
   const { bot, store } = deps;
   const { mediaUrl } = delivery;
-  if (mediaUrl !== undefined) {
-    const { prepareMedia } = await import('./outbound/prepare-media.ts');
-    return { ...(await prepareMedia(delivery, mediaUrl, deps)), mayTell: true };
-  }
-  const { render } = await import('./outbound/render.ts'); // a start does not need a parser of Markdown
+  if (mediaUrl !== undefined) return { ...(await prepareMedia(delivery, mediaUrl, deps)), mayTell: true };
   const card = await readCard(delivery, store);
   const to = addressOf(delivery.to);
   if (card === undefined)

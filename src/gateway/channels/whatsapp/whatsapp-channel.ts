@@ -75,13 +75,12 @@ async function prepare(
   { api, settings }: WhatsAppNumber,
   { store, clock }: Pick<WhatsAppChannelDeps, 'store' | 'clock'>,
 ): Promise<Prepared> {
-  const { render, toParameter } = await import('./outbound/render-text.ts'); // a start does not need a parser of Markdown
+  const { renderForWhatsApp: render, toParameter } = await import('../loaded-services.ts');
   const { template } = settings;
   const card = await readCard(delivery, store);
   if (card === 'none') return { render: () => [], send: async () => '', mayTell: false };
   const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
-  const post = async (message: OutgoingMessage & { replyTo?: string }) =>
-    (await api()).send(delivery.to, message, LIMITS);
+  const post = (message: OutgoingMessage & { replyTo?: string }) => api.send(delivery.to, message, LIMITS);
   const asTemplate = ({ plain }: RenderedChunk) =>
     template ? post({ type: 'template', ...template, parameters: [toParameter(plain)] }) : undefined;
   if (template && !(await isWindowOpen(delivery.to, { store, clock }))) {

@@ -24,7 +24,7 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   const { settings } = whatsapp;
   const number = createNumbers(whatsapp, clock);
   const state = new NumberState({ settings, clock });
-  const sendNow = async (to: string, text: string) => (await number()?.api())?.send(to, { type: 'text', text }, LIMITS);
+  const sendNow = async (to: string, text: string) => number()?.api.send(to, { type: 'text', text }, LIMITS);
   const onWork = (message: ChatMessage) => void showTyping(message);
   const stopping = new AbortController();
   const chats = createChats(
@@ -48,7 +48,7 @@ export function createWhatsAppNoun(deps: ChatDeps, whatsapp: WhatsAppDeps, parts
   /** WhatsApp shows it for 25 seconds, with the mark that the message was read. */
   async function showTyping({ messageId }: ChatMessage): Promise<void> {
     try {
-      await (await number()?.api())?.markRead(messageId, { ...LIMITS, isTyping: true });
+      await number()?.api.markRead(messageId, { ...LIMITS, isTyping: true });
       state.accepted();
     } catch (err) {
       if (err instanceof GraphError && err.kind === 'unauthorized') state.refused(err.message);

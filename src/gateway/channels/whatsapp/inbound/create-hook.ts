@@ -2,7 +2,7 @@ import type { Clock } from '../../../../clock.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ChannelHook, HookRequest } from '../../channel-hook.ts';
 import { type ArrivedUpdate, storeUpdates } from '../../inbox/inbox-rows.ts';
-import type { DeliveryStatus, WhatsAppMessage } from '../webhook-batch.ts';
+import { type DeliveryStatus, readBatch, type WhatsAppMessage } from '../webhook-batch.ts';
 import { isSigned, toChallenge } from '../webhook-signature.ts';
 import type { WhatsAppSettings } from '../whatsapp-settings.ts';
 
@@ -27,7 +27,6 @@ export const createHook = ({ settings, store, onStored, clock }: HookDeps): Chan
   async receive({ headers, body }: HookRequest) {
     const signature = headers['x-hub-signature-256'];
     if (!isSigned(body, typeof signature === 'string' ? signature : undefined, settings.appSecret)) return false;
-    const { readBatch } = await import('../webhook-batch.ts'); // a start does not need it
     const { messages, statuses } = readBatch(toJson(body), settings.phoneNumberId);
     const arrived = [...messages.map(ofMessage), ...statuses.map(ofStatus)];
     if (arrived.length === 0) return true;

@@ -11,5 +11,5 @@ export const openMedia =
   async ({ id }, { maxBytes, signal }) => {
     const current = number();
     if (!current) throw new ServiceError('unauthorized', 'WhatsApp is not set up.');
-    return (await current.api()).openMedia(id, { maxBytes, signal, timeoutMs: FILE_MS });
+    return current.api.openMedia(id, { maxBytes, signal, timeoutMs: FILE_MS });
   };
