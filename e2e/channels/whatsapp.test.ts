@@ -48,6 +48,12 @@ async function setUp(settings: object = {}) {
   };
 }
 
+/** One white dot. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=',
+  'base64',
+);
+
 /** Asks until a part fits. */
 function partOf(client: GatewayClient, fits: (part: ChannelPart) => boolean): Promise<ChannelPart> {
   const seek = async () => {
@@ -242,4 +248,18 @@ test('no secret of WhatsApp is in an answer, the log, or the database', async ()
   assert.deepEqual([whatsapp.channel, whatsapp.state], ['whatsapp', 'listening']);
   await daemon.stop();
   assert.doesNotMatch(JSON.stringify(readRows(daemon.home)), CANARY);
+});
+
+test('a picture becomes an attachment, and a video is refused with a reply', async () => {
+  await using stage = await setUp();
+  const { meta, model, graph } = stage;
+  graph.file('media-1', PNG);
+  model.when('What is this?', say('A dot.'));
+  await meta.says({ from: ADA, text: 'What is this?', media: { kind: 'image', id: 'media-1' } });
+  await stage.answer('A dot.');
+  assert.match(JSON.stringify(model.requests[0]), /image_url/);
+  await meta.says({ from: ADA, text: '', media: { kind: 'video', id: 'media-2' } });
+  const { body } = await graph.until(({ body: sent }) => /video/i.test(textIn(sent)));
+  assert.match(textIn(body), /^⚠/);
+  assert.equal(model.requests.length, 1);
 });

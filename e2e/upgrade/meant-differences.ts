@@ -148,6 +148,7 @@ const SINCE_39: readonly Declared[] = [
  * coordinators, skills. Accounts at tool servers show nowhere.
  */
 const SINCE_40: readonly Declared[] = [
+  { at: 'status > channels', is: [], why: 'status has the chat services' },
   { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > skills', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > memory', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },

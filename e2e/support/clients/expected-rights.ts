@@ -6,6 +6,9 @@ import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEW
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
 import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from './skill-rights.ts';
 
+/** Chat services prove themselves by a signature. */
+const HOOK_ROUTES = ['GET', 'POST'].map((verb) => `${verb} /v1/api/channels/{channel}/hook`);
+
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
  * to try all of them. A right that is extended by mistake is extended only in one place.
@@ -74,7 +77,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
     ...['GET /v1/api/auth/oidc/authorize', 'GET /v1/api/auth/oidc/callback'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
-    ...['POST /v1/api/auth/confirm', ...CONSENT_ROUTES.public],
+    ...['POST /v1/api/auth/confirm', ...HOOK_ROUTES, ...CONSENT_ROUTES.public],
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],

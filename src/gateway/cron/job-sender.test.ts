@@ -25,7 +25,15 @@ async function setUp() {
       ...onlyWebhooks({ destinations: () => new Map(), fetch: noNetwork }),
       telegram: {
         settings: () => ({
-          ...{ token: '', apiRoot: '', alertMs: 60_000, dmPolicy: 'pairing', session: 'chat', ambiguous: 'once' },
+          ...{
+            token: '',
+            apiRoot: '',
+            hookUrl: undefined,
+            alertMs: 60_000,
+            dmPolicy: 'pairing',
+            session: 'chat',
+            ambiguous: 'once',
+          },
           ...{ allowFrom: new Set(), approvers: new Set(), groups: new Map() },
         }),
         fetch: noNetwork,

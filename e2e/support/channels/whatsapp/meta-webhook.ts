@@ -16,6 +16,8 @@ interface Said {
   /** The id of a pressed button, and the message that has it. */
   pressed?: { data: string; messageId: string };
   isForwarded?: boolean;
+  /** Its caption is the text. */
+  media?: { kind: 'image' | 'video'; id: string };
 }
 
 /** What Meta calls the daemon with: signed batches of messages and of statuses. */
@@ -39,7 +41,7 @@ export function createMeta({ url, phoneNumberId, appSecret }: MetaOptions) {
         ],
       })),
     });
-  const toMessage = ({ id = `wamid.in.${++count}`, from, text = '', pressed, isForwarded }: Said) => ({
+  const toMessage = ({ id = `wamid.in.${++count}`, from, text = '', pressed, isForwarded, media }: Said) => ({
     ...{ id, from, timestamp: '1795797178' },
     ...(pressed
       ? {
@@ -47,7 +49,9 @@ export function createMeta({ url, phoneNumberId, appSecret }: MetaOptions) {
           interactive: { type: 'button_reply', button_reply: { id: pressed.data, title: '' } },
           context: { id: pressed.messageId },
         }
-      : { type: 'text', text: { body: text }, ...(isForwarded && { context: { forwarded: true } }) }),
+      : media
+        ? { type: media.kind, [media.kind]: { id: media.id, mime_type: 'application/octet-stream', caption: text } }
+        : { type: 'text', text: { body: text }, ...(isForwarded && { context: { forwarded: true } }) }),
   });
   const contactsOf = (said: readonly Said[]) =>
     said.map(({ from, name = 'Ada' }) => ({ wa_id: from, profile: { name } }));

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import type { Environment } from '../../../environment.ts';
-import { TELEGRAM_API_ROOT, type TelegramSettings } from '../../../gateway/channels/telegram/telegram-settings.ts';
+import {
+  HOOK_PATH,
+  TELEGRAM_API_ROOT,
+  type TelegramSettings,
+} from '../../../gateway/channels/telegram/telegram-settings.ts';
 import { AllowedId, CHAT_FIELDS, chatSettingsOf, problemOfPolicy } from './chat-config.ts';
 
 const BOT_TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{20,100}$/;
@@ -31,6 +35,14 @@ const Settings = z.object({
     .record(z.string().regex(GROUP_ID, 'must be the number of a group, such as -1001234567890'), GroupConfig)
     .default({})
     .describe('The groups in which the bot reads messages, by number.'),
+  mode: z
+    .enum(['poll', 'webhook'])
+    .default('poll')
+    .describe('How messages come: the daemon asks Telegram for them, or Telegram calls the daemon at webhookUrl.'),
+  webhookUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('With the mode webhook: the public address of Headgate, such as https://headgate.example.com.'),
   alertMinutes: z
     .int()
     .min(1)
@@ -45,10 +57,12 @@ const Settings = z.object({
 
 /** A bot at Telegram. */
 export const TelegramConfig = Settings.superRefine(
-  ({ botToken, botTokenEnv, dmPolicy, allowFrom, groups }, { addIssue }) => {
+  ({ botToken, botTokenEnv, dmPolicy, allowFrom, groups, mode, webhookUrl }, { addIssue }) => {
     const refuse = (key: string, message: string) => addIssue({ code: 'custom', path: [key], message });
     if ((botToken === undefined) === (botTokenEnv === undefined))
       refuse('botToken', 'needs either botToken or botTokenEnv');
+    if ((mode === 'webhook') !== (webhookUrl !== undefined))
+      refuse('webhookUrl', mode === 'webhook' ? 'the mode webhook needs it' : 'needs the mode webhook');
     const problem = problemOfPolicy({ dmPolicy, allowFrom });
     if (problem !== undefined) refuse('allowFrom', problem);
     for (const [id, { allowFrom: members }] of Object.entries(groups))
@@ -65,5 +79,6 @@ export const telegramSettingsOf = (config: TelegramConfig, environment: Environm
   groups: new Map(
     Object.entries(config.groups).map(([id, group]) => [id, { ...group, allowFrom: new Set(group.allowFrom) }]),
   ),
+  hookUrl: config.webhookUrl && `${config.webhookUrl.replace(/\/+$/, '')}${HOOK_PATH}`,
   alertMs: config.alertMinutes * 60_000,
 });

@@ -57,6 +57,12 @@ export class PollState {
     this.#heardMs = this.#clock.monotonic();
   }
 
+  /** Telegram knows where to call. */
+  listening(why: string | undefined): void {
+    this.#become('listening', why);
+    this.#heardMs = this.#clock.monotonic();
+  }
+
   failed(why: string): void {
     this.#become('error', why);
   }

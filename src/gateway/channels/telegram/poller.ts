@@ -1,11 +1,11 @@
-import type { Update } from '@grammyjs/types';
 import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import type { Log } from '../../../log.ts';
 import type { Store } from '../../store/store.ts';
-import { putAccount, readAccount, storeUpdates } from '../inbox/inbox-rows.ts';
+import { putAccount, readAccount } from '../inbox/inbox-rows.ts';
 import type { Bot } from './bots.ts';
-import { placeOf } from './inbound/incoming.ts';
+import { storeBatch } from './inbound/store-batch.ts';
+import { type CalledBot, endOwnCalls, listenForCalls, WANTED } from './listen-for-calls.ts';
 import type { PollState } from './poll-state.ts';
 import { tellCommands } from './tell-commands.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
@@ -28,7 +28,6 @@ const POLL_SECS = 50;
 const SLACK_MS = 15_000;
 const CALL_MS = 30_000;
 const LIMIT = 100;
-const WANTED = ['message', 'callback_query'] as const;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 /** After a week without updates, Telegram numbers them anew, perhaps below the last number. */
@@ -39,6 +38,7 @@ export class Poller {
   readonly #deps: PollerDeps;
   #changed = new AbortController();
   #serving: Bot | undefined;
+  #called: CalledBot | undefined;
   /** The bot whose commands Telegram knows. */
   #told: Bot['api'] | undefined;
 
@@ -46,10 +46,16 @@ export class Poller {
     this.#deps = deps;
   }
 
-  /** The settings may have changed: with another bot, the request of the former ends first. */
+  /** The bot that Telegram calls the daemon for; undefined: it does not. */
+  get called(): CalledBot | undefined {
+    return this.#called;
+  }
+
+  /** The settings may have changed: with another bot, or another way, the request of the former ends first. */
   look(): void {
-    if (this.#deps.bot()?.api !== this.#serving?.api) this.#changed.abort(new Error('the settings have changed'));
-    else if (this.#serving === undefined) this.#changed.abort(new Error('the settings have changed'));
+    const [next, current] = [this.#deps.bot(), this.#serving];
+    const isSame = next?.api === current?.api && next?.settings.hookUrl === current?.settings.hookUrl;
+    if (current === undefined || !isSame) this.#changed.abort(new Error('the settings have changed'));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -92,6 +98,9 @@ export class Poller {
     const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
     state.identified({ account, username });
     void this.#tellCommands(bot, until);
+    const { hookUrl: url } = bot.settings;
+    if (url !== undefined) return this.#listen(bot, { url, username, until });
+    await endOwnCalls(bot, until);
     let known = await readAccount(store, { channel: 'telegram', account });
     for (let waitSecs = 0; !until.aborted; waitSecs = POLL_SECS) {
       const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
@@ -104,10 +113,27 @@ export class Poller {
       onSuccess();
       state.polled();
       if (updates.length === 0) continue;
-      await this.#store({ account, username }, updates);
+      await storeBatch({ account, username }, updates, { store, clock });
       known = await readAccount(store, { channel: 'telegram', account });
       await onStored(account);
     }
+  }
+
+  /** Each time with another secret: calls with an earlier one are refused, and come again. */
+  async #listen(
+    bot: Bot,
+    { url, username, until }: { url: string; username: string; until: AbortSignal },
+  ): Promise<void> {
+    const { state, store, clock, ids } = this.#deps;
+    const { account } = bot;
+    const secret = ids.secret(32);
+    this.#called = { account, username, secret };
+    const known = await readAccount(store, { channel: 'telegram', account });
+    const put = { username, nextUpdate: known?.next_update ?? null, nowMs: clock.now() };
+    await store.commit({ statements: [putAccount({ channel: 'telegram', account }, put)] });
+    await listenForCalls(bot, { url, until }, { secret, state, clock }).finally(() => {
+      this.#called = undefined;
+    });
   }
 
   /** Nothing waits for it, and nothing needs it: it is tried again with the next connection. */
@@ -119,21 +145,6 @@ export class Poller {
     } catch (err) {
       if (!until.aborted) this.#deps.log.warn({ err }, 'telegram was not told which commands the bot knows');
     }
-  }
-
-  /** In the order in which they were made, and synced to disk: with the next request, Telegram forgets them. */
-  async #store(of: { account: string; username: string }, updates: readonly Update[]): Promise<void> {
-    const { store, clock } = this.#deps;
-    const named = { channel: 'telegram', account: of.account };
-    const nowMs = clock.now();
-    const inOrder = updates.toSorted((a, b) => a.update_id - b.update_id);
-    const arrived = inOrder.map((update) => ({ updateId: String(update.update_id), ...placeOf(update), body: update }));
-    const nextUpdate = Math.max(...updates.map(({ update_id: id }) => id)) + 1;
-    const statements = [
-      ...storeUpdates(named, arrived, nowMs),
-      putAccount(named, { username: of.username, nextUpdate, nowMs }),
-    ];
-    await store.commit({ statements, durable: true });
   }
 
   #waitMs(error: unknown, failures: number): number {

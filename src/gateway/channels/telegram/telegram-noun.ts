@@ -1,3 +1,4 @@
+import type { ChannelHook } from '../channel-hook.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
 import { TELEGRAM } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
@@ -5,6 +6,7 @@ import { renameChats } from '../inbox/chat-rows.ts';
 import { dropUpdate, readAccount } from '../inbox/inbox-rows.ts';
 import { createBots, type TelegramDeps } from './bots.ts';
 import { checkToken } from './check-token.ts';
+import { createHookOfBot } from './inbound/create-hook-of-bot.ts';
 import { migrationIn } from './inbound/incoming.ts';
 import { TELEGRAM_PARTS, toUpdate, toWhole } from './inbound/message-parts.ts';
 import { openFile } from './inbound/open-file.ts';
@@ -51,13 +53,14 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
     parts: TELEGRAM_PARTS,
     isUrgent: (row) => isUrgentText(toUpdate(row).message?.text),
   });
+  const onStored = (account: string) => inbox.look({ channel: TELEGRAM.channel, account });
   const state = new PollState(clock);
   const poller = new Poller({
     bot,
     isConfigured: () => telegram.settings() !== undefined,
     state,
     store,
-    onStored: (account) => inbox.look({ channel: TELEGRAM.channel, account }),
+    onStored,
     clock,
     ids,
     log,
@@ -69,6 +72,11 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       checkToken({ token, signal }, { settings: telegram.settings, fetch: telegram.fetch, clock }),
     drop: chats.drop,
     look: () => poller.look(),
+    /** Undefined unless Telegram calls the daemon. */
+    hook(): ChannelHook | undefined {
+      const { called } = poller;
+      return called && createHookOfBot({ called, store, onStored, clock });
+    },
     run(signal: AbortSignal) {
       chats.resume((chat, ended) => typing.during(chat, ended));
       return poller.run(signal);

@@ -3,11 +3,16 @@ import type { ChatSettings } from '../chats/chat-settings.ts';
 /** Where bots are, unless the settings name a server of their own. */
 export const TELEGRAM_API_ROOT = 'https://api.telegram.org';
 
+/** Where Telegram calls the daemon, below its address. */
+export const HOOK_PATH = '/v1/api/channels/telegram/hook';
+
 /** The settings of a bot, read at each use. */
 export interface TelegramSettings extends ChatSettings {
   /** Empty: the environment lacks it. */
   token: string;
   apiRoot: string;
+  /** Where Telegram calls the daemon with messages; undefined: the daemon asks for them. */
+  hookUrl: string | undefined;
   /** Without a successful poll for so long, `health` reports it. */
   alertMs: number;
 }

@@ -1,4 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameText } from '../calls/same-text.ts';
 
 const PREFIX = 'sha256=';
 
@@ -9,17 +10,12 @@ const PREFIX = 'sha256=';
 export function isSigned(body: Uint8Array, header: string | undefined, appSecret: string): boolean {
   if (appSecret === '' || !header?.startsWith(PREFIX)) return false;
   const expected = createHmac('sha256', appSecret).update(body).digest('hex');
-  return isSame(header.slice(PREFIX.length), expected);
+  return isSameText(header.slice(PREFIX.length), expected);
 }
 
 /** What the verification of a webhook answers; undefined: it is not Meta's, or the token is wrong. */
 export function toChallenge(query: URLSearchParams, verifyToken: string): string | undefined {
   const [mode, token, challenge] = ['mode', 'verify_token', 'challenge'].map((name) => query.get(`hub.${name}`));
-  if (mode !== 'subscribe' || verifyToken === '' || !isSame(token ?? '', verifyToken)) return undefined;
+  if (mode !== 'subscribe' || verifyToken === '' || !isSameText(token ?? '', verifyToken)) return undefined;
   return challenge ?? undefined;
 }
-
-/** Takes as long for every text of the same length. */
-const isSame = (given: string, expected: string): boolean => timingSafeEqual(digestOf(given), digestOf(expected));
-
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
