@@ -74,11 +74,13 @@ export type TelegramConfig = z.infer<typeof TelegramConfig>;
 /** The settings as they are used. */
 export const telegramSettingsOf = (config: TelegramConfig, environment: Environment): TelegramSettings => ({
   token: config.botToken ?? environment[config.botTokenEnv ?? ''] ?? '',
-  apiRoot: config.apiRoot.replace(/\/+$/, ''),
+  apiRoot: withoutSlash(config.apiRoot),
   ...chatSettingsOf(config),
   groups: new Map(
     Object.entries(config.groups).map(([id, group]) => [id, { ...group, allowFrom: new Set(group.allowFrom) }]),
   ),
-  hookUrl: config.webhookUrl && `${config.webhookUrl.replace(/\/+$/, '')}${HOOK_PATH}`,
+  hookUrl: config.webhookUrl && withoutSlash(config.webhookUrl) + HOOK_PATH,
   alertMs: config.alertMinutes * 60_000,
 });
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
