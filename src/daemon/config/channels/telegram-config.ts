@@ -42,7 +42,7 @@ const Settings = z.object({
   webhookUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('With the mode webhook: the public address of Headgate, such as https://headgate.example.com.'),
+    .describe('With the mode webhook: the public address of Headgate, as in server.publicUrl.'),
   alertMinutes: z
     .int()
     .min(1)
