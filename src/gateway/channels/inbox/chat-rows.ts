@@ -3,7 +3,7 @@ import type { ChatTable } from '../../store/schema/channels/channel-schema.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import type { Statement, Store } from '../../store/store.ts';
 
-interface ChatName {
+export interface ChatName {
   channel: string;
   chat: string;
 }

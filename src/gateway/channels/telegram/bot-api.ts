@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiError, ApiMethods, ApiSuccess, Opts } from '@grammyjs/types';
 import type { Clock } from '../../../clock.ts';
-import { BodyTooLarge, boundedBody, sizeOf } from '../calls/bounded-body.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
 import { readAnswer, toAnswer } from '../calls/json-answer.ts';
+import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
+import type { ServiceErrorKind } from '../calls/service-error.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 import { toRequestBody, type Upload } from './wire/request-body.ts';
 
@@ -66,8 +67,7 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
       const wait = new CallWait(limits, clock);
       try {
         const response = await send(`/file/bot${token}/${path}`, { what: 'The download', wait });
-        await requireFile(response, maxBytes);
-        return { size: sizeOf(response), bytes: bytesOf(response, { maxBytes, wait, scrub }) };
+        return await openResponse(response, { maxBytes, wait, scrub, service: 'Telegram', toError });
       } catch (error) {
         wait[Symbol.dispose]();
         throw error;
@@ -106,27 +106,5 @@ function refusedBy(method: string, answer: ApiError, scrub: (text: string) => st
   return new BotApiError('rejected', words, { ...details, migrateToChatId: parameters?.migrate_to_chat_id });
 }
 
-async function requireFile(response: Response, maxBytes: number): Promise<void> {
-  if (response.ok && (sizeOf(response) ?? 0) <= maxBytes) return;
-  await response.body?.cancel();
-  if (response.ok) throw tooLarge(maxBytes);
-  const code = response.status;
-  throw new BotApiError('rejected', `Telegram refused the download (HTTP ${code}).`, { code });
-}
-
-async function* bytesOf(
-  response: Response,
-  { maxBytes, wait, scrub }: { maxBytes: number; wait: CallWait; scrub(text: string): string },
-): AsyncGenerator<Uint8Array, void> {
-  using _ = wait;
-  try {
-    yield* boundedBody(response, { maxBytes, onPiece: wait.restart });
-  } catch (error) {
-    if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
-    const reason = scrub(wait.overReason() ?? reasonOf(error));
-    throw new BotApiError('ambiguous', `The download broke off (${reason}).`);
-  }
-}
-
-const tooLarge = (maxBytes: number): BotApiError =>
-  new BotApiError('too-large', `The file has more than ${maxBytes} bytes.`);
+const toError = (kind: ServiceErrorKind, message: string, code?: number): BotApiError =>
+  new BotApiError(kind, message, { code });

@@ -1,12 +1,11 @@
 import type { Clock } from '../../../clock.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
-import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
 import type { MediaDeps } from '../calls/load-media.ts';
 import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { readCard } from '../chats/approval-card.ts';
-import { readChat } from '../inbox/chat-rows.ts';
+import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
 import type { Bot } from './bots.ts';
@@ -38,7 +37,10 @@ export const createTelegramChannel = ({
   get destinations() {
     return settings() === undefined ? [] : undefined;
   },
-  find: (to, viewer) => findChat(to, viewer, store),
+  async find(to, viewer) {
+    const chat = toChat(to);
+    return chat && findChat({ channel: 'telegram', chat }, viewer, store);
+  },
   async deliver(delivery, { signal }) {
     const current = bot();
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
@@ -59,19 +61,9 @@ export const createTelegramChannel = ({
 
 const NAME = /^(?:telegram:(?:dm|group):)?(-?\d{1,20})(?::(?:topic:)?(\d{1,20}))?$/;
 
-/** A chat that has written before. Those of private workstreams exist for people who perceive them. */
-async function findChat(to: string, viewer: Viewer, store: Pick<Store, 'db'>): Promise<string | undefined> {
+function toChat(to: string): string | undefined {
   const [, id, topic] = NAME.exec(to) ?? [];
-  if (id === undefined) return undefined;
-  const chat = topic === undefined ? id : `${id}:${topic}`;
-  const known = await readChat(store, { channel: 'telegram', chat });
-  if (!known || seesEverything(viewer)) return known?.chat;
-  const owned = await store.db
-    .selectFrom('workstreams')
-    .select(['owner_id', 'visibility'])
-    .where('ws_id', '=', known.ws_id)
-    .executeTakeFirst();
-  return owned && mayPerceive(viewer, { ownerId: owned.owner_id, visibility: owned.visibility }) ? chat : undefined;
+  return id === undefined || topic === undefined ? id : `${id}:${topic}`;
 }
 
 /** A group that became a supergroup has another id. */

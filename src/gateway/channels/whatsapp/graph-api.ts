@@ -1,9 +1,10 @@
 import type { Clock } from '../../../clock.ts';
-import { BodyTooLarge, boundedBody, sizeOf } from '../calls/bounded-body.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
 import { readAnswer, toAnswer } from '../calls/json-answer.ts';
+import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
+import type { ServiceErrorKind } from '../calls/service-error.ts';
 import { GraphError, refusalOf } from './graph-error.ts';
 import { type OutgoingMessage, toBody } from './outgoing.ts';
 
@@ -86,11 +87,11 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
       const wait = new CallWait(limits, clock);
       try {
         const found = await call(encodeURIComponent(mediaId), { what: 'the download', wait });
-        if (Number(field(found, 'file_size') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+        if (Number(field(found, 'file_size') ?? 0) > maxBytes)
+          throw toError('too-large', `The file has more than ${maxBytes} bytes.`);
         const url = requireOwn(field(found, 'url'), root);
         const response = await request(url, { what: 'the download', wait });
-        await requireFile(response, maxBytes);
-        return { size: sizeOf(response), bytes: bytesOf(response, { maxBytes, wait, scrub }) };
+        return await openResponse(response, { maxBytes, wait, scrub, service: 'WhatsApp', toError });
       } catch (error) {
         wait[Symbol.dispose]();
         throw error;
@@ -123,25 +124,5 @@ function requireOwn(url: unknown, root: string): string {
   throw new GraphError('rejected', 'WhatsApp named an address for the download that is not its own.');
 }
 
-async function requireFile(response: Response, maxBytes: number): Promise<void> {
-  if (response.ok && (sizeOf(response) ?? 0) <= maxBytes) return;
-  await response.body?.cancel();
-  if (response.ok) throw tooLarge(maxBytes);
-  throw new GraphError('rejected', `WhatsApp refused the download (HTTP ${response.status}).`);
-}
-
-async function* bytesOf(
-  response: Response,
-  { maxBytes, wait, scrub }: { maxBytes: number; wait: CallWait; scrub(text: string): string },
-): AsyncGenerator<Uint8Array, void> {
-  using _ = wait;
-  try {
-    yield* boundedBody(response, { maxBytes, onPiece: wait.restart });
-  } catch (error) {
-    if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
-    throw new GraphError('ambiguous', `The download broke off (${scrub(wait.overReason() ?? reasonOf(error))}).`);
-  }
-}
-
-const tooLarge = (maxBytes: number): GraphError =>
-  new GraphError('too-large', `The file has more than ${maxBytes} bytes.`);
+const toError = (kind: ServiceErrorKind, message: string, code?: number): GraphError =>
+  new GraphError(kind, message, { code });

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../clock.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
-import { mayPerceive, seesEverything, type Viewer } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { type Button, readCard } from '../chats/approval-card.ts';
 import { readChat } from '../inbox/chat-rows.ts';
+import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
 import { GraphError } from './graph-error.ts';
@@ -26,7 +26,10 @@ export const createWhatsAppChannel = ({ number, settings, store, clock, metrics 
   get destinations() {
     return settings() === undefined ? [] : undefined;
   },
-  find: (to, viewer) => findPerson(to, viewer, store),
+  async find(to, viewer) {
+    const [, chat] = NAME.exec(to) ?? [];
+    return chat && findChat({ channel: 'whatsapp', chat }, viewer, store);
+  },
   async deliver(delivery, { signal }) {
     const current = number();
     if (!current) throw new DeliveryError('whatsapp is not configured', { retryable: true });
@@ -40,20 +43,6 @@ export const createWhatsAppChannel = ({ number, settings, store, clock, metrics 
 });
 
 const NAME = /^(?:whatsapp:)?\+?(\d{1,20})$/;
-
-/** A person who has written before. Those of private workstreams exist for people who perceive them. */
-async function findPerson(to: string, viewer: Viewer, store: Pick<Store, 'db'>): Promise<string | undefined> {
-  const [, chat] = NAME.exec(to) ?? [];
-  if (chat === undefined) return undefined;
-  const known = await readChat(store, { channel: 'whatsapp', chat });
-  if (!known || seesEverything(viewer)) return known?.chat;
-  const owned = await store.db
-    .selectFrom('workstreams')
-    .select(['owner_id', 'visibility'])
-    .where('ws_id', '=', known.ws_id)
-    .executeTakeFirst();
-  return owned && mayPerceive(viewer, { ownerId: owned.owner_id, visibility: owned.visibility }) ? chat : undefined;
-}
 
 /** Not ended by the daemon's stop: nobody would know whether the message arrived. */
 const LIMITS = { signal: new AbortController().signal, timeoutMs: 30_000 };
