@@ -6,13 +6,15 @@ type Content = Pick<ChatMessage, 'files' | 'unreadable'>;
 
 /** What a message consists of, besides text. */
 export function contentOf(message: Message): Content {
-  const { photo, animation, document, voice, audio, video_note: videoNote, sticker } = message;
+  const { photo, animation, video, document, voice, audio, video_note: videoNote, sticker } = message;
   if (photo) return withFile({ ...bestOf(photo), fileName: undefined });
   if (voice) return withSpeech({ ...voice, fileName: 'voice.oga' });
   if (audio) return withSpeech({ ...audio, fileName: audio.file_name ?? 'audio.mp3' });
   if (videoNote) return withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
-  // An animation comes as a document, too.
-  if (document && !animation) return withFile({ ...document, fileName: document.file_name });
+  if (video) return withFile({ ...video, fileName: video.file_name ?? 'video.mp4' });
+  // It comes as a document, too.
+  if (animation) return withFile({ ...animation, fileName: animation.file_name ?? 'animation.mp4' });
+  if (document) return withFile({ ...document, fileName: document.file_name });
   if (sticker && !sticker.is_animated && !sticker.is_video)
     return withFile({ ...sticker, fileName: `sticker ${sticker.emoji ?? ''}`.trim() });
   return { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
@@ -21,11 +23,15 @@ export function contentOf(message: Message): Content {
 interface NamedFile {
   file_id: string;
   file_size?: number;
+  duration?: number;
   fileName: string | undefined;
 }
 
-const toFile = (kind: ChatFile['kind'], { file_id: id, file_size: size, fileName }: NamedFile): Content => ({
-  files: [{ id, kind, fileName, size }],
+const toFile = (
+  kind: ChatFile['kind'],
+  { file_id: id, file_size: size, duration: seconds, fileName }: NamedFile,
+): Content => ({
+  files: [{ id, kind, fileName, size, seconds }],
   unreadable: undefined,
 });
 const withFile = (file: NamedFile) => toFile('file', file);
@@ -38,10 +44,8 @@ function bestOf(sizes: readonly PhotoSize[]): Pick<PhotoSize, 'file_id' | 'file_
   return fitting ?? { file_id: '' };
 }
 
-/** Contents that no model gets, as people call them. Everything else, such as a new title of a group, is no message. */
+/** Contents that are no files which can be attached, as people call them. Everything else, such as a new title of a group, is no message. */
 const UNREADABLE: readonly (readonly [keyof Message, string])[] = [
-  ['animation', 'animations'],
-  ['video', 'videos'],
   ['sticker', 'stickers that move'],
   ['contact', 'contacts'],
   ['location', 'locations'],
