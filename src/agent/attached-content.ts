@@ -36,19 +36,22 @@ export async function readAttached(messages: readonly Message[], read: ReadAttac
   const left = { image: MOST_IMAGE_BYTES, images: MOST_IMAGES, text: MOST_TEXT_BYTES };
   const named = messages.flatMap(seenIn);
   for (const attachment of named.reverse()) {
-    const { attachment_id: id, kind } = attachment;
-    if (contents.has(id)) continue;
-    const what = kind === 'image' ? 'image' : 'text';
-    const bytes = what === 'image' ? attachment.size_bytes : mostTextOf(attachment);
-    if (left[what] < bytes || (what === 'image' && left.images === 0)) {
-      contents.set(id, { kind: 'absent', why: 'newer attachments filled the request' });
-      continue;
-    }
-    left[what] -= bytes;
-    if (what === 'image') left.images -= 1;
-    contents.set(id, await contentOf(attachment, read));
+    const { attachment_id: id } = attachment;
+    if (!contents.has(id)) contents.set(id, takeRoom(attachment, left) ? await contentOf(attachment, read) : NO_ROOM);
   }
   return contents;
+}
+
+const NO_ROOM = { kind: 'absent', why: 'newer attachments filled the request' } as const satisfies AttachedContent;
+
+/** Whether the request has room for the attachment, which then takes it. */
+function takeRoom(attachment: Attachment, left: { image: number; images: number; text: number }): boolean {
+  const what = attachment.kind === 'image' ? 'image' : 'text';
+  const bytes = what === 'image' ? attachment.size_bytes : mostTextOf(attachment);
+  if (left[what] < bytes || (what === 'image' && left.images === 0)) return false;
+  left[what] -= bytes;
+  if (what === 'image') left.images -= 1;
+  return true;
 }
 
 /** The attachments of a message that a model reads. Of the others it reads only the names. */

@@ -20,6 +20,9 @@ export function kindOfMedia(mimeType: string): Kind | undefined {
 
 const PDF_TYPE = 'application/pdf';
 
+/** Before the frames of an MP3, in the versions of tags. */
+const TAGS: ReadonlySet<string> = new Set(['ID3\x02\0', 'ID3\x03\0', 'ID3\x04\0']);
+
 /** Signatures are as long as the formats allow, so that a text that begins with the same letters stays a text. */
 function nameOf(head: Buffer): string | undefined {
   const text = head.toString('latin1');
@@ -27,7 +30,7 @@ function nameOf(head: Buffer): string | undefined {
   if (text.startsWith('OggS\0')) return 'audio/ogg';
   if (text.startsWith('fLaC\0')) return 'audio/flac';
   if (/^#!AMR(?:\n|-WB\n)/.test(text)) return 'audio/amr';
-  if (/^ID3[\x02-\x04]\0/.test(text)) return 'audio/mpeg';
+  if (TAGS.has(text.slice(0, 5))) return 'audio/mpeg';
   if (/^RIFF.{4}WAVE/s.test(text)) return 'audio/wav';
   if (/^RIFF.{4}AVI /s.test(text)) return 'video/x-msvideo';
   if (text.startsWith('\x1a\x45\xdf\xa3')) return text.includes('webm') ? 'video/webm' : 'video/x-matroska';
@@ -36,8 +39,8 @@ function nameOf(head: Buffer): string | undefined {
 
 /** Files made of boxes, such as MP4. Pictures of this kind are none of the images that models accept. */
 function ofBoxes(text: string): string | undefined {
-  const brand = /^\0.{3}ftyp(.{4})/s.exec(text)?.[1];
-  if (brand === undefined || /^(?:hei|hev|mif|msf|avi|jp|jxl)/.test(brand)) return undefined;
+  const brand = text.startsWith('\0') && text.slice(4, 8) === 'ftyp' ? text.slice(8, 12) : '';
+  if (brand.length < 4 || /^(?:hei|hev|mif|msf|avi|jp|jxl)/.test(brand)) return undefined;
   if (/^M4[ABP] $/.test(brand)) return 'audio/mp4';
   if (brand === 'qt  ') return 'video/quicktime';
   return brand.startsWith('3g') ? 'video/3gpp' : 'video/mp4';

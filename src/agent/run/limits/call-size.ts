@@ -45,7 +45,7 @@ export function sizeOf(
     if (message.role === 'assistant') continue;
     for (const attachment of message.attachments ?? []) {
       if (attachment.kind === 'image') images += 1;
-      else chars += attachment.kind === 'text' ? attachment.size_bytes : mostTextOf(attachment);
+      else chars += mostTextOf(attachment);
     }
   }
   const attached = images * IMAGE_TOKENS;

@@ -25,6 +25,8 @@ export type ReceivedFiles =
   | ({ kind: 'received'; claim: Claim | undefined; warnings: readonly string[] } & FileWords)
   | { kind: 'refused'; why: string };
 
+type Words = Record<'spoken' | 'notes' | 'warnings', string[]>;
+
 const NONE: ReceivedFiles = { kind: 'received', claim: undefined, spoken: [], notes: [], warnings: [] };
 
 /**
@@ -41,21 +43,15 @@ export async function receiveFiles(
   if (files.length > LIMITS.attachmentsPerMessage)
     return { kind: 'refused', why: `I take at most ${LIMITS.attachmentsPerMessage} files with a message.` };
   const ids: string[] = [];
-  const [spoken, notes, warnings]: [string[], string[], string[]] = [[], [], []];
+  const words: Words = { spoken: [], notes: [], warnings: [] };
   let received: ReceivedFiles | undefined;
   try {
     for (const file of files) {
       const attachment = await load(file, owner.principal, deps);
       ids.push(attachment.attachment_id);
-      if (file.kind !== 'speech') continue;
-      const heard = await hearIn(file, attachment, deps);
-      if (heard.kind === 'text') spoken.push(heard.text);
-      else {
-        notes.push(`${recordingOf(file)} is attached as "${attachment.filename}". Nobody knows what was said in it.`);
-        warnings.push(`${nameOf(file)}: ${heard.why} I have kept the recording.`);
-      }
+      if (file.kind === 'speech') addHeard(await hearIn(file, attachment, deps), { file, attachment, words });
     }
-    received = { kind: 'received', claim: deps.attachments.staged.claim(owner, ids), spoken, notes, warnings };
+    received = { kind: 'received', claim: deps.attachments.staged.claim(owner, ids), ...words };
     return received;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
@@ -86,6 +82,15 @@ async function load(
 /** What was said in a recording that is stored. */
 const hearIn = ({ fileName }: ChatFile, attachment: Attachment, { hear, attachments, stopping }: FileDeps) =>
   hear({ fileName, open: async () => ({ bytes: attachments.staged.read(attachment) }), signal: stopping });
+
+function addHeard(
+  heard: Heard,
+  { file, attachment, words }: { file: ChatFile; attachment: Attachment; words: Words },
+): void {
+  if (heard.kind === 'text') return void words.spoken.push(heard.text);
+  words.notes.push(`${recordingOf(file)} is attached as "${attachment.filename}". Nobody knows what was said in it.`);
+  words.warnings.push(`${nameOf(file)}: ${heard.why} I have kept the recording.`);
+}
 
 const recordingOf = ({ seconds }: ChatFile): string =>
   seconds === undefined ? 'A recording' : `A recording of ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;

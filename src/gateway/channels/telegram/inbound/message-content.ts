@@ -5,19 +5,24 @@ import type { ChatFile, ChatMessage } from '../../chats/chat-message.ts';
 type Content = Pick<ChatMessage, 'files' | 'unreadable'>;
 
 /** What a message consists of, besides text. */
-export function contentOf(message: Message): Content {
-  const { photo, animation, video, document, voice, audio, video_note: videoNote, sticker } = message;
-  if (photo) return withFile({ ...bestOf(photo), fileName: undefined });
+export const contentOf = (message: Message): Content =>
+  recordingOf(message) ??
+  fileOf(message) ?? { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
+
+function recordingOf({ voice, audio, video_note: videoNote }: Message): Content | undefined {
   if (voice) return withSpeech({ ...voice, fileName: 'voice.oga' });
   if (audio) return withSpeech({ ...audio, fileName: audio.file_name ?? 'audio.mp3' });
-  if (videoNote) return withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
+  return videoNote && withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
+}
+
+function fileOf({ photo, video, animation, document, sticker }: Message): Content | undefined {
+  if (photo) return withFile({ ...bestOf(photo), fileName: undefined });
   if (video) return withFile({ ...video, fileName: video.file_name ?? 'video.mp4' });
   // It comes as a document, too.
   if (animation) return withFile({ ...animation, fileName: animation.file_name ?? 'animation.mp4' });
   if (document) return withFile({ ...document, fileName: document.file_name });
-  if (sticker && !sticker.is_animated && !sticker.is_video)
-    return withFile({ ...sticker, fileName: `sticker ${sticker.emoji ?? ''}`.trim() });
-  return { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
+  if (!sticker || sticker.is_animated || sticker.is_video) return undefined;
+  return withFile({ ...sticker, fileName: `sticker ${sticker.emoji ?? ''}`.trim() });
 }
 
 interface NamedFile {
