@@ -53,7 +53,8 @@ export const Attachment = z
     /** Detected from its bytes; the sender's type is ignored. */
     mime_type: z.string(),
     size_bytes: z.int().min(1),
-    kind: z.enum(['image', 'text']),
+    /** Models read images, text, and the text of a `pdf`. Of `audio` and `video` they only read the names. */
+    kind: z.enum(['image', 'text', 'pdf', 'audio', 'video']),
   })
   .meta({ id: 'Attachment' });
 export type Attachment = z.infer<typeof Attachment>;

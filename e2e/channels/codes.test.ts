@@ -76,6 +76,17 @@ test('codes that are wrong, used, replaced or too old approve nobody', async () 
   eve.says('let me in');
   await untilHandled(stage);
   assert.deepEqual([statusesIn(stage), eve.chat.sent.length], [{ 666: 'revoked' }, 2]);
+  const restore = (senderId: string) => client.call('channel.restore', { channel: 'telegram', senderId });
+  assert.deepEqual([await restore('666'), await restore('666')], [{ restored: true }, { restored: false }]);
+  assert.deepEqual(statusesIn(stage), { 666: 'restored' });
+  assert.equal(await refusalOf(pair(client, second)), 'NOT_FOUND', 'it ended with the approval');
+  eve.says('let me in again');
+  const third = await nextCode(eve.chat);
+  assert.deepEqual([statusesIn(stage), readRows(stage.daemon.home).runs], [{ 666: 'pending' }, 0]);
+  await pair(client, third);
+  assert.deepEqual([await restore('666'), statusesIn(stage)], [{ restored: false }, { 666: 'approved' }]);
+  eve.says('hello at last');
+  await eve.chat.until(({ text }) => text === 'Taken.');
 });
 
 test('at most three strangers wait for approval, however many ask at once', async () => {
@@ -128,8 +139,10 @@ test('people are revoked and allowed by their exact numbers only', async () => {
   const client = await stage.start();
   const current = { botToken: '4242:scripted-bot-token-for-tests', apiRoot: stage.telegram.apiRoot };
   for (const id of ODD_IDS) {
-    const revoked = await refusalOf(client.call('channel.revoke', { channel: 'telegram', senderId: id }));
-    assert.equal(revoked, 'INVALID_REQUEST', `channel.revoke accepts ${JSON.stringify(id)}`);
+    for (const method of ['channel.revoke', 'channel.restore'] as const) {
+      const refusal = await refusalOf(client.call(method, { channel: 'telegram', senderId: id }));
+      assert.equal(refusal, 'INVALID_REQUEST', `${method} accepts ${JSON.stringify(id)}`);
+    }
     for (const changed of [
       { allowFrom: [id] },
       { approvers: [id] },

@@ -250,7 +250,7 @@ test('no secret of WhatsApp is in an answer, the log, or the database', async ()
   assert.doesNotMatch(JSON.stringify(readRows(daemon.home)), CANARY);
 });
 
-test('a picture becomes an attachment, and a video is refused with a reply', async () => {
+test('a picture and a video become attachments; the video is only named', async () => {
   await using stage = await setUp();
   const { meta, model, graph } = stage;
   graph.file('media-1', PNG);
@@ -258,8 +258,9 @@ test('a picture becomes an attachment, and a video is refused with a reply', asy
   await meta.says({ from: ADA, text: 'What is this?', media: { kind: 'image', id: 'media-1' } });
   await stage.answer('A dot.');
   assert.match(JSON.stringify(model.requests[0]), /image_url/);
-  await meta.says({ from: ADA, text: '', media: { kind: 'video', id: 'media-2' } });
-  const { body } = await graph.until(({ body: sent }) => /video/i.test(textIn(sent)));
-  assert.match(textIn(body), /^⚠/);
-  assert.equal(model.requests.length, 1);
+  graph.file('media-2', Buffer.from('\0\0\0\x18ftypisom\0\0\0\0'));
+  model.when('Watch it', say('A film.'));
+  await meta.says({ from: ADA, text: 'Watch it', media: { kind: 'video', id: 'media-2' } });
+  await stage.answer('A film.');
+  assert.match(JSON.stringify(model.requests[1]), /video\.mp4\\" \(video\/mp4, 16 bytes\)/);
 });

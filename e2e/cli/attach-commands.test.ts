@@ -94,7 +94,7 @@ test('headgate run --attach refuses an unsuitable file in one line and creates n
     const { code, stderr } = await runHeadgate(['run', 'look', ...files, '--url', daemon.url, '--token', daemon.token]);
     return [code, stderr.replaceAll(`${daemon.home}/`, '')];
   };
-  const only = 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached';
+  const only = 'Only images (PNG, JPEG, GIF, WebP), PDFs, recordings, videos and UTF-8 text can be attached';
   const none = 'it does not exist';
   assert.deepEqual(
     [

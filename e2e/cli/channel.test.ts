@@ -30,6 +30,7 @@ test('headgate channel refuses what it does not know: 1 for a code or name, 2 fo
   const cases = [
     [['pair', 'AAAAA-22222'], 1, /Unknown code/],
     [['revoke', 'nobody'], 1, /Unknown sender "nobody"/],
+    [['restore', '77'], 0, /^Nothing changed: 77 is not revoked on telegram\./],
     [['logs', '--limit', '0'], 2, /--limit must be a number from 1 to 500/],
     [['dance'], 2, /unknown command 'dance'/],
   ] as const;
@@ -66,6 +67,7 @@ test('headgate channel pairs a person by the code of the chat, shows what was se
   assert.deepEqual([sent.channel, sent.to, sent.state], ['telegram', '666', 'accepted']);
   assert.equal((await run('revoke', 'Eve')).stderr, 'Revoked: 666 may no longer write on telegram.\n');
   assert.match((await run('senders')).stdout, / revoked /);
+  assert.match((await run('restore', 'Eve')).stderr, /^Restored: 666 gets a code/);
   await model.close();
 });
 

@@ -46,6 +46,7 @@ test('a name or id that nothing has ends every command with 1, and with one line
     'agents show nobody',
     'background kill nobody',
     'channel revoke nobody',
+    'channel restore nobody',
     'coordinator stop nobody',
     'cron show nobody',
     'mcp tools nobody',

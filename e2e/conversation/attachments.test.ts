@@ -193,7 +193,7 @@ test('A refused upload must give the reason and leave nothing behind', async () 
     noForm: await daemon.post(placeOf(wsId), { file: 'x' }),
     unknown: await upload('f'.repeat(32), png()),
   };
-  const types = 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached';
+  const types = 'Only images (PNG, JPEG, GIF, WebP), PDFs, recordings, videos and UTF-8 text can be attached';
   assert.deepEqual(
     Object.entries(answers).map(([name, { status, body }]) => [name, status, body.error]),
     [

@@ -121,6 +121,24 @@ test('A revoked person must be listed as `revoked`, and must not be answered any
   assert.deepEqual(person.chat.texts.slice(1), ['Hello, Rob.']);
 });
 
+test('A person who was restored must get a new code with the next message; to restore somebody who is not revoked must change nothing', async () => {
+  const { person, code, id } = await newStranger('Ron');
+  const restore = async () => {
+    const { status, body } = await ask('POST', `admin/channels/telegram/senders/${id}/restore`);
+    return [status, body, (await senderOf(id)).status];
+  };
+  await pair(code);
+  assert.deepEqual(await restore(), [200, { restored: false }, 'approved']);
+  await ask('DELETE', `admin/channels/telegram/senders/${id}`);
+  assert.deepEqual(await restore(), [200, { restored: true }, 'restored']);
+  person.says('may I come back?');
+  const { text } = await person.chat.until((message) => CODE.test(message.text) && !message.text.includes(code));
+  assert.equal((await pair(CODE.exec(text)?.[0] ?? '')).status, 200);
+  model.when('hello from Ron', say('Hello again.'));
+  person.says('hello from Ron');
+  await person.chat.until((message) => message.text === 'Hello again.');
+});
+
 test('The parts of messages must be listed newest first, with the ids of the service and the reasons of failures', async () => {
   const { person, code, id } = await newStranger('Lou');
   await pair(code);
@@ -161,6 +179,7 @@ test('A call for an unknown channel must answer 400 with the names of the known 
     ask('POST', 'admin/channels/pigeon/test', { body: {} }),
     ask('POST', 'admin/channels/pigeon/pair', { body: { code: 'AAAAA-AAAAA' } }),
     ask('DELETE', 'admin/channels/pigeon/senders/1'),
+    ask('POST', 'admin/channels/pigeon/senders/1/restore'),
   ];
   for (const answer of await Promise.all(calls)) assert.deepEqual(told(answer), [400, words]);
 });
@@ -174,6 +193,7 @@ test('Administering channels must answer 403 without the permission `admin.users
     ['POST', 'admin/channels/telegram/test'],
     ['POST', 'admin/channels/telegram/pair'],
     ['DELETE', 'admin/channels/telegram/senders/1'],
+    ['POST', 'admin/channels/telegram/senders/1/restore'],
   ] as const;
   for (const [method, path] of calls) {
     const refused = await ask(method, path, { token: settings });

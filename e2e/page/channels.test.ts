@@ -104,6 +104,11 @@ test('a bot is set up step by step, and a person is approved by the code that th
   await person(page, 'Eve').getByText('revoked', { exact: true }).waitFor();
   await focusIsIn(page, '#people-title');
   assert.equal(await button(page, 'Revoke Eve').count(), 0);
+  await button(page, 'Restore Eve').focus();
+  await page.keyboard.press('Enter');
+  await person(page, 'Eve').getByText('restored', { exact: true }).waitFor();
+  await focusIsIn(page, '#people-title');
+  assert.equal(await button(page, 'Restore Eve').count(), 0);
 });
 
 test('a channel that does not work says why, and whether Headgate tries again', async (t) => {

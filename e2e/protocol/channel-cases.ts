@@ -33,6 +33,7 @@ export function channelCases({ call, home }: Caller) {
     'channel.part.list': () => call('channel.part.list', {}),
     'channel.test': () => withBot(() => call('channel.test', { channel: 'telegram' })),
     'channel.revoke': () => call('channel.revoke', { channel: 'telegram', senderId: '1' }),
+    'channel.restore': () => call('channel.restore', { channel: 'telegram', senderId: '1' }),
     'channel.pair': () =>
       withBot(async (telegram) => {
         const eve = telegram.person({ name: 'Eve', id: 666 });

@@ -36,7 +36,7 @@ const NEEDED: readonly [string, object][] = [
   ['schedule.create', { autoApproveTools: ['bash'] }],
   ['node.pair.approve', { requestId: 'nobody' }],
   ['channel.pair', { channel: 'nowhere', code: 'x' }],
-  ['channel.revoke', { channel: 'nowhere', senderId: '1' }],
+  ...onEach(['channel.revoke', 'channel.restore'], { channel: 'nowhere', senderId: '1' }),
   ...onEach(['node.token.rotate', 'node.token.revoke'], { nodeId: 'nobody' }),
   ['user.create', { username: '', displayName: '', password: '' }],
   ...onEach(['user.update', 'user.delete'], { userId: 'nobody' }),

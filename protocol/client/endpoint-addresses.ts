@@ -105,6 +105,7 @@ export const endpoints: Addresses = {
     senders: { verb: 'get', path: '/v1/api/admin/channels/senders' },
     pair: { verb: 'post', path: '/v1/api/admin/channels/{channel}/pair' },
     revoke: { verb: 'delete', path: '/v1/api/admin/channels/{channel}/senders/{sender_id}' },
+    restore: { verb: 'post', path: '/v1/api/admin/channels/{channel}/senders/{sender_id}/restore' },
     deliveries: { verb: 'get', path: '/v1/api/admin/channels/deliveries' },
   },
   mcpConsent: {

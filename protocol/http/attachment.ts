@@ -13,14 +13,15 @@ export const attachmentEndpoints = {
   upload: endpoint({
     verb: 'post',
     path: PATH,
-    summary: 'Upload one file for a later message: an image (PNG, JPEG, GIF, WebP) or UTF-8 text.',
+    summary:
+      'Upload one file for a later message: an image (PNG, JPEG, GIF, WebP), a PDF, a recording, a video or UTF-8 text.',
     scope: 'write',
     body: 'multipart',
     idempotencyKey: true,
     request: () => z.object({ ws_id: z.string(), file: z.file() }),
     reply: () => Attachment,
     errors: {
-      400: 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached',
+      400: 'Only images (PNG, JPEG, GIF, WebP), PDFs, recordings, videos and UTF-8 text can be attached',
       408: 'The request body arrived too slowly',
       409: 'Too many attachments wait to be sent or are on their way, or the key was used for another file',
       413: 'The file is too large',

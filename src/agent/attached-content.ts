@@ -13,8 +13,8 @@ export const GONE = { kind: 'absent', why: 'its file is gone or damaged' } as co
 export type AttachedContents = ReadonlyMap<string, AttachedContent>;
 
 /**
- * Reads the bytes of an attachment; undefined when they are gone or damaged. Must not throw, because a bad file must
- * not end a conversation.
+ * Reads the bytes of an attachment, of a PDF its text; undefined when they are gone or damaged. Must not throw, because a
+ * bad file must not end a conversation.
  */
 export type ReadAttachment = (attachment: Attachment) => Promise<Uint8Array | undefined>;
 
@@ -24,6 +24,8 @@ const MOST_IMAGE_BYTES = 20 * 1024 * 1024;
 const MOST_TEXT_BYTES = 1024 * 1024;
 /** Per text file, in bytes: half from its beginning, half from its end. */
 const SHOWN_TEXT_BYTES = 256 * 1024;
+/** The most that a model gets of the text of a PDF. */
+export const SHOWN_PDF_BYTES = 64 * 1024;
 
 /**
  * Reads the attachments of the messages, newest first, until the request is full. For older ones the model gets a
@@ -34,25 +36,39 @@ export async function readAttached(messages: readonly Message[], read: ReadAttac
   const left = { image: MOST_IMAGE_BYTES, images: MOST_IMAGES, text: MOST_TEXT_BYTES };
   const named = messages.flatMap(seenIn);
   for (const attachment of named.reverse()) {
-    const { attachment_id: id, kind } = attachment;
-    if (contents.has(id)) continue;
-    const bytes = kind === 'image' ? attachment.size_bytes : Math.min(attachment.size_bytes, SHOWN_TEXT_BYTES);
-    if (left[kind] < bytes || (kind === 'image' && left.images === 0)) {
-      contents.set(id, { kind: 'absent', why: 'newer attachments filled the request' });
-      continue;
-    }
-    left[kind] -= bytes;
-    if (kind === 'image') left.images -= 1;
-    contents.set(id, await contentOf(attachment, read));
+    const { attachment_id: id } = attachment;
+    if (!contents.has(id)) contents.set(id, takeRoom(attachment, left) ? await contentOf(attachment, read) : NO_ROOM);
   }
   return contents;
+}
+
+const NO_ROOM = { kind: 'absent', why: 'newer attachments filled the request' } as const satisfies AttachedContent;
+
+/** Whether the request has room for the attachment, which then takes it. */
+function takeRoom(attachment: Attachment, left: { image: number; images: number; text: number }): boolean {
+  const what = attachment.kind === 'image' ? 'image' : 'text';
+  const bytes = what === 'image' ? attachment.size_bytes : mostTextOf(attachment);
+  if (left[what] < bytes || (what === 'image' && left.images === 0)) return false;
+  left[what] -= bytes;
+  if (what === 'image') left.images -= 1;
+  return true;
 }
 
 /** The attachments of a message that a model reads. Of the others it reads only the names. */
 export function seenIn(message: Message): readonly Attachment[] {
   if (message.role === 'assistant' || message.unseen === 'all') return [];
   const { attachments = [], unseen } = message;
-  return unseen === 'images' ? attachments.filter(({ kind }) => kind !== 'image') : attachments;
+  return attachments.filter(({ kind }) => !isOnlyNamed(kind) && (unseen !== 'images' || kind !== 'image'));
+}
+
+/** Recordings and videos, which no model here reads. */
+export const isOnlyNamed = (kind: Attachment['kind']): kind is 'audio' | 'video' =>
+  kind === 'audio' || kind === 'video';
+
+/** How many bytes of text a model gets of a file that is no image, at most. */
+export function mostTextOf({ kind, size_bytes }: Pick<Attachment, 'kind' | 'size_bytes'>): number {
+  if (isOnlyNamed(kind)) return 0;
+  return kind === 'pdf' ? SHOWN_PDF_BYTES : Math.min(size_bytes, SHOWN_TEXT_BYTES);
 }
 
 /**
@@ -87,7 +103,7 @@ function loadOf(messages: readonly Message[]): Load {
   return {
     images: images.length,
     imageBytes: sum(images.map(({ size_bytes: bytes }) => bytes)),
-    textBytes: sum(texts.map(({ size_bytes: bytes }) => Math.min(bytes, SHOWN_TEXT_BYTES))),
+    textBytes: sum(texts.map(mostTextOf)),
   };
 }
 
@@ -95,7 +111,7 @@ async function contentOf(attachment: Attachment, read: ReadAttachment): Promise<
   const bytes = await read(attachment);
   if (!bytes) return GONE;
   const { kind } = attachment;
-  return kind === 'image' ? { kind, bytes } : { kind, text: toShownText(bytes) };
+  return kind === 'image' ? { kind, bytes } : { kind: 'text', text: toShownText(bytes) };
 }
 
 function toShownText(bytes: Uint8Array): string {

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
-import { createTextCheck, imageTypeOf, MAGIC_BYTES, TEXT_TYPE } from './file-kind.ts';
+import { createTextCheck, imageTypeOf, TEXT_TYPE } from './file-kind.ts';
+import { HEAD_BYTES, mediaTypeOf } from './media-type.ts';
 
 /** The type and size of a file, from its bytes. */
 export type ContentType = Pick<Attachment, 'mime_type' | 'size_bytes' | 'kind'>;
@@ -26,11 +27,11 @@ export class CheckedContent {
     let size = 0;
     for await (const chunk of this.#bytes) {
       size += chunk.length;
-      if (head.length < MAGIC_BYTES) head = Buffer.concat([head, chunk.subarray(0, MAGIC_BYTES)]);
+      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES)]);
       const what = imageTypeOf(head) === undefined ? 'file' : 'image';
       if (size > MOST_BYTES[what]) throw tooLarge(what);
-      const mayBeImage = what === 'image' || head.length < MAGIC_BYTES;
-      if (!text.add(chunk) && !mayBeImage) throw unsupported();
+      const mayBeKnown = what === 'image' || mediaTypeOf(head) !== undefined || head.length < HEAD_BYTES;
+      if (!text.add(chunk) && !mayBeKnown) throw unsupported();
       yield chunk;
     }
     this.#type = typeOf({ head, size, isText: text.end() });
@@ -41,6 +42,8 @@ function typeOf({ head, size, isText }: { head: Uint8Array; size: number; isText
   if (size === 0) throw new GatewayError('INVALID_REQUEST', 'The file is empty');
   const imageType = imageTypeOf(head);
   if (imageType !== undefined) return { mime_type: imageType, size_bytes: size, kind: 'image' };
+  const media = mediaTypeOf(head);
+  if (media !== undefined) return { ...media, size_bytes: size };
   if (!isText) throw unsupported();
   return { mime_type: TEXT_TYPE, size_bytes: size, kind: 'text' };
 }
@@ -53,4 +56,7 @@ const MOST_BYTES = { image: LIMITS.imageBytes, file: LIMITS.attachmentBytes };
 const MIB = 1024 * 1024;
 
 const unsupported = () =>
-  new GatewayError('INVALID_REQUEST', 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached');
+  new GatewayError(
+    'INVALID_REQUEST',
+    'Only images (PNG, JPEG, GIF, WebP), PDFs, recordings, videos and UTF-8 text can be attached',
+  );

@@ -7,6 +7,7 @@ import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
+import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
@@ -223,6 +224,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     clean: agent.clean,
     channelServices: channelServices(live, fetch),
     hear: agent.configured.hear,
+    pdfText: createPdfText({ clock, workerUrl: assets.pdfWorkerUrl }),
     auth,
     authenticator: auth.authenticator,
     originPolicy,

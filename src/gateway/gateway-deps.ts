@@ -7,6 +7,7 @@ import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
 import type { Heard, Speech } from '../agent/speech/speech.ts';
+import type { ReadPdfText } from '../agent/tools/documents/attached-pdf.ts';
 import type { ProcessIdentity } from '../agent/tools/tool.ts';
 import type { Toolbox } from '../agent/tools/toolbox.ts';
 import type { Clock } from '../clock.ts';
@@ -97,6 +98,8 @@ export interface GatewayDeps {
   channelServices: ChannelServices;
   /** Turns recordings that people send into text. */
   hear(speech: Speech): Promise<Heard>;
+  /** The text of attached PDFs. */
+  pdfText: ReadPdfText;
   auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;

@@ -18,5 +18,5 @@ const CHANNELS = '/v1/api/admin/channels';
 export const CHANNEL_ROUTES = [
   ...[`GET ${CHANNELS}/senders`, `GET ${CHANNELS}/deliveries`],
   ...[`POST ${CHANNELS}/{channel}/test`, `POST ${CHANNELS}/{channel}/pair`],
-  `DELETE ${CHANNELS}/{channel}/senders/{sender_id}`,
+  ...[`DELETE ${CHANNELS}/{channel}/senders/{sender_id}`, `POST ${CHANNELS}/{channel}/senders/{sender_id}/restore`],
 ];

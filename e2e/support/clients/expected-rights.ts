@@ -52,7 +52,14 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['channel.test', 'channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
+    ...[
+      'channel.test',
+      'channel.sender.list',
+      'channel.pair',
+      'channel.revoke',
+      'channel.restore',
+      'channel.part.list',
+    ],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
@@ -179,7 +186,14 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'workstreams.all': ['logs.tail'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['channel.test', 'channel.sender.list', 'channel.pair', 'channel.revoke', 'channel.part.list'],
+    ...[
+      'channel.test',
+      'channel.sender.list',
+      'channel.pair',
+      'channel.revoke',
+      'channel.restore',
+      'channel.part.list',
+    ],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
   ],
@@ -255,6 +269,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
 /** What creates credentials or gives rights, so that service tokens are refused: the methods with their routes. */
 export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   ...{ 'auth.link': [], 'token.create': [], 'channel.pair': ['POST /v1/api/admin/channels/{channel}/pair'] },
+  'channel.restore': ['POST /v1/api/admin/channels/{channel}/senders/{sender_id}/restore'],
   'user.create': ['POST /v1/api/admin/users'],
   'user.update': ['PUT /v1/api/admin/users/{user_id}'],
   'user.token.create': ['POST /v1/api/admin/users/{user_id}/tokens'],

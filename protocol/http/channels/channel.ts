@@ -111,6 +111,17 @@ export const channelEndpoints = {
     reply: () => z.object({ status: z.literal('ok') }),
     errors: { 400: UNKNOWN },
   }),
+  restore: endpoint({
+    verb: 'post',
+    path: '/v1/api/admin/channels/{channel}/senders/{sender_id}/restore',
+    summary:
+      'End the revocation of a person, who gets a code with the next message unless the configuration lists them.',
+    scope: 'approve',
+    request: () => z.object({ channel: z.string(), sender_id: z.string() }),
+    /** `restored` is false if the person is not revoked: nothing changed. */
+    reply: () => z.object({ restored: z.boolean() }),
+    errors: { 400: UNKNOWN },
+  }),
   deliveries: endpoint({
     verb: 'get',
     path: '/v1/api/admin/channels/deliveries',

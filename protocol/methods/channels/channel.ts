@@ -76,8 +76,11 @@ export const ChannelSender = z
     senderId: z.string(),
     /** As the person writes it; nothing is decided by it. Empty if it is not known. */
     name: z.string(),
-    /** `stranger`: messages were refused, and nobody has decided about the person. */
-    status: z.enum(['pending', 'approved', 'revoked', 'stranger']),
+    /**
+     * `restored`: a revocation was ended, so that the person can be approved again; `stranger`: messages were refused, and
+     * nobody has decided about the person.
+     */
+    status: z.enum(['pending', 'approved', 'revoked', 'restored', 'stranger']),
     /** The user whom the person is linked to; absent: the operator. */
     userId: z.string().optional(),
     /** Until when a code can be approved. */
@@ -174,6 +177,19 @@ export const channelContracts = {
     params: () =>
       z.strictObject({ channel: ChannelName, senderId: NonEmpty.max(32) }).meta({ id: 'ChannelRevokeParams' }),
     result: () => z.strictObject({ revoked: z.boolean() }).meta({ id: 'ChannelRevokeResult' }),
+  }),
+  'channel.restore': contract({
+    summary:
+      'End the revocation of a person, who gets a code with the next message unless the configuration lists them.',
+    scope: 'approve',
+    permission: 'admin.users',
+    audit: { action: 'channel.restore', id: 'senderId', by: 'handler' },
+    stepUp: always,
+    refusesServices: true,
+    params: () =>
+      z.strictObject({ channel: ChannelName, senderId: NonEmpty.max(32) }).meta({ id: 'ChannelRestoreParams' }),
+    /** `restored` is false if the person is not revoked: nothing changed. */
+    result: () => z.strictObject({ restored: z.boolean() }).meta({ id: 'ChannelRestoreResult' }),
   }),
   'channel.part.list': contract({
     summary: 'What was sent to chats, newest first, with the ids that the services gave.',

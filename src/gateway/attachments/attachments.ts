@@ -3,6 +3,7 @@ import type { ReadStream } from 'node:fs';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { Attachment } from '../../../protocol/stream-events.ts';
+import type { ReadPdfText } from '../../agent/tools/documents/attached-pdf.ts';
 import type { Clock } from '../../clock.ts';
 import { CheckedContent } from '../../content/content-check.ts';
 import { safeFileName } from '../../content/file-kind.ts';
@@ -22,12 +23,14 @@ import { findAttachment, findWaiting, isNamed, type Owner } from './attachment-q
 import { insertPending, insertReserved, type NewAttachment, reserve, toAttachment } from './attachment-rows.ts';
 import type { Claim, Held } from './claim.ts';
 import type { InlineFile } from './inline.ts';
+import { PdfTexts } from './pdf-texts.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 import { createWholeFiles, type WholeFiles } from './whole-files.ts';
 
 interface AttachmentsDeps {
   store: Store;
   files: AttachmentFiles;
+  pdfText: ReadPdfText;
   idempotency: Pick<Idempotency, 'answer'>;
   clock: Clock;
   ids: Ids;
@@ -47,6 +50,7 @@ const DAY_MS = 86_400_000;
 export class Attachments {
   readonly #deps: AttachmentsDeps;
   readonly #whole: WholeFiles;
+  readonly #pdfs: PdfTexts;
   /** Files whose row is not committed yet, with their owner, so that the sweep keeps them. */
   readonly #arriving = new Map<string, string>();
   /** Files whose workstream is not there yet. */
@@ -55,6 +59,7 @@ export class Attachments {
   constructor(deps: AttachmentsDeps) {
     this.#deps = deps;
     this.#whole = createWholeFiles(deps);
+    this.#pdfs = new PdfTexts({ whole: this.#whole, pdfText: deps.pdfText });
     const { files, clock, ids } = deps;
     this.staged = new StagedFiles({ files, arriving: this.#arriving, clock, ids });
   }
@@ -194,6 +199,11 @@ export class Attachments {
   /** The bytes of a message's attachment; undefined when they are gone or damaged. */
   read(attachment: Attachment): Promise<Buffer | undefined> {
     return this.#whole.read(attachment);
+  }
+
+  /** What a model reads of a message's attachment: the text of a PDF, and the bytes of other files. */
+  readForModel(attachment: Attachment): Promise<Buffer | undefined> {
+    return attachment.kind === 'pdf' ? this.#pdfs.read(attachment) : this.#whole.read(attachment);
   }
 
   /** Removes uploads that were never sent, and files without a workstream. Retries failures at the next sweep. */

@@ -19,7 +19,7 @@ export interface ReceivedFile {
 }
 
 interface StagedDeps {
-  files: Pick<AttachmentFiles, 'write' | 'remove'>;
+  files: Pick<AttachmentFiles, 'write' | 'open' | 'remove'>;
   /** Files without a row, with their owners, which the sweep keeps. */
   arriving: Map<string, string>;
   clock: Pick<Clock, 'now'>;
@@ -52,6 +52,13 @@ export class StagedFiles {
       await this.#discard(id);
       throw error;
     }
+  }
+
+  /** Reads a file that was stored. */
+  async *read({ attachment_id: id, size_bytes }: Attachment): AsyncGenerator<Uint8Array> {
+    await using file = await this.#deps.files.open(id, size_bytes);
+    if (!file) throw new GatewayError('UNAVAILABLE', 'The file that was just stored is gone');
+    yield* file.createReadStream({ autoClose: false });
   }
 
   /**

@@ -31,6 +31,7 @@ export type RecordDeps = Pick<
   | 'auth'
   | 'authenticator'
   | 'attachmentFiles'
+  | 'pdfText'
   | 'server'
   | 'clock'
   | 'ids'
@@ -60,6 +61,7 @@ export function createRecords(
     auth,
     authenticator,
     attachmentFiles,
+    pdfText,
     server: { nodeId },
     clock,
     ids,
@@ -78,7 +80,7 @@ export function createRecords(
     notes: createNotes(store),
     always,
     budgets,
-    attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
+    attachments: new Attachments({ store, files: attachmentFiles, pdfText, idempotency, clock, ids, log }),
     checkpoints: new Checkpoints({ store, files, workdirs, live, clean, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),

@@ -38,7 +38,7 @@ interface CompactionsDeps {
   models: Models;
   windows: ModelWindows;
   toolbox: Pick<Toolbox, 'definitions' | 'forCoordinators'>;
-  attachments: Pick<Attachments, 'read'>;
+  attachments: Pick<Attachments, 'readForModel'>;
   budgets: Pick<Budgets, 'forRun'>;
   events: Pick<EventLog, 'transient'>;
   clock: Clock;
@@ -150,7 +150,7 @@ export class Compactions {
   ): Promise<{ sent?: ModelRequest }> {
     if (version === undefined) return {};
     const messages = stored.map(({ message }) => message);
-    const attachments = await readAttached(messages, (attachment) => this.#deps.attachments.read(attachment));
+    const attachments = await readAttached(messages, (attachment) => this.#deps.attachments.readForModel(attachment));
     const effort = data.effort();
     return { sent: { system, messages, attachments, tools, effort, conversation: version, typedByPerson: false } };
   }

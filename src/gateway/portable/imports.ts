@@ -11,6 +11,7 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import { CheckedContent } from '../../content/content-check.ts';
 import { safeFileName, TEXT_TYPE } from '../../content/file-kind.ts';
+import { kindOfMedia } from '../../content/media-type.ts';
 import type { Ids } from '../../ids.ts';
 import { insertConsumed } from '../attachments/attachment-rows.ts';
 import type { Attachments } from '../attachments/attachments.ts';
@@ -159,7 +160,7 @@ async function* contentsOf(files: readonly FileContent[]): AsyncGenerator<Inline
   }
 }
 
-const kindOf = ({ mimeType }: FileContent) => (mimeType === TEXT_TYPE ? 'text' : 'image');
+const kindOf = ({ mimeType }: FileContent) => kindOfMedia(mimeType) ?? (mimeType === TEXT_TYPE ? 'text' : 'image');
 
 async function read(content: CheckedContent, refuse: (what: string) => GatewayError): Promise<CheckedContent> {
   try {

@@ -145,7 +145,7 @@ test('An invalid file must be refused with the place of the problem, and must ch
     [withFile({ ...image, sizeBytes: 9 }), 'files.0: it has 8 bytes, not 9'],
     [
       withFile({ ...image, base64: 'AAAA' }),
-      'files.0: Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached',
+      'files.0: Only images (PNG, JPEG, GIF, WebP), PDFs, recordings, videos and UTF-8 text can be attached',
     ],
     [
       fileOf([user('a')], { notes: [{ kind: 'info', createdMs: 1, after: 2, message: 'x' }] }),

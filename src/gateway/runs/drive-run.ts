@@ -68,7 +68,7 @@ async function drive(
       surroundings: deps.surroundings,
       templates: { nodeId: deps.nodeId, read: () => deps.templates.textFor(data) },
       trust: { read: () => readTrust(deps.store, run.wsId) },
-      readAttachment: (attachment) => deps.attachments.read(attachment),
+      readAttachment: (attachment) => deps.attachments.readForModel(attachment),
       keepImages: (images) => deps.attachments.hold({ wsId: run.wsId, principal: run.principal }, images),
       get messageCount() {
         return data.messageCount;

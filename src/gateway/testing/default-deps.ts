@@ -123,6 +123,7 @@ export async function defaultDeps({
     authenticator,
     logRing: createLogRing('test'),
     channelServices: onlyWebhooks({ destinations: () => new Map(), fetch }),
+    pdfText: async ({ name }) => `text of ${name}`,
     hear: async () => ({ kind: 'unheard' as const, why: 'nothing listens here' }),
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),

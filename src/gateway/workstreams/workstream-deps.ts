@@ -96,7 +96,7 @@ export interface WorkstreamDeps {
   windows: ModelWindows;
   /** The files of messages, and images that tools have read. */
   attachments: {
-    read: ReadAttachment;
+    readForModel: ReadAttachment;
     hold(owner: { wsId: string; principal: string }, images: readonly ReadImage[]): Promise<KeptImages>;
   };
   surroundings: Surroundings;

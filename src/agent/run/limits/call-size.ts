@@ -1,3 +1,4 @@
+import { mostTextOf } from '../../attached-content.ts';
 import type { Message } from '../../message.ts';
 import type { Model, Usage } from '../../providers/model.ts';
 
@@ -42,9 +43,9 @@ export function sizeOf(
   for (const message of messages) {
     chars += JSON.stringify(message).length;
     if (message.role === 'assistant') continue;
-    for (const { kind, size_bytes } of message.attachments ?? []) {
-      if (kind === 'image') images += 1;
-      else chars += size_bytes;
+    for (const attachment of message.attachments ?? []) {
+      if (attachment.kind === 'image') images += 1;
+      else chars += mostTextOf(attachment);
     }
   }
   const attached = images * IMAGE_TOKENS;

@@ -1,4 +1,4 @@
-import { seenIn } from '../../attached-content.ts';
+import { mostTextOf, seenIn } from '../../attached-content.ts';
 import type { Message, ToolMessage, UserMessage } from '../../message.ts';
 import type { ToolDefinition } from '../../providers/model.ts';
 
@@ -8,8 +8,6 @@ const BYTES_OF_FRAME = 16;
 const BYTES_OF_IMAGE = 5_000;
 /** An attachment that is only named. */
 const BYTES_OF_WORDS = 150;
-/** More of an attached text is not sent. */
-const MOST_TEXT_BYTES = 256 * 1024;
 
 /** How much text a model reads for these messages, in UTF-8 bytes. */
 export const bytesOfMessages = (messages: readonly Message[]): number =>
@@ -35,7 +33,7 @@ function bytesOfAttachments(message: UserMessage | ToolMessage): number {
   const seen = seenIn(message);
   const named = (message.attachments ?? []).length - seen.length;
   return seen.reduce(
-    (sum, { kind, size_bytes }) => sum + (kind === 'image' ? BYTES_OF_IMAGE : Math.min(size_bytes, MOST_TEXT_BYTES)),
+    (sum, file) => sum + (file.kind === 'image' ? BYTES_OF_IMAGE : mostTextOf(file)),
     named * BYTES_OF_WORDS,
   );
 }

@@ -41,13 +41,22 @@ export function toPageRange(pages: string | undefined): PageRange {
   return { first, last };
 }
 
+interface PdfFile {
+  bytes: Buffer;
+  /** What it is called. */
+  shown: string;
+  range: PageRange;
+  /** Nobody can ask for other pages. */
+  isAttached?: boolean;
+}
+
 /** The text of some pages. Runs in a worker with limits of time and memory, because the file may be made to harm. */
 export async function readPdf(
-  file: { bytes: Buffer; shown: string; range: PageRange },
+  file: PdfFile,
   { clock, workerUrl }: PdfReader,
   { signal, maxOutputBytes }: { signal: AbortSignal; maxOutputBytes: number },
 ): Promise<string> {
-  const { bytes, shown, range } = file;
+  const { bytes, shown, range, isAttached = false } = file;
   const task: PdfTask = { bytes: Uint8Array.from(bytes), ...range, maxChars: maxOutputBytes };
   using deadline = withDeadline(signal, { clock, ms: DEADLINE_MS });
   try {
@@ -58,10 +67,12 @@ export async function readPdf(
           ? `${shown} is protected by a password.`
           : `${shown} is damaged: it cannot be read as a PDF.`,
       );
-    return toText(message, range, maxOutputBytes);
+    return toText(message, { ...range, isAttached }, maxOutputBytes);
   } catch (error) {
     if (error instanceof StopReason && error.kind === 'timeout')
-      throw new ToolProblem(`${shown} could not be read within ${DEADLINE_MS / 1_000} s; read fewer pages.`);
+      throw new ToolProblem(
+        `${shown} could not be read within ${DEADLINE_MS / 1_000} s${isAttached ? '.' : '; read fewer pages.'}`,
+      );
     throw error;
   }
 }
@@ -118,7 +129,7 @@ async function diedOf(worker: Worker, signal: AbortSignal): Promise<never> {
 
 function toText(
   { total, pages }: Extract<PdfMessage, { kind: 'pages' }>,
-  { first, last }: PageRange,
+  { first, last, isAttached }: PageRange & { isAttached: boolean },
   maxBytes: number,
 ): string {
   if (first > total) return `[the PDF has only ${total} pages]`;
@@ -129,8 +140,9 @@ function toText(
   const room = Math.max(1_024, maxBytes - 200);
   const isCut = Buffer.byteLength(text) > room;
   const head = isCut ? takeHead(Buffer.from(text), { maxBytes: room, maxLines: 100_000 }).toString('utf8') : text;
-  const rest = shownTo < total && !isCut ? [`pages "${shownTo + 1}-" shows the rest`] : [];
-  const wanted = isCut ? ['cut here; read fewer pages at once'] : rest;
+  const isRest = shownTo < total && !isCut;
+  const rest = isRest ? [isAttached ? 'the rest is not shown' : `pages "${shownTo + 1}-" shows the rest`] : [];
+  const wanted = isCut ? [isAttached ? 'cut here' : 'cut here; read fewer pages at once'] : rest;
   const range = shownTo === first ? `page ${first}` : `pages ${first} to ${Math.min(shownTo, last)}`;
   return `${head}\n[${[`${range} of ${total}`, ...wanted].join('; ')}]`;
 }

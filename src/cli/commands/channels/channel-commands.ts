@@ -45,6 +45,11 @@ export function addChannelCommands(program: Command, { root, around, withTarget 
     .argument('<sender>', 'number or name of the person, as listed by "headgate channel senders"')
     .option('--channel <name>', 'chat service', 'telegram')
     .action(async (which: string, flags: ChannelFlags) => (await load()).revokeSender(which, on(flags)));
+  withTarget(channel.command('restore'))
+    .description('end the revocation of a person, who then gets a new code with the next message')
+    .argument('<sender>', 'number or name of the person, as listed by "headgate channel senders"')
+    .option('--channel <name>', 'chat service', 'telegram')
+    .action(async (which: string, flags: ChannelFlags) => (await load()).restoreSender(which, on(flags)));
   withTarget(channel.command('logs'))
     .description('list the parts of messages that were sent to chats, newest first')
     .option('--limit <n>', 'how many parts, at most 500', '50')

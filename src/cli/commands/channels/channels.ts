@@ -81,6 +81,19 @@ export async function revokeSender(which: string, command: ChannelCommand<Channe
   });
 }
 
+/** Nothing changes for a person who is not revoked. */
+export async function restoreSender(which: string, command: ChannelCommand<ChannelFlags>): Promise<void> {
+  const { channel } = command.flags;
+  await ask(command, async (client) => {
+    const senderId = await findSender(client, { channel, which });
+    const { restored } = await client.call('channel.restore', { channel, senderId });
+    if (!restored) return tell(`Nothing changed: ${senderId} is not revoked on ${channel}.`);
+    tell(
+      `Restored: ${senderId} gets a code with the next message on ${channel}, or may write if allowFrom has the number.`,
+    );
+  });
+}
+
 /** Lists what was sent. Parts whose arrival is unknown are counted below the table. */
 export async function listParts(command: ChannelCommand<LogFlags>): Promise<void> {
   const limit = Number(command.flags.limit);

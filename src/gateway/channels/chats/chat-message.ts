@@ -10,12 +10,14 @@ export interface ForeignText {
 export interface ChatFile {
   /** By which the service finds it. */
   id: string;
-  /** `speech` is turned into text. */
+  /** `speech` is turned into text, too. */
   kind: 'file' | 'speech';
   /** As the sender called it; undefined: it has no name. */
   fileName: string | undefined;
   /** As the service announces it; undefined: it does not say. */
   size: number | undefined;
+  /** Of a recording or video; undefined: the service does not say. */
+  seconds: number | undefined;
 }
 
 /** A message of a chat service as far as Headgate reads it. */

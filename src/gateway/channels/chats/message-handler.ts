@@ -97,26 +97,30 @@ export class MessageHandler {
   /** Accepts the message with its files and ends its update, in one unit. */
   async #send(
     { row, message, by, workstream }: AllowedMessage,
-    { claim, spoken }: ReceivedFiles & { kind: 'received' },
+    { claim, spoken, notes, warnings }: ReceivedFiles & { kind: 'received' },
   ): Promise<void> {
-    const { runs, onWork, clock } = this.#deps;
+    const { runs, replies, onWork, clock } = this.#deps;
     const { chat, foreign, senderId } = message;
     const { principal } = by;
+    const told = message.isForBot ? warnings : [];
+    const isForeign = foreign.length > 0 || claim?.attachments.some(({ kind }) => kind === 'pdf');
     try {
       const handle = await runs.accept(workstream, {
-        message: messageText(message, spoken),
+        message: messageText(message, { spoken, notes }),
         claim,
         principal: principal.id,
         // Words of strangers in it have no more rights than those of anybody who may write.
-        rights: foreign.length > 0 && by.rights === 'approve' ? 'write' : by.rights,
+        rights: isForeign && by.rights === 'approve' ? 'write' : by.rights,
         ...(principal.userId !== undefined && { sender: principal.userId }),
         source: 'person',
         request: { deliver: { provider: row.channel, to: chat }, fromChat: true },
         also: (runId) => [
           endUpdate(row, { state: 'accepted', runId, nowMs: clock.now() }),
           noteWritten({ channel: row.channel, chat }, { senderId, nowMs: clock.now() }),
+          ...(told.length > 0 ? [replies.notice(row, told.map((text) => `⚠ ${text}`).join('\n'))] : []),
         ],
       });
+      if (told.length > 0) replies.wake();
       this.#toldBusy.delete(chat);
       onWork(message, handle.ended);
     } catch (error) {

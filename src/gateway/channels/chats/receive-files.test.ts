@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { randomIds } from '../../../ids.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
@@ -8,7 +11,7 @@ import type { ChatFile } from './chat-message.ts';
 import { receiveFiles } from './receive-files.ts';
 
 const file = (id: string, more: Partial<ChatFile> = {}): ChatFile => ({
-  ...{ id, kind: 'file', fileName: `${id}.txt`, size: 2 },
+  ...{ id, kind: 'file', fileName: `${id}.txt`, size: 2, seconds: undefined },
   ...more,
 });
 
@@ -21,6 +24,13 @@ function setUp(kind: ServiceErrorKind = 'unreachable') {
       const pieces: Uint8Array[] = [];
       for await (const piece of bytes) pieces.push(piece);
       stored.set(id, Buffer.concat(pieces).toString());
+    },
+    async open(id: string) {
+      const folder = await mkdtemp(path.join(tmpdir(), 'staged-'));
+      await writeFile(path.join(folder, id), stored.get(id) ?? '');
+      const handle = await open(path.join(folder, id));
+      await rm(folder, { recursive: true });
+      return handle;
     },
     async remove(id: string) {
       stored.delete(id);
@@ -56,7 +66,7 @@ function setUp(kind: ServiceErrorKind = 'unreachable') {
   };
 }
 
-test('files are claimed in their order and recordings become text; abandoned, nothing is left', async () => {
+test('files are claimed in their order, recordings become text, too; abandoned, nothing is left', async () => {
   const stage = setUp();
   const received = await stage.receive([file('a'), file('v', { kind: 'speech' }), file('b')]);
   assert.ok(received.kind === 'received' && received.claim);
@@ -64,17 +74,34 @@ test('files are claimed in their order and recordings become text; abandoned, no
     received.claim.attachments.map(({ filename, kind }) => [filename, kind]),
     [
       ['a.txt', 'text'],
+      ['v.txt', 'text'],
       ['b.txt', 'text'],
     ],
   );
-  assert.deepEqual(received.spoken, ['heard v']);
+  assert.deepEqual([received.spoken, received.notes, received.warnings], [['heard v'], [], []]);
   assert.deepEqual(
     received.claim.statements('run').map(({ parameters }) => parameters?.at(-1)),
-    ['run', 'run'],
+    ['run', 'run', 'run'],
   );
-  assert.equal(stage.arriving.size, 2, 'the sweep keeps them');
+  assert.equal(stage.arriving.size, 3, 'the sweep keeps them');
   await received.claim.abandon();
   assert.deepEqual([stage.stored.size, stage.arriving.size], [0, 0]);
+});
+
+test('a recording that nobody can turn into text is attached, and the model and the person are told', async () => {
+  const received = await setUp().receive([file('n', { kind: 'speech', fileName: 'noise.oga', seconds: 12 })]);
+  assert.ok(received.kind === 'received');
+  const { claim, ...words } = received;
+  assert.deepEqual(
+    claim?.attachments.map(({ filename }) => filename),
+    ['noise.oga'],
+  );
+  assert.deepEqual(words, {
+    kind: 'received',
+    spoken: [],
+    notes: ['A recording of 12 seconds is attached as "noise.oga". Nobody knows what was said in it.'],
+    warnings: ['noise.oga: only noise. I have kept the recording.'],
+  });
 });
 
 test('once the claim is settled, the files are no longer arriving', async () => {
@@ -88,8 +115,8 @@ test('once the claim is settled, the files are no longer arriving', async () => 
 test('one file that cannot be read refuses the message, and the others are removed', async () => {
   const refused = {
     'big.txt is too large: I take at most 20 MiB.': file('big', { size: 20 * 1024 * 1024 + 1 }),
-    'zip.txt: Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached.': file('zip'),
-    'noise.oga: only noise.': file('n', { kind: 'speech', fileName: 'noise.oga' }),
+    'zip.txt: Only images (PNG, JPEG, GIF, WebP), PDFs, recordings, videos and UTF-8 text can be attached.':
+      file('zip'),
   };
   for (const [why, bad] of Object.entries(refused)) {
     const stage = setUp();

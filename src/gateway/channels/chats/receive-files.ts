@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import { LIMITS } from '../../../../protocol/limits.ts';
+import type { Attachment } from '../../../../protocol/stream-events.ts';
 import type { Heard, Speech } from '../../../agent/speech/speech.ts';
 import { safeFileName } from '../../../content/file-kind.ts';
 import type { Attachments } from '../../attachments/attachments.ts';
@@ -7,6 +8,7 @@ import type { Claim } from '../../attachments/claim.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
 import { ServiceError } from '../calls/service-error.ts';
 import type { ChatFile, ChatMessage } from './chat-message.ts';
+import type { FileWords } from './message-text.ts';
 
 export interface FileDeps {
   /** Downloads a file of the service. Throws ServiceError. */
@@ -18,12 +20,14 @@ export interface FileDeps {
   stopping: AbortSignal;
 }
 
-/** The files of a message, loaded, and the text of what was spoken in them; or why the message is not taken. */
+/** The files of a message, loaded, with what the model and the person have to know; or why the message is not taken. */
 export type ReceivedFiles =
-  | { kind: 'received'; claim: Claim | undefined; spoken: readonly string[] }
+  | ({ kind: 'received'; claim: Claim | undefined; warnings: readonly string[] } & FileWords)
   | { kind: 'refused'; why: string };
 
-const NONE: ReceivedFiles = { kind: 'received', claim: undefined, spoken: [] };
+type Words = Record<'spoken' | 'notes' | 'warnings', string[]>;
+
+const NONE: ReceivedFiles = { kind: 'received', claim: undefined, spoken: [], notes: [], warnings: [] };
 
 /**
  * Loads the files of a message. They belong to nothing until the claim is committed together with the message, so that
@@ -39,15 +43,15 @@ export async function receiveFiles(
   if (files.length > LIMITS.attachmentsPerMessage)
     return { kind: 'refused', why: `I take at most ${LIMITS.attachmentsPerMessage} files with a message.` };
   const ids: string[] = [];
-  const spoken: string[] = [];
+  const words: Words = { spoken: [], notes: [], warnings: [] };
   let received: ReceivedFiles | undefined;
   try {
     for (const file of files) {
-      const loaded = await load(file, owner.principal, deps);
-      if ('id' in loaded) ids.push(loaded.id);
-      else spoken.push(loaded.text);
+      const attachment = await load(file, owner.principal, deps);
+      ids.push(attachment.attachment_id);
+      if (file.kind === 'speech') addHeard(await hearIn(file, attachment, deps), { file, attachment, words });
     }
-    received = { kind: 'received', claim: deps.attachments.staged.claim(owner, ids), spoken };
+    received = { kind: 'received', claim: deps.attachments.staged.claim(owner, ids), ...words };
     return received;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
@@ -63,27 +67,33 @@ class Unreadable extends Error {}
 async function load(
   file: ChatFile,
   principal: string,
-  { openFile, attachments, hear, stopping: signal }: FileDeps,
-): Promise<{ id: string } | { text: string }> {
+  { openFile, attachments, stopping: signal }: FileDeps,
+): Promise<Attachment> {
   const maxBytes = LIMITS.attachmentBytes;
   if ((file.size ?? 0) > maxBytes) throw new Unreadable(tooLarge(file));
-  const open = () => openFile(file, { maxBytes, signal });
   try {
-    if (file.kind === 'speech')
-      return { text: await textOf(file, () => hear({ fileName: file.fileName, open, signal })) };
-    const { bytes } = await open();
-    const { attachment_id: id } = await attachments.staged.stage(principal, { fileName: file.fileName, bytes });
-    return { id };
+    const { bytes } = await openFile(file, { maxBytes, signal });
+    return await attachments.staged.stage(principal, { fileName: file.fileName, bytes });
   } catch (error) {
     throw unreadableOf(error, file) ?? error;
   }
 }
 
-async function textOf(file: ChatFile, hear: () => Promise<Heard>): Promise<string> {
-  const heard = await hear();
-  if (heard.kind === 'text') return heard.text;
-  throw new Unreadable(`${nameOf(file)}: ${heard.why}`);
+/** What was said in a recording that is stored. */
+const hearIn = ({ fileName }: ChatFile, attachment: Attachment, { hear, attachments, stopping }: FileDeps) =>
+  hear({ fileName, open: async () => ({ bytes: attachments.staged.read(attachment) }), signal: stopping });
+
+function addHeard(
+  heard: Heard,
+  { file, attachment, words }: { file: ChatFile; attachment: Attachment; words: Words },
+): void {
+  if (heard.kind === 'text') return void words.spoken.push(heard.text);
+  words.notes.push(`${recordingOf(file)} is attached as "${attachment.filename}". Nobody knows what was said in it.`);
+  words.warnings.push(`${nameOf(file)}: ${heard.why} I have kept the recording.`);
 }
+
+const recordingOf = ({ seconds }: ChatFile): string =>
+  seconds === undefined ? 'A recording' : `A recording of ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 
 /** Undefined: it may succeed later. */
 function unreadableOf(error: unknown, file: ChatFile): Unreadable | undefined {

@@ -28,6 +28,9 @@ export function createReplies({ store, wake, clock }: RepliesDeps) {
     async end(row: InboxRow, state: Exclude<InboxState, 'waiting'>, reason?: string) {
       await store.commit({ statements: [endUpdate(row, { state, reason, nowMs: clock.now() })] });
     },
+    /** What the chat is told when an update ends in a unit of somebody else, who calls `wake` afterwards. */
+    notice: (row: InboxRow, text: string): Statement => toChat(row, text, clock.now()),
+    wake,
     /** Tells the chat of an update that has ended something. */
     async tell(row: InboxRow, text: string) {
       await store.commit({ statements: [toChat(row, text, clock.now())] });

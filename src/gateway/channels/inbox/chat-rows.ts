@@ -12,8 +12,8 @@ export const readChat = ({ db }: Pick<Store, 'db'>, { channel, chat }: ChatName)
   db.selectFrom('channel_chats').selectAll().where('channel', '=', channel).where('chat', '=', chat).executeTakeFirst();
 
 /**
- * The chat from which people last wrote to a workstream. Not one with a person who was revoked since: nothing is sent there
- * unless somebody names it.
+ * The chat from which people last wrote to a workstream. Not one with a person who was revoked since, or who has not been
+ * approved again: nothing is sent there unless somebody names it.
  */
 export const readLastChat = (
   { db }: Pick<Store, 'db'>,
@@ -27,7 +27,8 @@ export const readLastChat = (
     .where(
       sql<boolean>`(kind = 'group' or not exists (
         select 1 from channel_senders
-        where channel_senders.channel = channel_chats.channel and sender_id = last_sender and status = 'revoked'))`,
+        where channel_senders.channel = channel_chats.channel and sender_id = last_sender
+          and (status = 'revoked' or status <> 'approved' and updated_ms >= last_in_ms)))`,
     )
     .$if(channel !== undefined, (query) => query.where('channel', '=', channel ?? ''))
     .orderBy('last_in_ms', 'desc')

@@ -50,8 +50,8 @@ export const askForPairing = (asked: {
         SELECT ?1, ?2, 'pending', ?3, '', ?4, ?5, ?6, ?6, ?6
         WHERE (SELECT count(*) FROM channel_senders WHERE channel = ?1 AND status = 'pending' AND code_expires_ms > ?6
           AND sender_id <> ?2) < ?7
-        ON CONFLICT DO UPDATE SET name = ?3, code_hash = ?4, code_expires_ms = ?5, replied_ms = ?6, updated_ms = ?6
-          WHERE status = 'pending'`,
+        ON CONFLICT DO UPDATE SET status = 'pending', name = ?3, code_hash = ?4, code_expires_ms = ?5, replied_ms = ?6, updated_ms = ?6
+          WHERE status IN ('pending', 'restored')`,
   parameters: [asked.channel, asked.senderId, asked.name, asked.codeHash, asked.expiresMs, asked.nowMs, asked.most],
   expect: 1,
 });
@@ -90,6 +90,24 @@ export const revokeSender = (
   parameters: [channel, senderId, by, nowMs],
   expect: 1,
 });
+
+/**
+ * Ends a revocation. The person needs a code again, which comes with the next message: an approval always goes to somebody
+ * who writes now. Refused when the person is not revoked.
+ */
+export const restoreSender = (
+  { channel, senderId }: SenderName,
+  { by, nowMs }: { by: string; nowMs: number },
+): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_senders')
+      .set({ status: 'restored', replied_ms: null, decided_by: by, updated_ms: nowMs })
+      .where('channel', '=', channel)
+      .where('sender_id', '=', senderId)
+      .where('status', '=', 'revoked'),
+    1,
+  );
 
 /** How many messages of each person were refused, of those that are still stored, and when the last of them came. */
 export const countBlocked = ({ db }: Pick<Store, 'db'>) =>

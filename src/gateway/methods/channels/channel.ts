@@ -10,6 +10,7 @@ import {
   countBlocked,
   readPending,
   readSenders,
+  restoreSender,
   revokeSender,
 } from '../../channels/inbox/sender-rows.ts';
 import type { LazyService } from '../../channels/lazy-service.ts';
@@ -32,7 +33,7 @@ export interface ChannelMethodDeps {
 
 const LOGGED = 50;
 const MOST_SENDERS = 1_000;
-/** As services write the numbers of people, and of channels that write in groups. Anything else would revoke nobody. */
+/** As services write the numbers of people, and of channels that write in groups. Anything else names nobody. */
 const SENDER_ID = /^-?[1-9]\d{0,19}$/;
 
 export const channelMethods = ({
@@ -81,7 +82,7 @@ export const channelMethods = ({
   },
   'channel.revoke': async ({ channel, senderId }, call) => {
     const service = serviceOf(channel, services);
-    if (!SENDER_ID.test(senderId)) throw new GatewayError('INVALID_REQUEST', `senderId is no number: ${senderId}`);
+    checkSenderId(senderId);
     const by = call.principal?.id ?? 'unknown';
     const revoke = revokeSender({ channel, senderId }, { by, nowMs: clock.now() });
     const record = call.audited({ id: senderId, channel });
@@ -89,10 +90,21 @@ export const channelMethods = ({
     await service.drop(senderId);
     return { revoked: true };
   },
+  'channel.restore': async ({ channel, senderId }, call) => {
+    serviceOf(channel, services);
+    checkSenderId(senderId);
+    const restore = restoreSender({ channel, senderId }, { by: call.principal?.id ?? 'unknown', nowMs: clock.now() });
+    const record = call.audited({ id: senderId, channel });
+    return { restored: await tookEffect(store.commit({ statements: [restore, ...record] })) };
+  },
   'channel.part.list': async ({ limit = LOGGED }) => ({
     parts: (await readLatestChunks(store, { limit })).map(toPart),
   }),
 });
+
+function checkSenderId(senderId: string): void {
+  if (!SENDER_ID.test(senderId)) throw new GatewayError('INVALID_REQUEST', `senderId is no number: ${senderId}`);
+}
 
 function serviceOf(channel: string, services: ChannelMethodDeps['services']): ChannelService {
   const service = Object.entries(services).find(([name]) => name === channel)?.[1];

@@ -49,6 +49,10 @@ export const channelRoutes = [
     params: ({ channel, sender_id }) => ({ channel, senderId: sender_id }),
     reply: () => ({ status: 'ok' as const }),
   }),
+  bind(channelEndpoints.restore, 'channel.restore', {
+    params: ({ channel, sender_id }) => ({ channel, senderId: sender_id }),
+    reply: ({ restored }) => ({ restored }),
+  }),
   bind(channelEndpoints.deliveries, 'channel.part.list', {
     params: ({ limit }) => ({ limit }),
     reply: ({ parts }) => ({

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   'auth.setup',
   'budget.set',
   'channel.pair',
+  'channel.restore',
   'channel.revoke',
   'checkpoint.redo',
   'checkpoint.undo',

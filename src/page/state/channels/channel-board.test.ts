@@ -88,13 +88,15 @@ test('an approved person is told until the next attempt; a refusal is returned, 
   assert.equal(methods().filter((method) => method === 'channel.sender.list').length, 2);
 });
 
-test('a revocation names the person by number, and the list is read again', async () => {
-  const { board, answer, calls } = opened();
-  answer('channel.revoke', () => ({ revoked: true }));
-  assert.equal(await board.revoke(sender('7')), undefined);
-  assert.deepEqual(calls[0], ['channel.revoke', { channel: 'telegram', senderId: '7' }]);
-  assert.deepEqual(calls.at(-1)?.[0], 'channel.sender.list');
-});
+for (const verb of ['revoke', 'restore'] as const)
+  test(`${verb} names the person by number, and the list is read again`, async () => {
+    const { board, answer, calls } = opened();
+    answer('channel.revoke', () => ({ revoked: true }));
+    answer('channel.restore', () => ({ restored: true }));
+    assert.equal(await board[verb](sender('7')), undefined);
+    assert.deepEqual(calls[0], [`channel.${verb}`, { channel: 'telegram', senderId: '7' }]);
+    assert.deepEqual(calls.at(-1)?.[0], 'channel.sender.list');
+  });
 
 test('a test of the token ends in words', async () => {
   const { board, answer } = opened();

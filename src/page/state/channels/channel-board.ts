@@ -94,7 +94,7 @@ export class ChannelBoard {
     );
   }
 
-  /** Approves the person who received the code. This and `revoke` return an error message, or undefined on success. */
+  /** Approves the person who received the code. This, `revoke` and `restore` return an error message, or undefined on success. */
   async pair(asked: { channel: string; code: string; user: string }): Promise<string | undefined> {
     const { client } = this.#port;
     const { channel, code, user } = asked;
@@ -106,6 +106,11 @@ export class ChannelBoard {
 
   revoke({ channel, senderId }: Pick<ChannelSender, 'channel' | 'senderId'>): Promise<string | undefined> {
     return this.#attempt(() => this.#port.client.call('channel.revoke', { channel, senderId }));
+  }
+
+  /** Ends a revocation: the person gets a code with the next message. */
+  restore({ channel, senderId }: Pick<ChannelSender, 'channel' | 'senderId'>): Promise<string | undefined> {
+    return this.#attempt(() => this.#port.client.call('channel.restore', { channel, senderId }));
   }
 
   /** Asks the service whether it accepts the stored credential. */

@@ -41,6 +41,7 @@ export const SENDER_WORDS: Record<ChannelSender['status'], string> = {
   pending: 'waits for approval',
   approved: 'may write',
   revoked: 'revoked',
+  restored: 'restored',
   stranger: 'stranger',
 };
 

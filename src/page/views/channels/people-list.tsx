@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { ChannelRow, ChannelSender } from '../../../../protocol/methods/channels/channel.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -75,6 +76,10 @@ function SenderCard({ app, desk, sender, nowMs }: SenderProps) {
   const { channel, senderId, status } = sender;
   const name = sender.name.trim() === '' ? senderId : sender.name;
   const isPending = status === 'pending';
+  const problem = useSignal<string | undefined>(undefined);
+  const onProblem = (text: string | undefined) => {
+    problem.value = text;
+  };
   return (
     <RecordCard
       title={name}
@@ -82,6 +87,7 @@ function SenderCard({ app, desk, sender, nowMs }: SenderProps) {
       facts={factsOf(sender, { owner: board.ownerOf(sender), nowMs })}
       name={toVisibleLine(name)}
       onEdit={undefined}
+      buttons={status === 'revoked' && <RestoreButton app={app} desk={desk} sender={sender} onProblem={onProblem} />}
       removal={
         status === 'revoked'
           ? undefined
@@ -89,11 +95,37 @@ function SenderCard({ app, desk, sender, nowMs }: SenderProps) {
               verb: status === 'approved' ? 'Revoke' : 'Refuse',
               icon: 'cross',
               focusAfter: 'people-title',
-              loss: `? Headgate answers nothing more from ${channelName(channel)} ${toVisibleLine(senderId)}, and gives no new code. This cannot be undone.`,
+              loss: `? Headgate answers nothing more from ${channelName(channel)} ${toVisibleLine(senderId)}, and gives no new code. You can restore the person later.`,
               remove: () => board.revoke(sender),
             }
       }
-    />
+    >
+      <p class="problem" role="alert">
+        {problem.value}
+      </p>
+    </RecordCard>
+  );
+}
+
+type RestoreProps = Omit<SenderProps, 'nowMs'> & {
+  /** Told of an error message, or of undefined before each attempt. */
+  onProblem(text: string | undefined): void;
+};
+
+/** Needs no question: the person can do nothing more until a code is approved, or the configuration lists the number. */
+function RestoreButton({ app, desk, sender, onProblem }: RestoreProps) {
+  const { board } = channelPanelOf(app, desk);
+  const restore = async () => {
+    onProblem(undefined);
+    const problem = await board.restore(sender);
+    onProblem(problem);
+    if (problem === undefined) document.getElementById('people-title')?.focus(); // the button is gone
+  };
+  const name = sender.name.trim() === '' ? sender.senderId : sender.name;
+  return (
+    <button type="button" class="quiet" aria-label={`Restore ${toVisibleLine(name)}`} onClick={() => void restore()}>
+      Restore
+    </button>
   );
 }
 
@@ -103,6 +135,7 @@ function factsOf(sender: ChannelSender, { owner, nowMs }: { owner: string; nowMs
     `${channelName(channel)} ${toVisibleLine(senderId)}`,
     status === 'approved' && `conversations of ${toVisibleLine(owner)}`,
     isAsking(sender, nowMs) && codeExpiresAtMs !== undefined && `code ends ${toDistance(codeExpiresAtMs, nowMs)}`,
+    status === 'restored' && 'gets a code with the next message, unless allowFrom lists the number',
     blocked > 0 && `${toCount(blocked, 'refused message')}`,
   ];
   return facts.filter((fact) => fact !== false).join(' · ');

@@ -102,8 +102,8 @@ test('every kind of content is a file, a recording or unreadable', () => {
       videoNote: 'speech F video-note.mp4',
       sticker: 'file F sticker 👍',
       moving: 'stickers that move',
-      video: 'videos',
-      animation: 'animations',
+      video: 'file F video.mp4',
+      animation: 'file F animation.mp4',
       location: 'locations',
     },
   );

@@ -5,27 +5,38 @@ import type { ChatFile, ChatMessage } from '../../chats/chat-message.ts';
 type Content = Pick<ChatMessage, 'files' | 'unreadable'>;
 
 /** What a message consists of, besides text. */
-export function contentOf(message: Message): Content {
-  const { photo, animation, document, voice, audio, video_note: videoNote, sticker } = message;
-  if (photo) return withFile({ ...bestOf(photo), fileName: undefined });
+export const contentOf = (message: Message): Content =>
+  recordingOf(message) ??
+  fileOf(message) ?? { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
+
+function recordingOf({ voice, audio, video_note: videoNote }: Message): Content | undefined {
   if (voice) return withSpeech({ ...voice, fileName: 'voice.oga' });
   if (audio) return withSpeech({ ...audio, fileName: audio.file_name ?? 'audio.mp3' });
-  if (videoNote) return withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
-  // An animation comes as a document, too.
-  if (document && !animation) return withFile({ ...document, fileName: document.file_name });
-  if (sticker && !sticker.is_animated && !sticker.is_video)
-    return withFile({ ...sticker, fileName: `sticker ${sticker.emoji ?? ''}`.trim() });
-  return { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
+  return videoNote && withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
+}
+
+function fileOf({ photo, video, animation, document, sticker }: Message): Content | undefined {
+  if (photo) return withFile({ ...bestOf(photo), fileName: undefined });
+  if (video) return withFile({ ...video, fileName: video.file_name ?? 'video.mp4' });
+  // It comes as a document, too.
+  if (animation) return withFile({ ...animation, fileName: animation.file_name ?? 'animation.mp4' });
+  if (document) return withFile({ ...document, fileName: document.file_name });
+  if (!sticker || sticker.is_animated || sticker.is_video) return undefined;
+  return withFile({ ...sticker, fileName: `sticker ${sticker.emoji ?? ''}`.trim() });
 }
 
 interface NamedFile {
   file_id: string;
   file_size?: number;
+  duration?: number;
   fileName: string | undefined;
 }
 
-const toFile = (kind: ChatFile['kind'], { file_id: id, file_size: size, fileName }: NamedFile): Content => ({
-  files: [{ id, kind, fileName, size }],
+const toFile = (
+  kind: ChatFile['kind'],
+  { file_id: id, file_size: size, duration: seconds, fileName }: NamedFile,
+): Content => ({
+  files: [{ id, kind, fileName, size, seconds }],
   unreadable: undefined,
 });
 const withFile = (file: NamedFile) => toFile('file', file);
@@ -38,10 +49,8 @@ function bestOf(sizes: readonly PhotoSize[]): Pick<PhotoSize, 'file_id' | 'file_
   return fitting ?? { file_id: '' };
 }
 
-/** Contents that no model gets, as people call them. Everything else, such as a new title of a group, is no message. */
+/** Contents that are no files which can be attached, as people call them. Everything else, such as a new title of a group, is no message. */
 const UNREADABLE: readonly (readonly [keyof Message, string])[] = [
-  ['animation', 'animations'],
-  ['video', 'videos'],
   ['sticker', 'stickers that move'],
   ['contact', 'contacts'],
   ['location', 'locations'],

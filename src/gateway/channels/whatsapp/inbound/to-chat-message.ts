@@ -26,10 +26,11 @@ export function toChatMessage(said: WhatsAppMessage): ChatMessage {
 /** In place of the words of a forwarded file. */
 const FILE_ONLY = '(the attached file)';
 
+const USUAL_NAMES: Readonly<Record<string, string>> = { audio: 'voice.ogg', video: 'video.mp4' };
+
 function contentOf(media: WhatsAppMessage['media']): Pick<ChatMessage, 'files' | 'unreadable'> {
   if (media === undefined) return { files: [], unreadable: undefined };
-  if (media.kind === 'video') return { files: [], unreadable: 'videos' };
   const kind: ChatFile['kind'] = media.kind === 'audio' ? 'speech' : 'file';
-  const usual = media.kind === 'audio' ? 'voice.ogg' : undefined;
-  return { files: [{ id: media.id, kind, fileName: media.fileName ?? usual, size: undefined }], unreadable: undefined };
+  const fileName = media.fileName ?? USUAL_NAMES[media.kind];
+  return { files: [{ id: media.id, kind, fileName, size: undefined, seconds: undefined }], unreadable: undefined };
 }

@@ -52,7 +52,8 @@ export interface SenderTable {
   channel: string;
   /** The number that the service gave, which never changes and never belongs to another person. */
   sender_id: string;
-  status: 'pending' | 'approved' | 'revoked';
+  /** `restored`: as if nobody had decided, but with what is known of the person. */
+  status: 'pending' | 'approved' | 'revoked' | 'restored';
   /** As the person writes it: for people only, nothing is decided by it. */
   name: string;
   /** The user whose workstreams the chats of this person are; empty: the operator. */
