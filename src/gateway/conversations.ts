@@ -183,6 +183,7 @@ function createTalks(
     sessions,
     channels: outbox.channels,
     deliveries: outbox.deliveries,
+    previews: outbox.previews,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),

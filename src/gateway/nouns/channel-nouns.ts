@@ -18,6 +18,8 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     commands: turns.commands,
     approvals: turns.approvals,
     deliveries: talks.deliveries,
+    previews: talks.previews,
+    events: records.events,
     attachments: records.attachments,
     metrics,
   };

@@ -12,6 +12,7 @@ import { Inbox, type InboxDeps } from '../inbox/inbox.ts';
 import type { InboxRow } from '../inbox/inbox-rows.ts';
 import { createChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
+import { type ChatRun, runOf } from './chat-run.ts';
 import type { ChatService } from './chat-service.ts';
 import { obtainSession } from './chat-sessions.ts';
 import type { ChatSettings } from './chat-settings.ts';
@@ -45,7 +46,7 @@ export interface ChatServiceParts {
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   /** A run works on this message until `ended`. */
-  onWork(message: ChatMessage, ended: Promise<unknown>): void;
+  onWork(message: ChatMessage, work: ChatRun): void;
 }
 
 /** The people of a chat service: their messages, the buttons that they press, and what they are told. */
@@ -90,11 +91,15 @@ export function createChats(
         clock,
         log,
       }),
-    /** Names the runs in progress that messages of this service started, after a restart. */
-    resume(onResumed: (chat: string, ended: Promise<unknown>) => void): void {
-      for (const { current } of workstreams.list(DAEMON)) {
-        const { deliver, fromChat } = current?.run.request ?? {};
-        if (current && deliver?.provider === channel && fromChat) onResumed(deliver.to, current.ended);
+    /** Names the runs that messages of this service started and that go on, or still wait, after a restart. */
+    resume(onResumed: (chat: string, work: ChatRun) => void): void {
+      for (const workstream of workstreams.list(DAEMON)) {
+        const { current, queue } = workstream;
+        const waiting = queue.all().map(({ run, ended }) => ({ run, ended: ended.promise }));
+        for (const handle of [...(current ? [current] : []), ...waiting]) {
+          const { deliver, fromChat } = handle.run.request;
+          if (deliver?.provider === channel && fromChat) onResumed(deliver.to, runOf(workstream, handle));
+        }
       }
     },
   };

@@ -1,9 +1,12 @@
+import type { EventLog } from '../../events/event-log.ts';
 import type { ChannelHook } from '../channel-hook.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
+import type { ChatRun } from '../chats/chat-run.ts';
 import { TELEGRAM } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
 import { renameChats } from '../inbox/chat-rows.ts';
 import { dropUpdate, readAccount } from '../inbox/inbox-rows.ts';
+import { acknowledge } from './acknowledge.ts';
 import { createBots, type TelegramDeps } from './bots.ts';
 import { checkToken } from './check-token.ts';
 import { createHookOfBot } from './inbound/create-hook-of-bot.ts';
@@ -13,18 +16,29 @@ import { openFile } from './inbound/open-file.ts';
 import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
 import { Poller } from './poller.ts';
+import type { PreviewGate } from './preview/preview-gate.ts';
+import { Previews } from './preview/previews.ts';
 import { addressOf, sendText } from './send-text.ts';
 import { Typing } from './typing.ts';
 
 /** People who write to Headgate at Telegram. */
-export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts: ChatParts) {
+export function createTelegramNoun(
+  deps: ChatDeps,
+  telegram: TelegramDeps,
+  parts: ChatParts & { previews: PreviewGate; events: Pick<EventLog, 'onAppended'> },
+) {
   const { store, clock, ids, log } = deps;
   const bot = createBots(telegram, clock);
   const stopping = new AbortController();
   const typing = new Typing({ bot, clock });
+  const previews = new Previews({ bot, gate: parts.previews, events: parts.events, store, clock, log });
   const sendNow = async (chat: string, text: string) => {
     const current = bot();
     if (current) await sendText({ formatted: text, plain: text }, current, addressOf(chat));
+  };
+  const onWork = (chat: string, { run, ended, isCurrent }: ChatRun) => {
+    typing.during(chat, ended);
+    previews.during({ chat, run, ended, isCurrent });
   };
   const chats = createChats(
     {
@@ -33,7 +47,10 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       sendNow,
       openFile: (file, { maxBytes, signal }) => openFile(file, { bot, maxBytes, signal }),
       stopping: stopping.signal,
-      onWork: ({ chat }, ended) => typing.during(chat, ended),
+      onWork(message, work) {
+        void acknowledge(message, { bot: bot(), log });
+        onWork(message.chat, work);
+      },
     },
     deps,
     parts,
@@ -78,13 +95,14 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       return called && createHookOfBot({ called, store, onStored, clock });
     },
     run(signal: AbortSignal) {
-      chats.resume((chat, ended) => typing.during(chat, ended));
+      chats.resume(onWork);
       return poller.run(signal);
     },
     async close() {
       stopping.abort(new Error('the daemon stops'));
       typing.close();
       inbox.close();
+      await previews.close();
     },
   };
 }
