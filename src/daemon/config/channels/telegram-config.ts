@@ -39,7 +39,9 @@ const Settings = z.object({
   streaming: z
     .enum(['direct', 'all', 'off'])
     .default('direct')
-    .describe('Where an answer in progress is shown as a message that grows: in direct chats, also in groups, nowhere.'),
+    .describe(
+      'Where an answer in progress is shown as a message that grows: in direct chats, also in groups, nowhere.',
+    ),
   ackReaction: z
     .enum(ACK_REACTIONS)
     .optional()

@@ -5,14 +5,13 @@ import type { GatewayDeps } from '../../gateway-deps.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { Approvals } from '../../runs/approvals.ts';
 import type { Runs } from '../../runs/runs.ts';
-import { DAEMON } from '../../sharing/perception.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
 import { Inbox, type InboxDeps } from '../inbox/inbox.ts';
 import type { InboxRow } from '../inbox/inbox-rows.ts';
 import { createChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
-import { type ChatRun, runOf } from './chat-run.ts';
+import { type ChatRun, openRunsOf } from './chat-run.ts';
 import type { ChatService } from './chat-service.ts';
 import { obtainSession } from './chat-sessions.ts';
 import type { ChatSettings } from './chat-settings.ts';
@@ -93,14 +92,7 @@ export function createChats(
       }),
     /** Names the runs that messages of this service started and that go on, or still wait, after a restart. */
     resume(onResumed: (chat: string, work: ChatRun) => void): void {
-      for (const workstream of workstreams.list(DAEMON)) {
-        const { current, queue } = workstream;
-        const waiting = queue.all().map(({ run, ended }) => ({ run, ended: ended.promise }));
-        for (const handle of [...(current ? [current] : []), ...waiting]) {
-          const { deliver, fromChat } = handle.run.request;
-          if (deliver?.provider === channel && fromChat) onResumed(deliver.to, runOf(workstream, handle));
-        }
-      }
+      for (const { chat, work } of openRunsOf(channel, workstreams)) onResumed(chat, work);
     },
   };
 }

@@ -1,12 +1,10 @@
 import type { EventLog } from '../../events/event-log.ts';
 import type { ChannelHook } from '../channel-hook.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
-import type { ChatRun } from '../chats/chat-run.ts';
 import { TELEGRAM } from '../chats/chat-service.ts';
 import { type ChatDeps, type ChatParts, createChats } from '../chats/create-chats.ts';
 import { renameChats } from '../inbox/chat-rows.ts';
 import { dropUpdate, readAccount } from '../inbox/inbox-rows.ts';
-import { acknowledge } from './acknowledge.ts';
 import { createBots, type TelegramDeps } from './bots.ts';
 import { checkToken } from './check-token.ts';
 import { createHookOfBot } from './inbound/create-hook-of-bot.ts';
@@ -17,9 +15,8 @@ import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
 import { Poller } from './poller.ts';
 import type { PreviewGate } from './preview/preview-gate.ts';
-import { Previews } from './preview/previews.ts';
+import { createSignsOfWork } from './preview/signs-of-work.ts';
 import { addressOf, sendText } from './send-text.ts';
-import { Typing } from './typing.ts';
 
 /** People who write to Headgate at Telegram. */
 export function createTelegramNoun(
@@ -30,15 +27,10 @@ export function createTelegramNoun(
   const { store, clock, ids, log } = deps;
   const bot = createBots(telegram, clock);
   const stopping = new AbortController();
-  const typing = new Typing({ bot, clock });
-  const previews = new Previews({ bot, gate: parts.previews, events: parts.events, store, clock, log });
+  const signs = createSignsOfWork({ bot, gate: parts.previews, events: parts.events, store, clock, log });
   const sendNow = async (chat: string, text: string) => {
     const current = bot();
     if (current) await sendText({ formatted: text, plain: text }, current, addressOf(chat));
-  };
-  const onWork = (chat: string, { run, ended, isCurrent }: ChatRun) => {
-    typing.during(chat, ended);
-    previews.during({ chat, run, ended, isCurrent });
   };
   const chats = createChats(
     {
@@ -47,10 +39,7 @@ export function createTelegramNoun(
       sendNow,
       openFile: (file, { maxBytes, signal }) => openFile(file, { bot, maxBytes, signal }),
       stopping: stopping.signal,
-      onWork(message, work) {
-        void acknowledge(message, { bot: bot(), log });
-        onWork(message.chat, work);
-      },
+      onWork: signs.begin,
     },
     deps,
     parts,
@@ -95,14 +84,13 @@ export function createTelegramNoun(
       return called && createHookOfBot({ called, store, onStored, clock });
     },
     run(signal: AbortSignal) {
-      chats.resume(onWork);
+      chats.resume(signs.goOn);
       return poller.run(signal);
     },
     async close() {
       stopping.abort(new Error('the daemon stops'));
-      typing.close();
       inbox.close();
-      await previews.close();
+      await signs.close();
     },
   };
 }

@@ -26,7 +26,11 @@ const LIMITS = { signal: new AbortController().signal, timeoutMs: 10_000 };
  * Sends the preview of a run, or edits it. Resolves with the wait that Telegram asked for, 0 if it asked for none;
  * undefined: nothing more of this run is to be shown.
  */
-export async function showPreview(part: RenderedChunk, place: PreviewPlace, deps: ShowDeps): Promise<number | undefined> {
+export async function showPreview(
+  part: RenderedChunk,
+  place: PreviewPlace,
+  deps: ShowDeps,
+): Promise<number | undefined> {
   const known = await readPreview(deps.store, place.runId);
   if (known === undefined) return sendFirst(part, place, deps);
   if (known.state !== 'accepted') return undefined; // a second one might be a second message

@@ -1,6 +1,6 @@
-import type { Log } from '../../../log.ts';
-import type { ChatMessage } from '../chats/chat-message.ts';
-import type { Bot } from './bots.ts';
+import type { Log } from '../../../../log.ts';
+import type { ChatMessage } from '../../chats/chat-message.ts';
+import type { Bot } from '../bots.ts';
 
 const LIMITS = { signal: new AbortController().signal, timeoutMs: 10_000 };
 
