@@ -17,8 +17,8 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     runs: turns.runs,
     commands: turns.commands,
     approvals: turns.approvals,
-    deliveries: talks.deliveries,
-    previews: talks.previews,
+    deliveries: talks.outbox.deliveries,
+    previews: talks.outbox.previews,
     events: records.events,
     attachments: records.attachments,
     metrics,
@@ -44,7 +44,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     },
     clock: deps.clock,
   });
-  const { channels, deliveries } = talks;
+  const { channels, deliveries } = talks.outbox;
   const { store, clock, ids } = deps;
   return {
     channels,

@@ -65,7 +65,7 @@ export function createChats(
     users,
     runs,
     sessionOf: (message, as) => obtainSession(message, as, { service, store, workstreams, clock }),
-    commands: createChatCommands({ commands, replies }),
+    commands: createChatCommands({ store, commands, replies }),
     replies,
     receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
     offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
