@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { recordingLog, tempStore } from '../../../../testing/temp-store.ts';
 import { DeliveryError, NotNow } from '../../channel.ts';
+import { endDelivery, insertDelivery } from '../../delivery-rows.ts';
 import { putChat } from '../../inbox/chat-rows.ts';
 import { readChunks } from '../../ledger/chunk-rows.ts';
 import { insertPreview, readPreview } from '../../ledger/preview-rows.ts';
@@ -218,6 +219,22 @@ test('a preview whose sending is limited is sent later, and no row is left by it
   await stage.stream('b');
   await stage.pass(3_000);
   assert.deepEqual([stage.texts(), stage.calls.at(-1)], [['ab'], 'sendMessage at 4000']);
+});
+
+test('a preview comes after the messages that wait for the chat', async () => {
+  await using stage = await setUp();
+  const { store } = stage;
+  const message = { messageId: 'm', provider: 'telegram', to: CHAT, message: 'earlier', from: 'x', acceptedMs: 1 };
+  await store.commit({ statements: [insertDelivery(message)] });
+  await stage.stream('a');
+  await stage.pass(1_000);
+  assert.deepEqual(stage.calls, []);
+  await store.commit({
+    statements: [endDelivery('m', { status: 'delivered', attempts: 1, error: null, nowMs: 1 })],
+  });
+  await stage.stream('b');
+  await stage.pass(1_000);
+  assert.deepEqual(stage.calls, ['sendMessage at 2000']);
 });
 
 test('a preview that may have arrived is recorded so, is not sent twice, and the answer is whole', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../clock.ts';
 import type { Store } from '../../../store/store.ts';
+import { isAwaited } from '../../delivery-rows.ts';
 import { noteSent } from '../../inbox/chat-rows.ts';
 import { type RenderedChunk, updateChunk } from '../../ledger/chunk-rows.ts';
 import { forgetPreview, insertPreview, readPreview } from '../../ledger/preview-rows.ts';
@@ -49,6 +50,7 @@ async function sendFirst(
   { bot, store, clock }: ShowDeps,
 ): Promise<number | undefined> {
   const place = { channel: CHANNEL, chat };
+  if (await isAwaited({ provider: CHANNEL, destination: chat }, store)) return 0; // earlier messages come first
   await store.commit({ statements: [insertPreview(runId, place, clock.now())], durable: true });
   const known = await readPreview(store, runId);
   if (!known) return undefined;
