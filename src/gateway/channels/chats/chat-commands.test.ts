@@ -101,9 +101,10 @@ test('/clear forgets what was said before it, and nothing that was said afterwar
 test('/stop stops what went on before it, and nothing that was said afterwards', async () => {
   const writes = await killAtEach('stop', {
     async before(gateway) {
-      const isLater = ({ messages }: { messages: readonly { content?: unknown }[] }) =>
-        messages.at(-1)?.content === 'said afterwards';
-      gateway.puppet.replies((request) => (isLater(request) ? undefined : [never()]));
+      gateway.puppet.replies(({ messages }) => {
+        const last = messages.at(-1);
+        return last?.role === 'user' && last.content === 'said afterwards' ? undefined : [never()];
+      });
       await gateway.accept('in progress', { key: 'first' });
       await gateway.accept('waits', { key: 'second' });
     },
