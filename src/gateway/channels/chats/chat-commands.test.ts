@@ -80,7 +80,11 @@ test('/new saves the conversation once, whenever the daemon dies', async () => {
     before: (gateway) => say(gateway, 'hello'),
     between: sayAfterwards,
     async check({ parts, mainWorkstream }, killedAt) {
-      assert.equal((await visible(parts.store)).length, 2, `the main one and one that was saved, killed at ${killedAt}`);
+      assert.equal(
+        (await visible(parts.store)).length,
+        2,
+        `the main one and one that was saved, killed at ${killedAt}`,
+      );
       assert.equal(mainWorkstream().data.contextAfterSeq, 2);
     },
   });

@@ -1,8 +1,8 @@
 import type { Commands } from '../../commands/commands.ts';
 import type { Statement, Store } from '../../store/store.ts';
+import { stopOnce } from '../inbox/stop-once.ts';
 import type { AllowedMessage } from './allowed-message.ts';
 import type { Replies } from './replies.ts';
-import { stopOnce } from './stop-once.ts';
 
 interface ChatCommandDeps {
   store: Pick<Store, 'db' | 'commit'>;

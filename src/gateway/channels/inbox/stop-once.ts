@@ -1,7 +1,7 @@
 import { isRecord } from '../../../../protocol/is-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Workstream } from '../../workstreams/workstream.ts';
-import { type InboxRow, rewriteUpdate } from '../inbox/inbox-rows.ts';
+import { type InboxRow, rewriteUpdate } from './inbox-rows.ts';
 
 type StopStore = Pick<Store, 'db' | 'commit'>;
 
