@@ -1,6 +1,7 @@
 import { RequestError } from '../../protocol/client/request-error.ts';
 import type { Press } from '../checker/channels/chat-evidence.ts';
 import type { Random } from '../checker/random.ts';
+import type { SeenMessage } from '../support/channels/telegram/chat-room.ts';
 import type { Person } from '../support/channels/telegram/person.ts';
 import type { TelegramServer } from '../support/channels/telegram-server.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
@@ -54,21 +55,22 @@ export class Presser {
   async #work(): Promise<void> {
     const { people, random } = this.#scene;
     while (!this.#over.signal.aborted) {
-      for (const person of people)
-        for (const { messageId, buttons } of person.chat.sent) {
-          const key = `${person.id} ${messageId}`;
-          if (buttons.length === 0 || this.#seen.has(key)) continue;
-          this.#seen.add(key);
-          const all = buttons.flatMap(({ data }) => data ?? []);
-          const data = random.pick(all);
-          this.#press(person, { messageId, data });
-          // Often in the same batch of updates, perhaps with the other button.
-          if (random.chance(0.3)) this.#press(person, { messageId, data: random.pick(all) });
-          if (random.chance(0.3)) this.#late.push({ person, messageId, data: random.pick(all) });
-        }
+      for (const person of people) for (const message of person.chat.sent) this.#lookAt(message, person);
       if (random.chance(0.1)) this.#pressLate();
       await pause(LOOK_MS);
     }
+  }
+
+  #lookAt({ messageId, buttons }: SeenMessage, person: Person): void {
+    const { random } = this.#scene;
+    const key = `${person.id} ${messageId}`;
+    if (buttons.length === 0 || this.#seen.has(key)) return;
+    this.#seen.add(key);
+    const all = buttons.flatMap(({ data }) => data ?? []);
+    this.#press(person, { messageId, data: random.pick(all) });
+    // Often in the same batch of updates, perhaps with the other button.
+    if (random.chance(0.3)) this.#press(person, { messageId, data: random.pick(all) });
+    if (random.chance(0.3)) this.#late.push({ person, messageId, data: random.pick(all) });
   }
 
   /** Somebody presses a button of a question that was decided long ago. */

@@ -76,7 +76,7 @@ export const NOTICE = '⚠ Something that I sent you earlier may not have arrive
 export const NO_ANSWER = '⚠ There is no answer: The answer was interrupted three times by crashes of the daemon.';
 
 /** The command that it asks about writes a file. */
-const QUESTION = /^❓[^]*?\b(t\d+)\.txt\b/;
+const QUESTION = /^❓.*?\b(t\d+)\.txt\b/s;
 
 /** What a message of the bot is: a part of an answer, a notice, a question, the end of a run without an answer, or something else. */
 export function kindOf(text: string): string {

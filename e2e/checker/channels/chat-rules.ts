@@ -253,9 +253,8 @@ function* nothingWaits({ inbox, outbox, chunks, previews, disk }: ChatEvidence):
     if (state === 'waiting') yield { what: `the update ${id} waits`, where: chat };
   for (const { message_id: id, destination, status } of outbox)
     if (status === 'pending') yield { what: `${id} waits`, where: destination };
-  for (const { wsId, approvals } of disk.workstreams)
-    for (const { approval_id: id, status } of approvals)
-      if (status === 'pending') yield { what: `${id} is not decided`, where: wsId };
+  const open = disk.workstreams.flatMap(({ approvals }) => approvals).filter(({ status }) => status === 'pending');
+  for (const { approval_id: id, ws_id: where } of open) yield { what: `${id} is not decided`, where };
   for (const { message_id: id, destination, state } of [...chunks, ...previews])
     if (state === 'unsent' || state === 'sending') yield { what: `a part of ${id} is ${state}`, where: destination };
 }

@@ -1,3 +1,4 @@
+import type { Decision } from '../../../src/agent/run/journal.ts';
 import type { Finding } from '../evidence.ts';
 import type { ChatEvidence } from './chat-evidence.ts';
 
@@ -33,20 +34,20 @@ export function* decidedOnce(evidence: ChatEvidence): Generator<Finding> {
 }
 
 export function* decidedByApprovers(evidence: ChatEvidence): Generator<Finding> {
-  const { presses, approvers, operator } = evidence;
   for (const { id, wsId: where, read } of questionsIn(evidence))
-    for (const { by, approved } of read) {
-      if (by.kind !== 'principal') yield { what: `${id} was decided by ${by.kind}`, where };
-      else if (!by.id.startsWith('telegram:')) {
-        if (!operator.includes(id)) yield { what: `${id} was decided by ${by.id}, who did not`, where };
-      } else {
-        const person = by.id.slice('telegram:'.length);
-        const data = `${approved ? 'approve' : 'deny'} ${id}`;
-        const hasPressed = presses.some((press) => press.by === person && press.data === data);
-        if (!approvers.includes(person)) yield { what: `${id} was decided by ${person}, who is no approver`, where };
-        if (!hasPressed) yield { what: `${person} decided about ${id} and did not press "${data}"`, where };
-      }
-    }
+    for (const decision of read) for (const what of problemsOf(decision, id, evidence)) yield { what, where };
+}
+
+function problemsOf({ by, approved }: Decision, id: string, { presses, approvers, operator }: ChatEvidence): string[] {
+  if (by.kind !== 'principal') return [`${id} was decided by ${by.kind}`];
+  if (!by.id.startsWith('telegram:')) return operator.includes(id) ? [] : [`${by.id} decided ${id}, and should not`];
+  const person = by.id.slice('telegram:'.length);
+  const data = `${approved ? 'approve' : 'deny'} ${id}`;
+  const hasPressed = presses.some((press) => press.by === person && press.data === data);
+  return [
+    ...(approvers.includes(person) ? [] : [`${id} was decided by ${person}, who is no approver`]),
+    ...(hasPressed ? [] : [`${person} decided about ${id} and did not press "${data}"`]),
+  ];
 }
 
 export function* pressedOnce({ presses, approvers, inbox }: ChatEvidence): Generator<Finding> {
