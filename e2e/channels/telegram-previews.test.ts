@@ -6,7 +6,7 @@ import { setStage } from '../support/channels/telegram-stage.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
 test('an answer in progress is one message that grows, and becomes the answer after the daemon was killed', async () => {
-  await using stage = await setStage({ settings: { ackReaction: '👀' }, pace: TELEGRAM_PACE });
+  await using stage = await setStage({ settings: { streaming: 'direct', ackReaction: '👀' }, pace: TELEGRAM_PACE });
   const { ada, daemon, model, telegram } = stage;
   const [first, second] = [stall(), stall()];
   model.when('tell me', [say('Once upon'), first, say(' a time'), second]);
