@@ -28,11 +28,13 @@ export interface ChannelDrillResult {
 
 const KILLS_PER_CHAPTER = 40;
 
+const ONLY_MESSAGES: Play = { ambiguous: 'once', decides: false };
+
 /** Everything, in turn. */
 export const ALL_PLAYS: readonly Play[] = [
   { ambiguous: 'once', decides: true },
   { ambiguous: 'retry', decides: true },
-  { ambiguous: 'once', decides: false },
+  ONLY_MESSAGES,
 ];
 
 /** Kills daemons while people write to a bot, and checks the data they leave. Stops at the first violation. */
@@ -40,7 +42,7 @@ export async function runChannelDrill({
   kills,
   messages,
   seed,
-  plays = [{ ambiguous: 'once', decides: false }],
+  plays = [ONLY_MESSAGES],
   say,
 }: ChannelDrillOptions): Promise<ChannelDrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-channel-drill-'));
@@ -49,7 +51,7 @@ export async function runChannelDrill({
   let violations: Violation[] = [];
   for (let done = 0; done < kills && violations.length === 0; done += KILLS_PER_CHAPTER) {
     const name = `chapter-${done / KILLS_PER_CHAPTER}`;
-    const { ambiguous, decides } = plays[(done / KILLS_PER_CHAPTER) % plays.length] ?? ALL_PLAYS[2];
+    const { ambiguous, decides } = plays[(done / KILLS_PER_CHAPTER) % plays.length] ?? ONLY_MESSAGES;
     const part = Math.min(KILLS_PER_CHAPTER, kills - done);
     const played = await playChapter({
       name,
