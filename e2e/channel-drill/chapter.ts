@@ -5,6 +5,7 @@ import type { ChatEvidence, Said } from '../checker/channels/chat-evidence.ts';
 import { partText } from '../checker/channels/chat-evidence.ts';
 import type { Random } from '../checker/random.ts';
 import { killWhileStarting } from '../drill/stillbirth.ts';
+import type { SeenMessage } from '../support/channels/telegram/chat-room.ts';
 import type { Person } from '../support/channels/telegram/person.ts';
 import { startTelegramServer, type TelegramServer } from '../support/channels/telegram-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
@@ -75,8 +76,11 @@ export async function playChapter(options: ChapterOptions): Promise<{ evidence: 
   for (let round = 0; round < kills; round += 1)
     score = await playRound({ ...scene, random: random.fork(`round ${round}`) }, { ...options, score });
   const evidence = await comeToRest(scene, { ambiguous, approvers: approvers.map(String) });
-  return { score, evidence };
+  const grown = telegram.rooms.flatMap(({ everSent }) => everSent).filter(isGrown).length;
+  return { score: { ...score, grown: score.grown + grown }, evidence };
 }
+
+const isGrown = ({ text, edits }: SeenMessage): boolean => edits > 0 && text.startsWith('Answer');
 
 /** What the rules need, whatever happens later: a lost message whose chat is told of it, and an answer in parts. */
 async function rehearse(scene: Scene): Promise<void> {

@@ -8,8 +8,10 @@ export interface ChannelScore {
   messages: number;
   parts: number;
   ambiguous: number;
-  /** Of those, how many had arrived. */
+  /** Messages whose ids nobody knows: ambiguous parts that arrived, and first copies with the policy `retry`. */
   arrived: number;
+  /** Answers that were shown in progress. */
+  grown: number;
   notices: number;
   /** Questions that were decided, presses, and how many of those decided nothing. */
   questions: number;
@@ -25,7 +27,7 @@ export type KillMood = 'statement' | 'sending' | 'start' | 'time';
 
 export const NO_SCORE: ChannelScore = {
   ...{ kills: 0, killsAt: { statement: 0, sending: 0, start: 0, time: 0 }, messages: 0, parts: 0 },
-  ...{ questions: 0, presses: 0, inVain: 0 },
+  ...{ grown: 0, questions: 0, presses: 0, inVain: 0 },
   ...{ ambiguous: 0, arrived: 0, notices: 0, leftInbound: 0, leftOutbound: 0 },
 };
 
@@ -50,12 +52,15 @@ export function addChapter(score: ChannelScore, evidence: ChatEvidence): Channel
 
 export function toChannelScoreCard(score: ChannelScore): string {
   const { kills, killsAt, messages, parts, ambiguous, arrived, notices, leftInbound, leftOutbound } = score;
-  const { questions, presses, inVain } = score;
+  const { grown, questions, presses, inVain } = score;
   const at = `${killsAt.statement} after a statement, ${killsAt.sending} while sending, ${killsAt.start} while starting, ${killsAt.time} at any time`;
   const rows: [string, string | number][] = [
     ['kills', `${kills} (${at})`],
     ['messages', messages],
-    ['parts', `${parts}; ${ambiguous} ambiguous, of which ${arrived} arrived; ${notices} notices`],
+    [
+      'parts',
+      `${parts}; ${ambiguous} ambiguous, ${arrived} messages of unknown id; ${notices} notices; ${grown} shown in progress`,
+    ],
     ['questions', `${questions} decided; ${presses} presses, ${inVain} in vain`],
     ['left behind', `${leftInbound} updates that were not handled, ${leftOutbound} parts on their way`],
   ];
