@@ -1,24 +1,34 @@
 import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import type { AmbiguousPolicy } from '../../src/gateway/channels/chats/chat-settings.ts';
 import type { ChatEvidence, Said } from '../checker/channels/chat-evidence.ts';
 import { partText } from '../checker/channels/chat-evidence.ts';
 import type { Random } from '../checker/random.ts';
 import { killWhileStarting } from '../drill/stillbirth.ts';
+import type { SeenMessage } from '../support/channels/telegram/chat-room.ts';
 import type { Person } from '../support/channels/telegram/person.ts';
 import { startTelegramServer, type TelegramServer } from '../support/channels/telegram-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
 import { type ChatRequest, startScriptedModel } from '../support/model/scripted-model.ts';
-import { say } from '../support/model/scripted-steps.ts';
+import { callTools, type Step, say, pause as wait } from '../support/model/scripted-steps.ts';
 import { leftIn, readChatEvidence } from './evidence.ts';
 import { chooseKill, killable } from './kills.ts';
+import { Presser } from './presser.ts';
 import type { ChannelScore } from './score.ts';
 
 const TOKEN = '4242:scripted-bot-token-for-drills';
 const CHATS = 20;
 const FIRST_ID = 5_001;
 
-interface ChapterOptions {
+/** What people and the settings do, besides writing. */
+export interface Play {
+  ambiguous: AmbiguousPolicy;
+  /** Some messages make the agent ask, and people press the buttons. Some answers take long enough to be shown in progress. */
+  decides: boolean;
+}
+
+interface ChapterOptions extends Play {
   name: string;
   home: string;
   kills: number;
@@ -37,62 +47,84 @@ export interface Scene {
   said: Said[];
   random: Random;
   env: Record<string, string>;
+  presser: Presser | undefined;
 }
 
 /** A separate home, from the first start to rest. */
 export async function playChapter(options: ChapterOptions): Promise<{ evidence: ChatEvidence; score: ChannelScore }> {
-  const { home, kills, random } = options;
+  const { home, kills, random, ambiguous, decides } = options;
   await using telegram = await startTelegramServer({ token: TOKEN });
   await using model = await startScriptedModel();
   const people = Array.from({ length: CHATS }, (_, index) =>
     telegram.person({ name: `P${index}`, id: FIRST_ID + index }),
   );
   const said: Said[] = [];
-  model.onRequest((request) => say(answerTo(request, said)));
-  const settings = { botToken: TOKEN, apiRoot: telegram.apiRoot, allowFrom: people.map(({ id }) => id) };
+  model.onRequest((request) => stepsFor(request, said));
+  const ids = people.map(({ id }) => id);
+  // Half of them may only write.
+  const approvers = decides ? ids.filter((_, index) => index % 2 === 0) : [];
+  const settings = { botToken: TOKEN, apiRoot: telegram.apiRoot, allowFrom: ids, approvers, ambiguous };
   const env = { HOME: path.dirname(home), OPENAI_BASE_URL: model.url };
   await using daemon = await startDaemon({
     ...{ home, model: model.url, env: killable(env, random) },
     config: { channels: { telegram: settings } },
   });
-  const scene: Scene = { daemon, telegram, people, said, random, env };
+  using presser = decides ? new Presser({ telegram, people, random: random.fork('presses') }) : undefined;
+  const scene: Scene = { daemon, telegram, people, said, random, env, presser };
   await rehearse(scene);
   let { score } = options;
   for (let round = 0; round < kills; round += 1)
     score = await playRound({ ...scene, random: random.fork(`round ${round}`) }, { ...options, score });
-  const evidence = await comeToRest(scene);
-  return { score, evidence };
+  const evidence = await comeToRest(scene, { ambiguous, approvers: approvers.map(String) });
+  const grown = telegram.rooms.flatMap(({ everSent }) => everSent).filter(isGrown).length;
+  return { score: { ...score, grown: score.grown + grown }, evidence };
 }
+
+const isGrown = ({ text, edits }: SeenMessage): boolean => edits > 0 && text.startsWith('Answer');
 
 /** What the rules need, whatever happens later: a lost message whose chat is told of it, and an answer in parts. */
 async function rehearse(scene: Scene): Promise<void> {
   const [ada] = scene.people;
   if (!ada) throw new Error('there are no people');
   scene.telegram.faults.add('sendMessage', { kind: 'reset-after' });
-  speak(scene, ada, 1);
+  speak(scene, ada, { parts: 1 });
   await scene.telegram.call('sendMessage', 1);
-  const { tag } = speak(scene, ada, 3);
+  const { tag } = speak(scene, ada, { parts: 3 });
   await ada.chat.until(({ text }) => text.startsWith(partText(tag, 3)));
 }
 
-/** Somebody writes something whose answer has so many parts. */
-function speak({ telegram, said }: Pick<Scene, 'telegram' | 'said'>, person: Person, parts: number): Said {
+/** Somebody writes something whose answer has so many parts, perhaps after a question. */
+function speak(
+  { telegram, said }: Pick<Scene, 'telegram' | 'said'>,
+  person: Person,
+  { parts, asks = false }: { parts: number; asks?: boolean },
+): Said {
   const tag = `t${said.length + 1}`;
   person.says(`please look at ${tag}`);
   const updateId = String(telegram.updates.pending.at(-1)?.update_id);
-  const added = { chat: String(person.id), updateId, tag, parts };
+  const added = { chat: String(person.id), updateId, tag, parts, asks };
   said.push(added);
   return added;
 }
 
-function answerTo({ messages }: ChatRequest, said: readonly Said[]): string {
+/** Asks first, if it shall; then answers, sometimes slowly. */
+function stepsFor({ messages }: ChatRequest, said: readonly Said[]): Step[] {
   const asked = messages.findLast(({ role, content }) => role === 'user' && /\bt\d+\b/.test(String(content)));
   const tag = [...String(asked?.content).matchAll(/\bt\d+\b/g)].at(-1)?.[0];
-  const { parts = 1 } = said.find((one) => one.tag === tag) ?? {};
+  const { parts = 1, asks = false } = said.find((one) => one.tag === tag) ?? {};
+  if (asks && messages.at(-1)?.role === 'user')
+    return [callTools({ name: 'bash', arguments: { command: `echo ${tag} | tee ${tag}.txt` } })];
+  const answer = textOf(tag ?? 't0', parts);
+  const isSlow = asks && Number(tag?.slice(1)) % 2 === 0;
+  return isSlow ? [say(answer.slice(0, -5)), wait(SHOWN_MS), say(answer.slice(-5))] : [say(answer)];
+}
+
+/** After it, an answer in progress is shown. */
+const SHOWN_MS = 1_300;
+
+function textOf(tag: string, parts: number): string {
   const length = parts === 1 ? 10 : 3_000; // two of them do not fit into one message
-  return Array.from({ length: parts }, (_, index) => `${partText(tag ?? 't0', index + 1)} ${'x'.repeat(length)}`).join(
-    '\n\n',
-  );
+  return Array.from({ length: parts }, (_, index) => `${partText(tag, index + 1)} ${'x'.repeat(length)}`).join('\n\n');
 }
 
 /** People write so many messages; some of what is sent because of them is lost, and some updates come again. */
@@ -102,7 +134,8 @@ async function writeAll(scene: Scene, count: number): Promise<void> {
     if (random.chance(0.15)) telegram.faults.add('sendMessage', random.pick(FAULTS));
     if (random.chance(0.05)) telegram.faults.add('getUpdates', { kind: random.pick(['reset-after', 'bad-gateway']) });
     if (random.chance(0.1)) telegram.updates.repeat(random.int(1, 5));
-    speak(scene, random.pick(people), random.pick([1, 1, 1, 2, 3]));
+    const asks = scene.presser !== undefined && random.chance(0.4);
+    speak(scene, random.pick(people), { parts: random.pick([1, 1, 1, 2, 3]), asks });
     if (random.chance(0.3)) await pause(random.int(0, 20));
   }
 }
@@ -140,24 +173,31 @@ const FAULTS = [
 
 const PATIENCE_MS = 120_000;
 const QUIET_TIMES = 5;
+/** People have some seconds to press. */
+const LOOKS_PER_DECISION = 40;
 
 /** Waits until everything was handled and sent; then each chat says something more, so that it hears of what was lost. */
-async function comeToRest(scene: Scene): Promise<ChatEvidence> {
-  const { daemon, telegram, said, people } = scene;
+async function comeToRest(
+  scene: Scene,
+  { ambiguous: policy, approvers }: { ambiguous: AmbiguousPolicy; approvers: string[] },
+): Promise<ChatEvidence> {
+  const { daemon, telegram, said, people, presser } = scene;
   telegram.faults.clear();
   await untilQuiet(scene);
-  for (const person of people) speak(scene, person, 1);
+  for (const person of people) speak(scene, person, { parts: 1 });
   await untilQuiet(scene);
   const client = await daemon.client();
   const { parts: listed } = await client.call('channel.part.list', { limit: 500 });
   const shown = telegram.rooms.flatMap(({ id, everSent }) =>
     everSent.map(({ messageId, text }) => ({ chat: String(id), messageId: String(messageId), text })),
   );
-  return readChatEvidence(daemon.home, { said, shown, listed, mostPolls: telegram.mostAtOnce('getUpdates') });
+  const { presses, operator } = presser ?? { presses: [], operator: [] };
+  const mostPolls = telegram.mostAtOnce('getUpdates');
+  return readChatEvidence(daemon.home, { said, shown, listed, mostPolls, policy, presses, operator, approvers });
 }
 
 /** Waits until nothing is to do. The rules report what never happens. */
-async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS): Promise<void> {
+async function untilQuiet({ daemon, telegram, presser }: Scene, patienceMs = PATIENCE_MS): Promise<void> {
   const client = await daemon.client();
   // Messages pass these places one after the other, so they are asked in that order.
   const isQuiet = async () => {
@@ -170,7 +210,10 @@ async function untilQuiet({ daemon, telegram }: Scene, patienceMs = PATIENCE_MS)
   };
   // What is told may be ahead of what is stored for a moment, and the wall clock of a machine may jump.
   const untilMs = systemClock.monotonic() + patienceMs;
-  for (let quiet = 0; quiet < QUIET_TIMES && systemClock.monotonic() < untilMs; await pause(50))
+  let looks = 0;
+  for (let quiet = 0; quiet < QUIET_TIMES && systemClock.monotonic() < untilMs; await pause(50)) {
     quiet = (await isQuiet()) ? quiet + 1 : 0;
+    if (++looks % LOOKS_PER_DECISION === 0) await presser?.decideRest(daemon);
+  }
   client.close();
 }

@@ -5,7 +5,7 @@ import { checkChats } from '../checker/channels/chat-rules.ts';
 import { checkDisk } from '../checker/check.ts';
 import type { Violation } from '../checker/evidence.ts';
 import { createRandom } from '../checker/random.ts';
-import { playChapter } from './chapter.ts';
+import { type Play, playChapter } from './chapter.ts';
 import { addChapter, type ChannelScore, NO_SCORE } from './score.ts';
 
 export interface ChannelDrillOptions {
@@ -14,6 +14,8 @@ export interface ChannelDrillOptions {
   /** How many messages people write, about. */
   messages: number;
   seed: number;
+  /** What the chapters play, in turn. Default: only messages, and the policy `once`. */
+  plays?: readonly Play[];
   say(line: string): void;
 }
 
@@ -26,11 +28,21 @@ export interface ChannelDrillResult {
 
 const KILLS_PER_CHAPTER = 40;
 
+const ONLY_MESSAGES: Play = { ambiguous: 'once', decides: false };
+
+/** Everything, in turn. */
+export const ALL_PLAYS: readonly Play[] = [
+  { ambiguous: 'once', decides: true },
+  { ambiguous: 'retry', decides: true },
+  ONLY_MESSAGES,
+];
+
 /** Kills daemons while people write to a bot, and checks the data they leave. Stops at the first violation. */
 export async function runChannelDrill({
   kills,
   messages,
   seed,
+  plays = [ONLY_MESSAGES],
   say,
 }: ChannelDrillOptions): Promise<ChannelDrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-channel-drill-'));
@@ -39,6 +51,7 @@ export async function runChannelDrill({
   let violations: Violation[] = [];
   for (let done = 0; done < kills && violations.length === 0; done += KILLS_PER_CHAPTER) {
     const name = `chapter-${done / KILLS_PER_CHAPTER}`;
+    const { ambiguous, decides } = plays[(done / KILLS_PER_CHAPTER) % plays.length] ?? ONLY_MESSAGES;
     const part = Math.min(KILLS_PER_CHAPTER, kills - done);
     const played = await playChapter({
       name,
@@ -47,6 +60,8 @@ export async function runChannelDrill({
       messages: Math.ceil((messages * part) / kills),
       random: random.fork(name),
       score,
+      ambiguous,
+      decides,
     }).catch((error: unknown) => {
       throw new Error(`the drill stopped in ${name}; its homes are in ${folder}`, { cause: error });
     });

@@ -181,8 +181,7 @@ function createTalks(
     workstreams,
     hidden,
     sessions,
-    channels: outbox.channels,
-    deliveries: outbox.deliveries,
+    outbox,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),
@@ -228,7 +227,7 @@ interface BeforeTurns {
     | 'checkpoints'
     | 'coordinators'
   >;
-  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
+  talks: Pick<Talks, 'workstreams' | 'hidden' | 'outbox' | 'streams'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
@@ -273,7 +272,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     broadcast: shared.broadcast,
     systemEvents,
     workstreams,
-    channels: talks.channels,
+    channels: talks.outbox.channels,
     runs,
     commands,
   });

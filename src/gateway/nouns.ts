@@ -117,7 +117,8 @@ export function joinNouns(
   const { logRing, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
     records;
-  const { workstreams, sessions, channels, snapshots } = talks;
+  const { workstreams, sessions, snapshots } = talks;
+  const { channels } = chats;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
     channel: chats.channel,

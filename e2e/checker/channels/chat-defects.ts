@@ -32,24 +32,28 @@ function pickHeard({ disk }: ChatEvidence, random: Random) {
   return random.pick(all);
 }
 
+const messagesIn = (inbox: ChatEvidence['inbox']) => inbox.filter(({ run_id: id }) => id !== null);
+
+const answersIn = (outbox: ChatEvidence['outbox']) => outbox.filter(({ message_id: id }) => id.startsWith('answer:'));
+
 const accepted = ({ chunks }: ChatEvidence) => chunks.filter(({ state }) => state === 'accepted');
 
 export const CHAT_DEFECTS: ChatDefect[] = [
   {
     name: 'an update is acknowledged and was never stored',
     rule: 'a message of a person is stored once',
-    apply: ({ inbox }, random) => remove(inbox, random.pick(inbox)),
+    apply: ({ inbox }, random) => remove(inbox, random.pick(messagesIn(inbox))),
   },
   {
     name: 'an update that comes twice is stored twice',
     rule: 'a message of a person is stored once',
-    apply: ({ inbox }, random) => void inbox.push({ ...random.pick(inbox) }),
+    apply: ({ inbox }, random) => void inbox.push({ ...random.pick(messagesIn(inbox)) }),
   },
   {
     name: 'a message is given up',
     rule: 'a message of a person is stored once',
     apply(evidence, random) {
-      random.pick(evidence.inbox).state = 'failed';
+      random.pick(messagesIn(evidence.inbox)).state = 'failed';
     },
   },
   {
@@ -102,13 +106,13 @@ export const CHAT_DEFECTS: ChatDefect[] = [
   {
     name: 'a run ends, and its answer is not queued',
     rule: 'an answer is queued once',
-    apply: ({ outbox }, random) => remove(outbox, random.pick(outbox)),
+    apply: ({ outbox }, random) => remove(outbox, random.pick(answersIn(outbox))),
   },
   {
     name: 'an answer goes to another chat',
     rule: 'an answer is queued once',
     apply({ outbox }, random) {
-      random.pick(outbox).destination = '999';
+      random.pick(answersIn(outbox)).destination = '999';
     },
   },
   {
@@ -204,6 +208,75 @@ export const CHAT_DEFECTS: ChatDefect[] = [
     rule: 'nothing waits at rest',
     apply({ outbox }, random) {
       random.pick(outbox).status = 'pending';
+    },
+  },
+  {
+    name: 'a second press decides again',
+    rule: 'a question is decided once',
+    apply({ disk }) {
+      const run = disk.workstreams.flatMap(({ runs }) => runs).find(({ journal }) => journal.length > 0);
+      const [first] = run?.journal ?? [];
+      if (first) run?.journal.push({ ...first });
+    },
+  },
+  {
+    name: 'the chat is told of two decisions',
+    rule: 'a question is decided once',
+    apply({ outbox }) {
+      const told = outbox.find(({ message_id: id }) => id.startsWith('decided:'));
+      if (told) outbox.push({ ...told });
+    },
+  },
+  {
+    name: 'another chat is asked',
+    rule: 'a question is decided once',
+    apply({ outbox }) {
+      const asked = outbox.find(({ message_id: id }) => id.startsWith('approval:'));
+      if (asked) asked.destination = '12';
+    },
+  },
+  {
+    name: 'somebody who is no approver decides',
+    rule: 'only approvers decide',
+    apply(evidence) {
+      evidence.approvers = [];
+    },
+  },
+  {
+    name: 'a question is decided otherwise than the approver pressed',
+    rule: 'only approvers decide',
+    apply({ presses }) {
+      for (const press of presses) press.data = press.data.replace('approve', 'deny');
+    },
+  },
+  {
+    name: 'the press of somebody who is no approver counts',
+    rule: 'a press is handled once, and blocked unless an approver pressed',
+    apply({ inbox }) {
+      const blocked = inbox.find(({ state }) => state === 'blocked');
+      if (blocked) blocked.state = 'answered';
+    },
+  },
+  {
+    name: 'a question is never decided',
+    rule: 'nothing waits at rest',
+    apply({ disk }) {
+      for (const approval of disk.workstreams.flatMap(({ approvals }) => approvals)) approval.status = 'pending';
+    },
+  },
+  {
+    name: 'an answer in progress stays beside its answer, and nobody recorded it',
+    rule: 'nothing is there twice',
+    apply({ shown }, random) {
+      const answers = shown.filter(({ text }) => text.startsWith('Answer'));
+      shown.push({ ...random.pick(answers), messageId: '999' });
+    },
+  },
+  {
+    name: 'with the policy retry, a part that may have arrived is not sent again',
+    rule: 'what may not have arrived is listed with its reason',
+    apply(evidence) {
+      evidence.policy = 'retry';
     },
   },
   {

@@ -1,5 +1,6 @@
 import type { Finding, Violation, WorkstreamOnDisk } from '../evidence.ts';
 import { type ChatEvidence, kindOf, NO_ANSWER, partText, type Said, type Shown } from './chat-evidence.ts';
+import { decidedByApprovers, decidedOnce, pressedOnce } from './decision-rules.ts';
 
 type ChatRule = (evidence: ChatEvidence) => Iterable<Finding>;
 type Chunk = ChatEvidence['chunks'][number];
@@ -20,6 +21,9 @@ export const CHAT_RULES = {
   'the chat is told of what may not have arrived': ambiguousTold,
   'nothing waits at rest': nothingWaits,
   'one poll at a time': onePoll,
+  'a question is decided once': decidedOnce,
+  'only approvers decide': decidedByApprovers,
+  'a press is handled once, and blocked unless an approver pressed': pressedOnce,
 } as const satisfies Record<string, ChatRule>;
 
 export type ChatRuleName = keyof typeof CHAT_RULES;
@@ -30,14 +34,15 @@ export const checkChats = (evidence: ChatEvidence): Violation[] =>
     [...find(evidence)].map((finding) => ({ rule, ...finding })),
   );
 
-function* storedOnce({ said, inbox }: ChatEvidence): Generator<Finding> {
+function* storedOnce({ said, inbox, presses }: ChatEvidence): Generator<Finding> {
   for (const { updateId, chat, tag } of said) {
     const rows = inbox.filter((row) => row.update_id === updateId);
     const states = rows.map(({ state }) => state).join();
     if (states !== 'accepted') yield { what: `${tag} is stored as ${states || 'nothing'}`, where: chat };
     else if (rows[0]?.chat !== chat) yield { what: `${tag} is stored for ${rows[0]?.chat}`, where: chat };
   }
-  const extra = inbox.filter((row) => !said.some(({ updateId }) => updateId === row.update_id));
+  const known = new Set([...said, ...presses].map(({ updateId }) => updateId));
+  const extra = inbox.filter(({ update_id: id }) => !known.has(id));
   for (const { update_id: id, chat } of extra) yield { what: `the update ${id} was said by nobody`, where: chat };
 }
 
@@ -139,10 +144,21 @@ function* sentIsThere(evidence: ChatEvidence): Generator<Finding> {
     if (state === 'accepted' && !isThere(evidence, chunk))
       yield { what: `${what} (${providerId}) is not there`, where };
   }
-  const ids = evidence.chunks.filter(({ state }) => state === 'accepted');
+  const ids = evidence.chunks.filter((chunk) => chunk.state === 'accepted' && !isDecision(chunk));
   const byId = Map.groupBy(ids, ({ destination, provider_id: id }) => `${destination} ${id}`);
   for (const [where, parts] of byId) if (parts.length > 1) yield { what: `${parts.length} parts have one id`, where };
 }
+
+/** It takes the place of its question. */
+const isDecision = ({ message_id: id }: Chunk): boolean => id.startsWith('decided:');
+
+/** The previews that a message of the bot may be. */
+const previewsLike = ({ previews, outbox }: ChatEvidence, { chat, messageId, text }: Shown) =>
+  previews.filter(({ message_id: id, destination, state, provider_id: providerId }) => {
+    const answer = outbox.find((one) => one.message_id === id.replace('preview:', 'answer:'));
+    const fits = destination === chat && answer?.message.includes(kindOf(text)) === true;
+    return fits && (state === 'ambiguous' || providerId === messageId);
+  });
 
 /** The parts that a message of the bot may be, by their text. */
 function partsLike(evidence: ChatEvidence, { chat, text }: Shown): Chunk[] {
@@ -161,18 +177,29 @@ function partsLike(evidence: ChatEvidence, { chat, text }: Shown): Chunk[] {
 function* thereIsSent(evidence: ChatEvidence): Generator<Finding> {
   for (const message of evidence.shown) {
     const parts = partsLike(evidence, message);
+    // What is sent again has the id of its last copy.
     const isRecorded = parts.some(
-      ({ state, provider_id: id }) => state === 'ambiguous' || (state === 'accepted' && id === message.messageId),
+      ({ state, provider_id: id }) =>
+        state === 'ambiguous' || (state === 'accepted' && (id === message.messageId || evidence.policy === 'retry')),
     );
-    if (!isRecorded)
+    if (!isRecorded && previewsLike(evidence, message).length === 0)
       yield { what: `nobody recorded ${JSON.stringify(message.text.slice(0, 60))}`, where: message.chat };
   }
 }
 
-function* thereOnce({ shown, chunks }: ChatEvidence): Generator<Finding> {
+/** With the policy `retry`, parts may arrive twice. */
+function* thereOnce(evidence: ChatEvidence): Generator<Finding> {
+  const { shown, chunks, outbox, policy } = evidence;
   const answers = shown.filter(({ text }) => kindOf(text) !== 'notice' && kindOf(text) !== 'no answer');
-  for (const [where, copies] of Map.groupBy(answers, ({ chat, text }) => `${chat}: ${kindOf(text)}`))
-    if (copies.length > 1) yield { what: `it arrived ${copies.length} times`, where };
+  for (const [where, copies] of Map.groupBy(answers, ({ chat, text }) => `${chat}: ${kindOf(text)}`)) {
+    const [first] = copies;
+    if (policy === 'retry' || first === undefined) continue;
+    const isQuestion = kindOf(first.text).startsWith('question');
+    const asked = outbox.filter((one) => one.destination === first.chat && kindOf(one.message) === kindOf(first.text));
+    // A tool that the daemon interrupted is asked about again.
+    const most = isQuestion ? asked.length : 1 + leftPreviews(evidence, first);
+    if (copies.length > most) yield { what: `it arrived ${copies.length} times`, where };
+  }
   for (const [chat, notices] of Map.groupBy(shown, (message) => message.chat)) {
     const told = notices.filter(({ text }) => kindOf(text) === 'notice').length;
     const lost = chunks.filter(({ destination, state }) => destination === chat && state === 'ambiguous').length;
@@ -180,10 +207,14 @@ function* thereOnce({ shown, chunks }: ChatEvidence): Generator<Finding> {
   }
 }
 
+/** How many previews of the answer may be there beside it. */
+const leftPreviews = (evidence: ChatEvidence, shown: Shown): number =>
+  previewsLike(evidence, shown).filter(({ state }) => state === 'ambiguous').length;
+
 function* partsInOrder(evidence: ChatEvidence): Generator<Finding> {
   for (const [chat, parts] of Map.groupBy(evidence.chunks, ({ destination }) => destination)) {
     const places = parts
-      .filter(({ state }) => state === 'accepted')
+      .filter((chunk) => chunk.state === 'accepted' && !isDecision(chunk))
       .map((chunk) => evidence.shown.findIndex((message) => message === isThere(evidence, chunk)));
     const wrong = places.findIndex((place, index) => index > 0 && place <= (places[index - 1] ?? -1));
     if (wrong > 0) yield { what: `part ${wrong} of those that were sent came before the one before it`, where: chat };
@@ -193,6 +224,9 @@ function* partsInOrder(evidence: ChatEvidence): Generator<Finding> {
 const lostParts = ({ chunks }: ChatEvidence): Chunk[] => chunks.filter(({ state }) => state === 'ambiguous');
 
 function* ambiguousListed(evidence: ChatEvidence): Generator<Finding> {
+  if (evidence.policy === 'retry')
+    for (const { message_id: id, destination: where } of lostParts(evidence))
+      yield { what: `a part of ${id} was not sent again`, where };
   for (const { message_id: id, chunk, destination: where } of lostParts(evidence)) {
     const row = evidence.listed.find(({ messageId, part }) => messageId === id && part === chunk);
     if (row?.state !== 'ambiguous' || !row.reason)
@@ -214,12 +248,14 @@ function* ambiguousTold(evidence: ChatEvidence): Generator<Finding> {
   }
 }
 
-function* nothingWaits({ inbox, outbox, chunks }: ChatEvidence): Generator<Finding> {
+function* nothingWaits({ inbox, outbox, chunks, previews, disk }: ChatEvidence): Generator<Finding> {
   for (const { update_id: id, chat, state } of inbox)
     if (state === 'waiting') yield { what: `the update ${id} waits`, where: chat };
   for (const { message_id: id, destination, status } of outbox)
     if (status === 'pending') yield { what: `${id} waits`, where: destination };
-  for (const { message_id: id, destination, state } of chunks)
+  const open = disk.workstreams.flatMap(({ approvals }) => approvals).filter(({ status }) => status === 'pending');
+  for (const { approval_id: id, ws_id: where } of open) yield { what: `${id} is not decided`, where };
+  for (const { message_id: id, destination, state } of [...chunks, ...previews])
     if (state === 'unsent' || state === 'sending') yield { what: `a part of ${id} is ${state}`, where: destination };
 }
 

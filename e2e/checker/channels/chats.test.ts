@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunTable } from '../../../src/gateway/store/schema/schema.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { ApprovalTable, RunTable } from '../../../src/gateway/store/schema/schema.ts';
 import type { WorkstreamOnDisk } from '../evidence.ts';
 import { createRandom } from '../random.ts';
 import { CHAT_DEFECTS } from './chat-defects.ts';
@@ -13,6 +14,7 @@ const SEEDS = [1, 2, 3, 4, 5];
 function story(): ChatEvidence {
   const evidence: ChatEvidence = {
     disk: { epoch: 'e', workstreams: [], usage: [], grants: [], memories: [] },
+    ...{ policy: 'once', previews: [], presses: [], approvers: ['11'], operator: [] },
     ...{ said: [], shown: [], inbox: [], chats: [], outbox: [], chunks: [], listed: [], mostPolls: 1 },
   };
   for (const chat of ['11', '12']) {
@@ -20,6 +22,7 @@ function story(): ChatEvidence {
     evidence.disk.workstreams.push(emptyWorkstream(`ws_${chat}`));
     for (const part of [1, 2, 3]) answer(evidence, { chat, number: part, isLost: chat === '11' && part === 1 });
   }
+  ask(evidence);
   return evidence;
 }
 
@@ -37,7 +40,7 @@ function answer(
   const tag = `t${said.length + 1}`;
   const updateId = `${1_000 + said.length}`;
   const runId = `run_${tag}`;
-  said.push({ chat, updateId, tag, parts });
+  said.push({ chat, updateId, tag, parts, asks: false });
   inbox.push({ update_id: updateId, chat, state: 'accepted', run_id: runId });
   const workstream = disk.workstreams.at(-1);
   const run = { run_id: runId, ws_id: `ws_${chat}`, status: 'ok', source: 'person' } as RunTable;
@@ -50,6 +53,34 @@ function answer(
   const isTold = chat === '11' && parts === 2;
   for (const text of [...(isTold ? [`${NOTICE} Ask me.`] : []), ...texts])
     send(evidence, { chat, messageId: `answer:${runId}`, text, isLost });
+}
+
+/** The last run of the first chat has asked; its approver pressed twice, and somebody else once. */
+function ask(evidence: ChatEvidence): void {
+  const [first] = evidence.disk.workstreams;
+  const id = 'appr_1';
+  const by = { kind: 'principal' as const, id: 'telegram:11' };
+  const decision = { approved: true, feedback: '', always: false, by };
+  const decided = { kind: 'approval_decided' as const, approvalId: id, decision, atMs: 1 };
+  first?.runs.at(-1)?.journal.push(decided);
+  first?.approvals.push({ approval_id: id, status: 'approved' } as ApprovalTable);
+  const told = { type: 'approval_resolved', approval_id: id, approved: true } as StreamEvent;
+  first?.events.push({ offset: 1, event: told });
+  const outgoing = { destination: '11', ws_id: 'ws_11', status: 'delivered' as const };
+  const question = '❓ May I do this? echo t3 | tee t3.txt';
+  evidence.outbox.push(
+    { message_id: `approval:${id}`, ...outgoing, message: question },
+    { message_id: `decided:${id}`, ...outgoing, message: 'Approved' },
+  );
+  send(evidence, { chat: '11', messageId: `approval:${id}`, text: question, isLost: false });
+  for (const [updateId, presser, state] of [
+    ['2001', '11', 'answered'],
+    ['2002', '11', 'answered'],
+    ['2003', '12', 'blocked'],
+  ] as const) {
+    evidence.presses.push({ updateId, by: presser, data: `approve ${id}` });
+    evidence.inbox.push({ update_id: updateId, chat: '11', state, run_id: null });
+  }
 }
 
 /** A part arrives. Whether it did, nobody knows of a lost one. */

@@ -61,6 +61,18 @@ test('more than one message in a second is refused with the time to wait, for th
   assert.equal(await send(ada), undefined);
 });
 
+test('more than one edit in a second is refused, and so is a text that is too long', async () => {
+  const clock = fakeClock(1_000_000);
+  await using server = await startTelegramServer({ clock, pace: TELEGRAM_PACE });
+  const { chat } = server.person();
+  await postTo(server, 'sendMessage', { chat_id: chat.id, text: 'x' });
+  const edit = (text: string) => postTo(server, 'editMessageText', { chat_id: chat.id, message_id: 1, text });
+  assert.deepEqual([(await edit('y')).ok, (await edit('z')).parameters], [true, { retry_after: 1 }]);
+  await clock.advance(1_000);
+  assert.equal((await edit('z'.repeat(4_097))).description, 'Bad Request: message is too long');
+  assert.equal((await edit('z')).ok, true);
+});
+
 test('people who blocked the bot, and groups that moved, refuse messages', async () => {
   await using server = await startTelegramServer();
   const ada = server.person();

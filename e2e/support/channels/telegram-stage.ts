@@ -1,5 +1,6 @@
 import { startDaemon } from '../daemon/daemon.ts';
 import { startScriptedModel } from '../model/scripted-model.ts';
+import type { SendPace } from './telegram/send-limits.ts';
 import { startTelegramServer } from './telegram-server.ts';
 
 const TOKEN = '4242:scripted-bot-token-for-tests';
@@ -13,13 +14,17 @@ interface StageOptions {
   channels?: object;
   /** Of the whole configuration. */
   config?: object;
+  /** How often the bot may send. Default: no limits. */
+  pace?: SendPace;
 }
 
 /** A daemon with a bot that Ada may write to and decide with, and Bob may only write to. */
-export async function setStage({ settings, channels, config }: StageOptions = {}) {
-  const telegram = await startTelegramServer({ token: TOKEN });
+export async function setStage({ settings, channels, config, pace }: StageOptions = {}) {
+  const telegram = await startTelegramServer({ token: TOKEN, ...(pace && { pace }) });
   const model = await startScriptedModel();
-  const bot = { botToken: TOKEN, apiRoot: telegram.apiRoot, allowFrom: [ADA, 102], approvers: [ADA] };
+  const people = { allowFrom: [ADA, 102], approvers: [ADA] };
+  // On a slow machine, some answers would be shown in progress.
+  const bot = { botToken: TOKEN, apiRoot: telegram.apiRoot, ...people, streaming: 'off' };
   const daemon = await startDaemon({
     model: model.url,
     config: { ...config, channels: { ...channels, telegram: { ...bot, ...settings } } },

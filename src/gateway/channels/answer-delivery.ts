@@ -4,6 +4,12 @@ import type { RunRecord } from '../runs/run-record.ts';
 import type { Statement } from '../store/store.ts';
 import { insertDelivery } from './delivery-rows.ts';
 
+const ANSWER = 'answer:';
+
+/** The run whose answer a message of the outbox is. */
+export const runAnsweredBy = (messageId: string): string | undefined =>
+  messageId.startsWith(ANSWER) ? messageId.slice(ANSWER.length) : undefined;
+
 /** Queues the answer for its destination together with the end of the run, so neither exists without the other. */
 export function deliverAnswer(
   run: RunRecord,
@@ -14,7 +20,7 @@ export function deliverAnswer(
   const text = status === 'ok' || !fromChat ? summary : failureText(status, summary);
   if (!deliver || (status !== 'ok' && !fromChat) || text.trim() === '') return [];
   const { runId, wsId } = run;
-  const message = { messageId: `answer:${runId}`, message: text, from: runId, acceptedMs: nowMs };
+  const message = { messageId: ANSWER + runId, message: text, from: runId, acceptedMs: nowMs };
   return [insertDelivery({ ...deliver, ...message, wsId })];
 }
 

@@ -5,6 +5,7 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createChannels } from './channels.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createBots } from './telegram/bots.ts';
+import { PreviewGate } from './telegram/preview/preview-gate.ts';
 import { createTelegramChannel } from './telegram/telegram-channel.ts';
 import { createWebhookChannel } from './webhook.ts';
 import { createNumbers } from './whatsapp/numbers.ts';
@@ -22,6 +23,7 @@ export function createOutbox(
   workstreams: Workstreams,
 ) {
   const { webhooks, telegram, whatsapp } = channelServices;
+  const previews = new PreviewGate();
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
@@ -32,6 +34,7 @@ export function createOutbox(
       store,
       clock,
       metrics,
+      previews,
     }),
     createWhatsAppChannel({
       number: createNumbers(whatsapp, clock),
@@ -41,5 +44,6 @@ export function createOutbox(
       metrics,
     }),
   ]);
-  return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };
+  const deliveries = new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log });
+  return { channels, deliveries, previews };
 }

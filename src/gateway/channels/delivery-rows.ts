@@ -60,6 +60,20 @@ export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
     )
     .execute();
 
+/** Whether a destination has messages that wait. */
+export const isAwaited = async (
+  { provider, destination }: Pick<OutboxTable, 'provider' | 'destination'>,
+  { db }: Pick<Store, 'db'>,
+): Promise<boolean> => {
+  const waiting = db.selectFrom('outbox').select('message_id').where('status', '=', 'pending');
+  const first = await waiting
+    .where('provider', '=', provider)
+    .where('destination', '=', destination)
+    .limit(1)
+    .executeTakeFirst();
+  return first !== undefined;
+};
+
 /** The principal that asked for a run; undefined if the run was deleted. */
 export const readPrincipal = async ({ db }: Pick<Store, 'db'>, runId: string): Promise<string | undefined> =>
   (await db.selectFrom('runs').select('principal').where('run_id', '=', runId).executeTakeFirst())?.principal;

@@ -173,14 +173,15 @@ export class Commands {
 
   /**
    * Like `/new`: saves the conversation and starts an empty one under the same ws_id. False while a run is in progress.
+   * `also` is committed together with the new beginning.
    */
-  startAfresh(workstream: Workstream): Promise<boolean> {
-    return workstream.whileIdle('command', () => this.#saveAndBeginAfresh(workstream));
+  startAfresh(workstream: Workstream, also: Statement[] = []): Promise<boolean> {
+    return workstream.whileIdle('command', () => this.#saveAndBeginAfresh(workstream, also));
   }
 
-  /** Like `/clear`: empties the model's context without saving the conversation. False while a run is in progress. */
-  clear(workstream: Workstream): Promise<boolean> {
-    return workstream.whileIdle('command', () => this.#clear(workstream, []));
+  /** Like `/clear`: empties the model's context without saving the conversation. The rest as for `startAfresh`. */
+  clear(workstream: Workstream, also: Statement[] = []): Promise<boolean> {
+    return workstream.whileIdle('command', () => this.#clear(workstream, also));
   }
 
   /**
@@ -233,13 +234,13 @@ export class Commands {
     }
   }
 
-  async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
+  async #clear(workstream: Workstream, before: Statement[], told: StreamEvent[] = []): Promise<void> {
     await workstream.endBackground('reset');
     const { data } = workstream;
     const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message gives it a title
     const over = endAlways(data);
     const statements = [...before, unnamed, ...over.statements];
-    await this.#beginAfter(workstream, data.messageCount, { statements, events: over.events });
+    await this.#beginAfter(workstream, data.messageCount, { statements, events: [...over.events, ...told] });
     data.title = null;
     data.endGrants();
   }
@@ -260,10 +261,10 @@ export class Commands {
     workstream.context.forget();
   }
 
-  async #saveAndBeginAfresh(workstream: Workstream): Promise<void> {
+  async #saveAndBeginAfresh(workstream: Workstream, also: Statement[] = []): Promise<void> {
     const { ids, clock } = this.#deps;
     const { data } = workstream;
-    if (countCurrent(data) === 0) return this.#clear(workstream, []);
+    if (countCurrent(data) === 0) return this.#clear(workstream, also);
     const row = toWorkstreamRow({
       wsId: ids.wsId(),
       owned: data,
@@ -276,10 +277,10 @@ export class Commands {
     const parts = await this.#deps.messages.intactParts(data.wsId, range);
     const saved = { ...row, title: data.title, model_alias: data.modelAlias };
     const batches = copyInBatches({ wsId: data.wsId, parts, ...range }, row.ws_id);
+    const told = { type: 'info', message: `The conversation was saved as ${row.generated_name}.` } as const;
     await this.#deps.hidden.make(saved, batches, (reveal) =>
-      this.#clear(workstream, [reveal, ...copyTemplates(data, row.ws_id)]),
+      this.#clear(workstream, [reveal, ...copyTemplates(data, row.ws_id), ...also], [told]),
     );
-    await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
   }
 
   async #name(name: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> {

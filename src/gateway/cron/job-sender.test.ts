@@ -33,6 +33,8 @@ async function setUp() {
             dmPolicy: 'pairing',
             session: 'chat',
             ambiguous: 'once',
+            streaming: 'direct',
+            ackReaction: undefined,
           },
           ...{ allowFrom: new Set(), approvers: new Set(), groups: new Map() },
         }),

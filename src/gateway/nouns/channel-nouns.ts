@@ -17,7 +17,9 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     runs: turns.runs,
     commands: turns.commands,
     approvals: turns.approvals,
-    deliveries: talks.deliveries,
+    deliveries: talks.outbox.deliveries,
+    previews: talks.outbox.previews,
+    events: records.events,
     attachments: records.attachments,
     metrics,
   };
@@ -42,7 +44,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     },
     clock: deps.clock,
   });
-  const { channels, deliveries } = talks;
+  const { channels, deliveries } = talks.outbox;
   const { store, clock, ids } = deps;
   return {
     channels,

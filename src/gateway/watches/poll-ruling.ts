@@ -9,7 +9,6 @@ import type { Coordinators } from '../coordinators/coordinators.ts';
 import type { Messages } from '../history/messages.ts';
 import type { Judge } from '../judge/judge.ts';
 import type { Rules } from '../rules/rules.ts';
-import { mayPerceive } from '../sharing/perception.ts';
 import { type AlwaysRules, isFull } from '../workstreams/always.ts';
 import type { Workdirs } from '../workstreams/workdirs.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -34,16 +33,6 @@ export type RuledPoll =
   | { kind: 'refused'; ruling: CallRuling & { verdict: 'ask' | 'block' } }
   | { kind: 'revoked'; tool: string }
   | { kind: 'invalid'; reason: string };
-
-/** Whether whoever created the watch still has a say in the workstream. */
-export function mayStillWatch(
-  { row }: Pick<StoredWatch, 'row'>,
-  { data }: Pick<Workstream, 'data'>,
-  { authenticator }: Pick<PollRulingDeps, 'authenticator'>,
-): boolean {
-  const { created_by: by } = row;
-  return authenticator.endOf(by)?.aborted !== true && mayPerceive(authenticator.viewerOf(by), data);
-}
 
 /** The tools without which nothing is polled. */
 const POLLING = ['watch', 'bash'];

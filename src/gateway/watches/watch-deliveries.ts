@@ -2,14 +2,15 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { until } from '../../timing/until.ts';
+import type { RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import { mayStillWatch, type PollRulingDeps } from './poll-ruling.ts';
+import { type CreatorDeps, mayStillWatch } from './watch-creator.ts';
 import { dropResults, readOpen, type StoredWatch, takeResult } from './watch-rows.ts';
 
-interface DeliveriesDeps extends Pick<PollRulingDeps, 'authenticator'> {
+interface DeliveriesDeps extends Pick<CreatorDeps, 'authenticator'> {
   store: Store;
   workstreams: Pick<Workstreams, 'get'>;
   runs: Pick<Runs, 'accept'>;
@@ -72,10 +73,10 @@ export class WatchDeliveries {
 
   async #deliverOne(watch: StoredWatch): Promise<void> {
     const { store, workstreams, runs } = this.#deps;
-    const { row, rights, result } = watch;
+    const { row, rights, result, chat } = watch;
     const workstream = await workstreams.get(row.ws_id, DAEMON).catch(orGone);
     if (!workstream || !result) return void (await store.commit({ statements: [dropResults(row.ws_id)] }));
-    if (!mayStillWatch(watch, workstream, this.#deps))
+    if (!(await mayStillWatch(watch, workstream, this.#deps)))
       return void (await store.commit({ statements: [takeResult(row.watch_id)] }));
     const { text, taint } = result;
     const handle = await runs.accept(workstream, {
@@ -84,12 +85,16 @@ export class WatchDeliveries {
       rights,
       ...(row.sender !== null && { sender: row.sender }),
       source: 'agent',
-      request: { unattended: true, watch: { id: row.watch_id, ...(taint && { taint }) } },
+      request: { unattended: true, watch: { id: row.watch_id, ...(taint && { taint }) }, ...answeredIn(chat) },
       also: () => [takeResult(row.watch_id)],
     });
     await until(handle.ended, this.#stopping.signal);
   }
 }
+
+/** Where a person asked for the watch, the answer, failures and questions go. */
+const answeredIn = (chat: StoredWatch['chat']): Pick<RunRequest, 'deliver' | 'fromChat'> =>
+  chat ? { deliver: chat, fromChat: true } : {};
 
 /** Undefined for a workstream that was closed or deleted. */
 function orGone(error: unknown): undefined {

@@ -6,6 +6,7 @@ import { BashArguments } from '../../agent/tools/shell/bash-arguments.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox } from '../../agent/tools/toolbox.ts';
 import type { NewWatch } from '../../agent/watches/watch-book.ts';
+import type { RunRequest } from '../runs/run-record.ts';
 import { insertRun } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
@@ -34,7 +35,7 @@ export async function watchGateway(options: WholeGatewayOptions = {}) {
     prints,
     started,
     /** Creates a watch of the main session as a run of ada's does, allowed by a person unless told otherwise. */
-    watch: (asked: Partial<NewWatch> = {}) => createWatch(gateway, asked),
+    watch: (asked: Partial<NewWatch> = {}, by: Asker = ADA) => createWatch(gateway, asked, by),
     /** The watch when its polls are so many, and none runs. */
     async polled(watchId: string, count: number): Promise<Watch> {
       let found: Watch | undefined;
@@ -66,6 +67,14 @@ export async function watchGateway(options: WholeGatewayOptions = {}) {
   });
 }
 
+/** Whose run creates a watch. */
+interface Asker {
+  principal: string;
+  request: Pick<RunRequest, 'deliver' | 'fromChat'>;
+}
+
+const ADA: Asker = { principal: 'ada', request: {} };
+
 /** `bash` without a process. */
 const printing = ({ prints, started }: { prints: Poll[]; started: string[] }): Tool<BashArguments> => ({
   name: 'bash',
@@ -91,12 +100,12 @@ const printing = ({ prints, started }: { prints: Poll[]; started: string[] }): T
 });
 
 /** As the tool does in a run of ada's, which is there only while the watch is created. */
-async function createWatch(gateway: WholeGateway, asked: Partial<NewWatch>): Promise<Watch> {
+async function createWatch(gateway: WholeGateway, asked: Partial<NewWatch>, by: Asker): Promise<Watch> {
   const { store, background } = gateway;
   const wsId = asked.wsId ?? (await gateway.main());
   const runId = `run_${++runs}`;
-  const request = { message: 'watch it', rights: 'approve' } as const;
-  const run = { runId, wsId, principal: 'ada', source: 'person', request, epoch: 0, acceptedMs: 0 } as const;
+  const request = { message: 'watch it', rights: 'approve' as const, ...by.request };
+  const run = { runId, wsId, principal: by.principal, source: 'person', request, epoch: 0, acceptedMs: 0 } as const;
   await store.commit({ statements: [insertRun(run, 'running')] });
   const created = await background.watches.records.create({
     wsId,

@@ -10,8 +10,9 @@ import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import type { Store } from '../store/store.ts';
 import { UnitRefused } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import { mayStillWatch, type PollRulingDeps, rulePoll } from './poll-ruling.ts';
+import { type PollRulingDeps, rulePoll } from './poll-ruling.ts';
 import { afterPoll, conclude, endedBy, LAST_POLL, nextDue } from './watch-conclusion.ts';
+import { mayStillWatch } from './watch-creator.ts';
 import type { WatchRecords } from './watch-records.ts';
 import {
   claimPoll,
@@ -137,7 +138,7 @@ export class WatchPolls {
     if (watch.row.poll_count >= watch.row.max_polls) return this.#end(watch, { end: 'max_polls', reason: LAST_POLL });
     const workstream = await workstreams.get(watch.row.ws_id, DAEMON).catch(orGone);
     if (!workstream) return this.#end(watch, { end: 'closed' });
-    if (!mayStillWatch(watch, workstream, this.#deps))
+    if (!(await mayStillWatch(watch, workstream, this.#deps)))
       return this.#end(watch, { end: 'rights', reason: 'whoever created it may no longer do so' });
     const ruled = await rulePoll(watch, workstream, { deps: this.#deps, signal }).catch(orInvalid);
     if (ruled.kind === 'runs') return this.#run(watch, ruled, signal);

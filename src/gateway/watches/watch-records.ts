@@ -142,7 +142,7 @@ function toEvent(row: WatchTable): StreamEvent {
   return { type: 'watch', ...watch, last_output: watch.last_output.slice(0, MAX_EVENT_OUTPUT) };
 }
 
-type Creator = Pick<WatchTable, 'created_by' | 'rights' | 'sender'>;
+type Creator = Pick<WatchTable, 'created_by' | 'rights' | 'sender' | 'chat_json'>;
 
 const newRow = (
   { wsId, name, command, intervalSecs, stopOn, maxPolls, allowed }: NewWatch,
@@ -172,6 +172,7 @@ const newRow = (
   created_by: creator.created_by,
   rights: creator.rights,
   sender: creator.sender,
+  chat_json: creator.chat_json,
   allowed_json: allowed ? JSON.stringify(allowed) : null,
   result_json: null,
 });
@@ -185,5 +186,7 @@ async function creatorIn({ db }: Pick<Store, 'db'>, wsId: string): Promise<Creat
     .where('status', '=', 'running')
     .executeTakeFirst();
   const request = run && requestOf(run);
-  return { created_by: run?.principal ?? '', rights: request?.rights ?? 'public', sender: request?.sender ?? null };
+  const { rights = 'public', sender = null, deliver, fromChat } = request ?? {};
+  const chat = deliver && fromChat ? JSON.stringify(deliver) : null;
+  return { created_by: run?.principal ?? '', rights, sender, chat_json: chat };
 }

@@ -5,6 +5,7 @@ import { isRecord } from '../../../protocol/is-record.ts';
 import type { ReadTaint } from '../../agent/run/approval/taint.ts';
 import type { CallGrants, ProcessIdentity } from '../../agent/tools/tool.ts';
 import type { Rights } from '../rights.ts';
+import type { RunRequest } from '../runs/run-record.ts';
 import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -24,6 +25,8 @@ export interface StoredWatch {
   /** Undefined: no poll runs, or its process is unknown. */
   process: ProcessIdentity | undefined;
   result: WatchResult | undefined;
+  /** The chat of whose run it was created; undefined: another run, or it is damaged. */
+  chat: RunRequest['deliver'];
 }
 
 /** Names the statement that is refused when the watch is no longer as the writer has read it. */
@@ -134,18 +137,21 @@ const isProcess = (value: unknown): value is ProcessIdentity =>
   isRecord(value) && typeof value.pid === 'number' && typeof value.startTicks === 'number';
 const isAllowed = (value: unknown): value is NonNullable<CallGrants['allowed']> =>
   isRecord(value) && isText(value.by) && isText(value.reason);
+const isChat = (value: unknown): value is NonNullable<RunRequest['deliver']> =>
+  isRecord(value) && isText(value.provider) && isText(value.to);
 const isResult = (value: unknown): value is WatchResult => isRecord(value) && isText(value.text);
 
 /** Damage never gives rights. */
 function toStored(store: Readable, row: WatchTable): StoredWatch {
   const read = storedReader(store);
-  const { watch_id: id, process_json: process, allowed_json: allowed, result_json: result } = row;
+  const { watch_id: id, process_json: process, allowed_json: allowed, result_json: result, chat_json: chat } = row;
   return {
     row,
     rights: LADDER.find((one) => one === row.rights) ?? 'public',
     allowed: allowed === null ? undefined : read(allowed, `what was allowed to watch ${id}`, isAllowed),
     process: process === null ? undefined : read(process, `the process of watch ${id}`, isProcess),
     result: result === null ? undefined : read(result, `the result of watch ${id}`, isResult),
+    chat: chat === null ? undefined : read(chat, `the chat of watch ${id}`, isChat),
   };
 }
 

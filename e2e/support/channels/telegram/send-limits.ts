@@ -21,6 +21,7 @@ export class SendLimits {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #pace: SendPace | undefined;
   readonly #sentMs = new Map<number, number[]>();
+  readonly #editedMs = new Map<number, number>();
 
   constructor(clock: Pick<Clock, 'now'>, pace: SendPace | undefined) {
     this.#clock = clock;
@@ -39,6 +40,14 @@ export class SendLimits {
     );
     if (waitMs > 0) throw tooManyRequests(Math.ceil(waitMs / 1000));
     this.#sentMs.set(chatId, [...sent.filter((ms) => ms > this.#clock.now() - MINUTE_MS), this.#clock.now()]);
+  }
+
+  /** Counts an edit; throws 429 if it is too much. */
+  countEdit(chatId: number): void {
+    if (!this.#pace) return;
+    const leftMs = (this.#editedMs.get(chatId) ?? 0) + SECOND_MS / this.#pace.perSecondInChat - this.#clock.now();
+    if (leftMs > 0) throw tooManyRequests(Math.ceil(leftMs / 1000));
+    this.#editedMs.set(chatId, this.#clock.now());
   }
 
   /** Until the oldest of the last `most` messages is no longer counted. */

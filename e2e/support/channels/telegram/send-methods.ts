@@ -62,6 +62,7 @@ export function createSendMethods({ world, limits }: SendDeps) {
       const { room } = place(params);
       const seen = room.ofBot(params.integer('message_id'), 'edit');
       const { text, entities } = readText(params);
+      limits.countEdit(room.id);
       return edit(world, { room, seen, change: { text, entities, buttons: toButtons(params.json('reply_markup')) } });
     },
     editmessagereplymarkup: (params: Params) => {

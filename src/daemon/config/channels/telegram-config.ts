@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Environment } from '../../../environment.ts';
 import {
+  ACK_REACTIONS,
   HOOK_PATH,
   TELEGRAM_API_ROOT,
   type TelegramSettings,
@@ -35,6 +36,16 @@ const Settings = z.object({
     .record(z.string().regex(GROUP_ID, 'must be the number of a group, such as -1001234567890'), GroupConfig)
     .default({})
     .describe('The groups in which the bot reads messages, by number.'),
+  streaming: z
+    .enum(['direct', 'all', 'off'])
+    .default('direct')
+    .describe(
+      'Where an answer in progress is shown as a message that grows: in direct chats, also in groups, nowhere.',
+    ),
+  ackReaction: z
+    .enum(ACK_REACTIONS)
+    .optional()
+    .describe('The reaction with which the bot shows that it has read a message. Default: none.'),
   mode: z
     .enum(['poll', 'webhook'])
     .default('poll')
@@ -80,6 +91,8 @@ export const telegramSettingsOf = (config: TelegramConfig, environment: Environm
     Object.entries(config.groups).map(([id, group]) => [id, { ...group, allowFrom: new Set(group.allowFrom) }]),
   ),
   hookUrl: config.webhookUrl && withoutSlash(config.webhookUrl) + HOOK_PATH,
+  streaming: config.streaming,
+  ackReaction: config.ackReaction,
   alertMs: config.alertMinutes * 60_000,
 });
 

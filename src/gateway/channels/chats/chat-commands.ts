@@ -1,8 +1,11 @@
 import type { Commands } from '../../commands/commands.ts';
+import type { Statement, Store } from '../../store/store.ts';
+import { stopOnce } from '../inbox/stop-once.ts';
 import type { AllowedMessage } from './allowed-message.ts';
 import type { Replies } from './replies.ts';
 
 interface ChatCommandDeps {
+  store: Pick<Store, 'db' | 'commit'>;
   commands: Pick<Commands, 'startAfresh' | 'clear'>;
   replies: Replies;
 }
@@ -31,25 +34,29 @@ const BUSY = 'That is not possible while an answer is in progress. Wait for its 
 /** Commands that do not wait for earlier messages of their chat. */
 export const isUrgentText = (text: string | undefined): boolean => /^\/stop(?:@\w+)?(?:\s|$)/i.test(text ?? '');
 
-/** Only commands that concern this conversation alone: everything else belongs on the page. */
-export const createChatCommands = ({ commands, replies }: ChatCommandDeps): ChatCommands => ({
+/**
+ * Only commands that concern this conversation alone: everything else belongs on the page. A daemon that dies during a
+ * command executes it again, with one effect in all.
+ */
+export const createChatCommands = ({ store, commands, replies }: ChatCommandDeps): ChatCommands => ({
   async run({ row, workstream }, { name }) {
+    const begin = async (change: (also: Statement[]) => Promise<boolean>, text: string): Promise<true> => {
+      if (await change(replies.answering(row, text))) replies.wake();
+      else await replies.answer(row, BUSY);
+      return true;
+    };
     switch (name) {
       case 'start':
       case 'help':
         await replies.answer(row, HELP);
         return true;
-      case 'stop': {
-        const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
-        await replies.answer(row, wasRunning || queuedMessages.count > 0 ? '⏹ Stopped.' : 'Nothing is in progress.');
+      case 'stop':
+        await replies.answer(row, (await stopOnce(row, workstream, store)) ? '⏹ Stopped.' : 'Nothing is in progress.');
         return true;
-      }
       case 'new':
-        await replies.answer(row, (await commands.startAfresh(workstream)) ? '✨ A new conversation begins.' : BUSY);
-        return true;
+        return begin((also) => commands.startAfresh(workstream, also), '✨ A new conversation begins.');
       case 'clear':
-        await replies.answer(row, (await commands.clear(workstream)) ? '✨ The conversation is forgotten.' : BUSY);
-        return true;
+        return begin((also) => commands.clear(workstream, also), '✨ The conversation is forgotten.');
       default:
         return false;
     }

@@ -5,13 +5,13 @@ import type { GatewayDeps } from '../../gateway-deps.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { Approvals } from '../../runs/approvals.ts';
 import type { Runs } from '../../runs/runs.ts';
-import { DAEMON } from '../../sharing/perception.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
 import { Inbox, type InboxDeps } from '../inbox/inbox.ts';
 import type { InboxRow } from '../inbox/inbox-rows.ts';
 import { createChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
+import { type ChatRun, openRunsOf } from './chat-run.ts';
 import type { ChatService } from './chat-service.ts';
 import { obtainSession } from './chat-sessions.ts';
 import type { ChatSettings } from './chat-settings.ts';
@@ -45,7 +45,7 @@ export interface ChatServiceParts {
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   /** A run works on this message until `ended`. */
-  onWork(message: ChatMessage, ended: Promise<unknown>): void;
+  onWork(message: ChatMessage, work: ChatRun): void;
 }
 
 /** The people of a chat service: their messages, the buttons that they press, and what they are told. */
@@ -65,7 +65,7 @@ export function createChats(
     users,
     runs,
     sessionOf: (message, as) => obtainSession(message, as, { service, store, workstreams, clock }),
-    commands: createChatCommands({ commands, replies }),
+    commands: createChatCommands({ store, commands, replies }),
     replies,
     receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
     offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
@@ -90,12 +90,9 @@ export function createChats(
         clock,
         log,
       }),
-    /** Names the runs in progress that messages of this service started, after a restart. */
-    resume(onResumed: (chat: string, ended: Promise<unknown>) => void): void {
-      for (const { current } of workstreams.list(DAEMON)) {
-        const { deliver, fromChat } = current?.run.request ?? {};
-        if (current && deliver?.provider === channel && fromChat) onResumed(deliver.to, current.ended);
-      }
+    /** Names the runs that messages of this service started and that go on, or still wait, after a restart. */
+    resume(onResumed: (chat: string, work: ChatRun) => void): void {
+      for (const { chat, work } of openRunsOf(channel, workstreams)) onResumed(chat, work);
     },
   };
 }

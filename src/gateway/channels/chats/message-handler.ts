@@ -13,6 +13,7 @@ import { actAs } from './acting-sender.ts';
 import type { AllowedMessage } from './allowed-message.ts';
 import type { ChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
+import { type ChatRun, runOf } from './chat-run.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { messageText } from './message-text.ts';
 import type { ReceivedFiles } from './receive-files.ts';
@@ -31,7 +32,7 @@ export interface MessageHandlerDeps {
   receive(message: ChatMessage, owner: { wsId: string; principal: string }): Promise<ReceivedFiles>;
   offerPairing(asking: { row: InboxRow; message: ChatMessage; known: SenderTable | undefined }): Promise<void>;
   /** A run works on this message until `ended`. */
-  onWork(message: ChatMessage, ended: Promise<unknown>): void;
+  onWork(message: ChatMessage, work: ChatRun): void;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -122,7 +123,7 @@ export class MessageHandler {
       });
       if (told.length > 0) replies.wake();
       this.#toldBusy.delete(chat);
-      onWork(message, handle.ended);
+      onWork(message, runOf(workstream, handle));
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'BUSY') throw error;
       await this.#tellBusy(row, chat, error.message);

@@ -18,11 +18,17 @@ interface End {
 
 /** Ends updates with words to their chats. */
 export function createReplies({ store, wake, clock }: RepliesDeps) {
+  const answering = (row: InboxRow, text: string, end: End = { state: 'answered' }): Statement[] => {
+    const nowMs = clock.now();
+    return [endUpdate(row, { ...end, nowMs }), toChat(row, text, nowMs)];
+  };
   return {
+    /** The statements of `answer`, for a unit with the effect of the update. `wake` follows its commit. */
+    answering,
+    wake,
     /** Ends an update and tells its chat something, in one unit. */
-    async answer(row: InboxRow, text: string, end: End = { state: 'answered' }) {
-      const nowMs = clock.now();
-      await store.commit({ statements: [endUpdate(row, { ...end, nowMs }), toChat(row, text, nowMs)] });
+    async answer(row: InboxRow, text: string, end?: End) {
+      await store.commit({ statements: answering(row, text, end) });
       wake();
     },
     async end(row: InboxRow, state: Exclude<InboxState, 'waiting'>, reason?: string) {

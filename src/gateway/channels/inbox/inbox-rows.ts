@@ -109,6 +109,15 @@ export function endUpdate(
   };
 }
 
+/** Replaces the body of an update that has not ended. */
+export const rewriteUpdate = ({ channel, account, update_id: id }: UpdateName, bodyJson: string): Statement => ({
+  sql: `UPDATE channel_inbox SET body_json = ?
+        WHERE channel = ? AND account = ? AND update_id = ? AND state = 'waiting'`,
+  parameters: [bodyJson, channel, account, id],
+  expect: 1,
+  tag: ENDED,
+});
+
 /** Removes an update that was not for the bot. */
 export const dropUpdate = (update: UpdateName): Statement =>
   statementOf(

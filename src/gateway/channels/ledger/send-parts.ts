@@ -17,6 +17,14 @@ interface SendDeps {
 /** Sends one part; resolves with the id that the service gave it. Throws ServiceError. */
 export type SendChunk = (chunk: RenderedChunk, place: { isLast: boolean }) => Promise<string>;
 
+/** A message that is there already. */
+export interface Replaced {
+  /** Turns it into the part; resolves with its id. A repetition changes nothing. Throws ServiceError. */
+  edit(chunk: RenderedChunk): Promise<string>;
+  /** It has become the part, or is left as it is. */
+  forget(): Statement;
+}
+
 interface Message {
   channel: string;
   delivery: Pick<Delivery, 'messageId' | 'to'>;
@@ -26,6 +34,8 @@ interface Message {
   /** Whether a part may tell the chat that something did not arrive: all parts are sent in the same way. */
   mayTell: boolean;
   send: SendChunk;
+  /** What the first part takes the place of; undefined: it is a message of its own. */
+  replaces?: Replaced | undefined;
   /** The new id of the chat, if the error says that it has another one now. */
   movedTo?(error: ServiceError): string | undefined;
 }
@@ -70,14 +80,14 @@ async function openChunks(
 
 async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean }, deps: SendDeps): Promise<void> {
   const record = recorder(chunk, deps);
+  const replaced = chunk.chunk === 0 ? message.replaces : undefined;
+  if (replaced) return replace(chunk, { message, replaced, deps });
   // The daemon died between the request and its answer.
   if (chunk.state === 'sending' && message.ambiguous === 'once') return record.ambiguous('the daemon was stopped');
   await record.sending();
   let providerId: string;
   try {
-    const { formatted, plain, media_url: mediaUrl } = chunk;
-    const part = { formatted: formatted ?? '', plain: plain ?? '', ...(mediaUrl !== null && { mediaUrl }) };
-    providerId = await message.send(part, message);
+    providerId = await message.send(toPart(chunk), message);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return onFailure(error, { message, record, deps });
@@ -85,21 +95,55 @@ async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean
   await record.accepted(providerId);
 }
 
+const toPart = ({ formatted, plain, media_url: mediaUrl }: ChunkTable): RenderedChunk => ({
+  formatted: formatted ?? '',
+  plain: plain ?? '',
+  ...(mediaUrl !== null && { mediaUrl }),
+});
+
+/** Edits a message into the part. If nobody knows whether that was done, it is done again. */
+async function replace(
+  chunk: ChunkTable,
+  { message, replaced, deps }: { message: Message & { isLast: boolean }; replaced: Replaced; deps: SendDeps },
+): Promise<void> {
+  const record = recorder(chunk, deps);
+  await record.sending();
+  let providerId: string;
+  try {
+    providerId = await replaced.edit(toPart(chunk));
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const isGone = error.kind === 'rejected' && message.movedTo?.(error) === undefined;
+    if (!isGone) return onFailure(error, { message: { ...message, ambiguous: 'retry' }, record, deps });
+    // It was deleted, or is too old: the part is a message of its own.
+    await record.unsent(replaced.forget());
+    return sendChunk({ ...chunk, state: 'unsent' }, { ...message, replaces: undefined }, deps);
+  }
+  await record.accepted(providerId, replaced.forget());
+}
+
+interface WriteOptions {
+  durable?: boolean;
+  owes?: 1;
+  also?: Statement | undefined;
+}
+
 type Recorder = ReturnType<typeof recorder>;
 
 function recorder(chunk: ChunkTable, { store, clock, metrics }: SendDeps) {
-  const write = async (news: ChunkNews, { durable = false, owes }: { durable?: boolean; owes?: 1 } = {}) => {
+  const write = async (news: ChunkNews, { durable = false, owes, also }: WriteOptions = {}) => {
     const nowMs = clock.now();
     const chat: Pick<ChatTable, 'channel' | 'chat'> = { channel: chunk.channel, chat: chunk.destination };
     const isSent = news.state === 'accepted' || owes === 1;
     const noted: Statement[] = isSent ? [noteSent(chat, { nowMs, ...(owes && { owes }) })] : [];
-    await store.commit({ statements: [updateChunk(chunk, news, nowMs), ...noted], durable });
+    const statements = [updateChunk(chunk, news, nowMs), ...noted, ...(also ? [also] : [])];
+    await store.commit({ statements, durable });
     if (isEnded(news)) metrics.channelPart(chunk.channel, news.state);
   };
   return {
     sending: () => write({ state: 'sending' }, { durable: true }),
-    unsent: () => write({ state: 'unsent' }),
-    accepted: (providerId: string) => write({ state: 'accepted', providerId }),
+    unsent: (also?: Statement) => write({ state: 'unsent' }, { also }),
+    accepted: (providerId: string, also?: Statement) => write({ state: 'accepted', providerId }, { also }),
     failed: (reason: string) => write({ state: 'failed', reason }),
     ambiguous: (reason: string) => write({ state: 'ambiguous', reason }, { owes: 1 }),
   };

@@ -176,7 +176,24 @@ test('an answer that does not come in time is ambiguous, and the connection is c
   await closed.promise;
   assert.deepEqual(
     [kind, message],
-    ['ambiguous', 'sendMessage got no usable answer (none within 30 s). Telegram may have carried it out.'],
+    ['ambiguous', 'There was no usable answer to sendMessage (none within 30 s). Telegram may have carried it out.'],
+  );
+});
+
+test('a call that changes nothing leaves nothing open when it gets no answer', async (t) => {
+  const api = await serve(t, answering(502, '<h1>Bad Gateway</h1>'));
+  const messages = [
+    errorOf(api.call('getMe', {}, LIMITS)),
+    errorOf(api.call('getFile', { file_id: 'x' }, LIMITS)),
+    errorOf(api.call('setMyCommands', { commands: [] }, LIMITS)),
+  ];
+  assert.deepEqual(
+    (await Promise.all(messages)).map(({ message }) => message),
+    [
+      'There was no usable answer to getMe (HTTP 502).',
+      'There was no usable answer to getFile (HTTP 502).',
+      'There was no usable answer to setMyCommands (HTTP 502). Telegram may have carried it out.',
+    ],
   );
 });
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
 import { readAnswer, toAnswer } from '../calls/json-answer.ts';
+import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
 import type { ServiceErrorKind } from '../calls/service-error.ts';
@@ -36,37 +37,38 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
   const root = apiRoot.replace(/\/+$/, '');
   const scrub = (text: string) =>
     text.replaceAll(token, '[bot token]').replaceAll(encodeURIComponent(token), '[bot token]');
-  const send = async (path: string, init: RequestInit & { what: string; wait: CallWait }): Promise<Response> => {
-    const { what, wait, ...request } = init;
+  const send = async (path: string, init: RequestInit & { asked: Asked; wait: CallWait }): Promise<Response> => {
+    const { asked, wait, ...request } = init;
     if (!TOKEN.test(token)) throw new BotApiError('unauthorized', 'The bot token is malformed.');
-    if (wait.signal.aborted) throw new BotApiError('unreachable', `${what} was cancelled before it was sent.`);
+    if (wait.signal.aborted) throw new BotApiError('unreachable', `The call was cancelled before it was sent (${asked.what}).`);
     try {
       return await fetch(`${root}${path}`, { ...request, signal: wait.signal });
     } catch (error) {
       const reason = scrub(wait.overReason() ?? reasonOf(error));
       if (isCertainlyUnsent(error)) throw new BotApiError('unreachable', `Could not reach Telegram (${reason}).`);
-      throw new BotApiError('ambiguous', noAnswer(what, reason));
+      throw noAnswer(asked, reason);
     }
   };
   return {
     async call(method, params, limits) {
       using wait = new CallWait(limits, clock);
       const init = { method: 'POST', ...toRequestBody(params, `headgate-${randomUUID()}`) };
-      const response = await send(`/bot${token}/${method}`, { ...init, what: method, wait });
+      const asked = { what: method, hasEffect: !READING.test(method) };
+      const response = await send(`/bot${token}/${method}`, { ...init, asked, wait });
       const text = await readAnswer(response).catch((error: unknown) => {
-        throw new BotApiError('ambiguous', noAnswer(method, scrub(wait.overReason() ?? reasonOf(error))));
+        throw noAnswer(asked, scrub(wait.overReason() ?? reasonOf(error)));
       });
       const answer = toAnswer(text);
       if (response.ok && isSuccess<BotResult<typeof method>>(answer)) return answer.result;
-      if (isRefusal(answer) && response.status < 500) throw refusedBy(method, answer, scrub);
+      if (isRefusal(answer) && response.status < 500) throw refusedBy(asked, answer, scrub);
       const answered = response.ok ? 'unreadable answer' : `HTTP ${response.status}`;
-      throw new BotApiError('ambiguous', noAnswer(method, answered), { code: response.status });
+      throw noAnswer(asked, answered, { code: response.status });
     },
     async openFile(filePath, { maxBytes, ...limits }) {
       const path = filePath.split('/').map(encodeURIComponent).join('/');
       const wait = new CallWait(limits, clock);
       try {
-        const response = await send(`/file/bot${token}/${path}`, { what: 'The download', wait });
+        const response = await send(`/file/bot${token}/${path}`, { asked: DOWNLOAD, wait });
         return await openResponse(response, { maxBytes, wait, scrub, service: 'Telegram', toError });
       } catch (error) {
         wait[Symbol.dispose]();
@@ -79,8 +81,19 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
 /** Anything else would change the address. */
 const TOKEN = /^[\w:-]+$/;
 
-const noAnswer = (what: string, reason: string): string =>
-  `${what} got no usable answer (${reason}). Telegram may have carried it out.`;
+/** The methods of the Bot API that change nothing are named so. */
+const READING = /^get[A-Z]/;
+
+/** A method, or what else is asked of Telegram. */
+interface Asked {
+  what: string;
+  hasEffect: boolean;
+}
+
+const DOWNLOAD: Asked = { what: 'the download', hasEffect: false };
+
+const noAnswer = (asked: Asked, reason: string, details: { code?: number; description?: string } = {}): BotApiError =>
+  new BotApiError('ambiguous', noAnswerTo(asked, { reason, service: 'Telegram' }), details);
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -90,12 +103,12 @@ const isSuccess = <T>(answer: unknown): answer is ApiSuccess<T> =>
 const isRefusal = (answer: unknown): answer is ApiError =>
   isObject(answer) && Reflect.get(answer, 'ok') === false && typeof Reflect.get(answer, 'error_code') === 'number';
 
-function refusedBy(method: string, answer: ApiError, scrub: (text: string) => string): BotApiError {
+function refusedBy(asked: Asked, answer: ApiError, scrub: (text: string) => string): BotApiError {
   const { error_code: code, parameters } = answer;
   const description = scrub(String(answer.description));
   const details = { code, description };
-  const words = `Telegram refused ${method}: ${description} (${code}).`;
-  if (code >= 500) return new BotApiError('ambiguous', noAnswer(method, `${code}: ${description}`), details);
+  const words = `Telegram refused ${asked.what}: ${description} (${code}).`;
+  if (code >= 500) return noAnswer(asked, `${code}: ${description}`, details);
   if (code === 401 || code === 404)
     return new BotApiError('unauthorized', `Telegram does not accept the bot token (${code}).`, details);
   if (code === 409) return new BotApiError('conflict', words, details);

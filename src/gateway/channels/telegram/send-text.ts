@@ -1,4 +1,5 @@
 import type { Opts } from '@grammyjs/types';
+import type { CallLimits } from '../calls/call-wait.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import type { Bot } from './bots.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
@@ -22,22 +23,24 @@ const NEVER = new AbortController().signal;
 export const LIMITS = { signal: NEVER, timeoutMs: 30_000 };
 const PLAIN_LINKS = { link_preview_options: { is_disabled: true } };
 
+type Through = Pick<Bot, 'api'> & { limits?: CallLimits };
+
 /** Returns the id of the message. Throws BotApiError. */
-export const sendText = (chunk: RenderedChunk, { api }: Pick<Bot, 'api'>, to: Target): Promise<string> =>
+export const sendText = (chunk: RenderedChunk, { api, limits = LIMITS }: Through, to: Target): Promise<string> =>
   asAccepted(chunk, async (text) => {
-    const sent = await api.call('sendMessage', { ...to, ...PLAIN_LINKS, ...text }, LIMITS);
+    const sent = await api.call('sendMessage', { ...to, ...PLAIN_LINKS, ...text }, limits);
     return String(sent.message_id);
   });
 
 /** Replaces the text of a message, and takes away its buttons. */
 export const editText = (
   chunk: RenderedChunk,
-  { api }: Pick<Bot, 'api'>,
+  { api, limits = LIMITS }: Through,
   { chatId, messageId }: { chatId: number; messageId: number },
 ): Promise<string> =>
   asAccepted(chunk, async (text) => {
     const params = { chat_id: chatId, message_id: messageId, ...PLAIN_LINKS, ...text };
-    await api.call('editMessageText', params, LIMITS).catch(orUnchanged);
+    await api.call('editMessageText', params, limits).catch(orUnchanged);
     return String(messageId);
   });
 

@@ -9,7 +9,7 @@ import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
 import type { Bot } from './bots.ts';
-
+import type { PreviewGate } from './preview/preview-gate.ts';
 import { addressOf, editText, sendText } from './send-text.ts';
 import type { TelegramSettings } from './telegram-settings.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
@@ -22,6 +22,8 @@ interface TelegramChannelDeps {
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now' | 'sleep'>;
   metrics: Pick<ChannelMetrics, 'channelPart'>;
+  /** The previews of answers, which the answers replace. */
+  previews: PreviewGate;
 }
 
 /** Sends messages to chats at Telegram. Their names are the numbers of chats, or their session keys. */
@@ -32,6 +34,7 @@ export const createTelegramChannel = ({
   store,
   clock,
   metrics,
+  previews: gate,
 }: TelegramChannelDeps): Channel => ({
   name: 'telegram',
   get destinations() {
@@ -46,6 +49,8 @@ export const createTelegramChannel = ({
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
+    const { replacedPreview } = await import('../loaded-services.ts');
+    const replaces = await replacedPreview(delivery, { bot: current, gate, store, clock });
     const { render, send, mayTell } = await prepare(delivery, {
       bot: current,
       store,
@@ -53,7 +58,7 @@ export const createTelegramChannel = ({
       clock,
       signal,
     });
-    const sent = { channel: 'telegram', delivery, ambiguous, render, send, mayTell, movedTo };
+    const sent = { channel: 'telegram', delivery, ambiguous, render, send, mayTell, replaces, movedTo };
     await sendParts(sent, { store, clock, metrics });
     return 'taken';
   },

@@ -1,3 +1,4 @@
+import type { EventLog } from '../../events/event-log.ts';
 import type { ChannelHook } from '../channel-hook.ts';
 import { isUrgentText } from '../chats/chat-commands.ts';
 import { TELEGRAM } from '../chats/chat-service.ts';
@@ -13,15 +14,20 @@ import { openFile } from './inbound/open-file.ts';
 import { onPressed } from './inbound/pressed-button.ts';
 import { PollState } from './poll-state.ts';
 import { Poller } from './poller.ts';
+import type { PreviewGate } from './preview/preview-gate.ts';
+import { createSignsOfWork } from './preview/signs-of-work.ts';
 import { addressOf, sendText } from './send-text.ts';
-import { Typing } from './typing.ts';
 
 /** People who write to Headgate at Telegram. */
-export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts: ChatParts) {
+export function createTelegramNoun(
+  deps: ChatDeps,
+  telegram: TelegramDeps,
+  parts: ChatParts & { previews: PreviewGate; events: Pick<EventLog, 'onAppended'> },
+) {
   const { store, clock, ids, log } = deps;
   const bot = createBots(telegram, clock);
   const stopping = new AbortController();
-  const typing = new Typing({ bot, clock });
+  const signs = createSignsOfWork({ bot, gate: parts.previews, events: parts.events, store, clock, log });
   const sendNow = async (chat: string, text: string) => {
     const current = bot();
     if (current) await sendText({ formatted: text, plain: text }, current, addressOf(chat));
@@ -33,7 +39,7 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       sendNow,
       openFile: (file, { maxBytes, signal }) => openFile(file, { bot, maxBytes, signal }),
       stopping: stopping.signal,
-      onWork: ({ chat }, ended) => typing.during(chat, ended),
+      onWork: signs.begin,
     },
     deps,
     parts,
@@ -78,13 +84,13 @@ export function createTelegramNoun(deps: ChatDeps, telegram: TelegramDeps, parts
       return called && createHookOfBot({ called, store, onStored, clock });
     },
     run(signal: AbortSignal) {
-      chats.resume((chat, ended) => typing.during(chat, ended));
+      chats.resume(signs.goOn);
       return poller.run(signal);
     },
     async close() {
       stopping.abort(new Error('the daemon stops'));
-      typing.close();
       inbox.close();
+      await signs.close();
     },
   };
 }

@@ -6,6 +6,10 @@ export const TELEGRAM_API_ROOT = 'https://api.telegram.org';
 /** Where Telegram calls the daemon, below its address. */
 export const HOOK_PATH = '/v1/api/channels/telegram/hook';
 
+/** Reactions that bots may use and that say "seen". */
+export const ACK_REACTIONS = ['👀', '👍', '👌', '✍', '🫡', '⚡', '🤔', '❤'] as const;
+type AckReaction = (typeof ACK_REACTIONS)[number];
+
 /** The settings of a bot, read at each use. */
 export interface TelegramSettings extends ChatSettings {
   /** Empty: the environment lacks it. */
@@ -13,6 +17,10 @@ export interface TelegramSettings extends ChatSettings {
   apiRoot: string;
   /** Where Telegram calls the daemon with messages; undefined: the daemon asks for them. */
   hookUrl: string | undefined;
+  /** The chats in which an answer in progress is shown. */
+  streaming: 'direct' | 'all' | 'off';
+  /** How the bot shows that it has read a message; undefined: it does not. */
+  ackReaction: AckReaction | undefined;
   /** Without a successful poll for so long, `health` reports it. */
   alertMs: number;
 }

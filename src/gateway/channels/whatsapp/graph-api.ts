@@ -2,6 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
 import { readAnswer, toAnswer } from '../calls/json-answer.ts';
+import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
 import type { ServiceErrorKind } from '../calls/service-error.ts';
@@ -43,20 +44,21 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
     } catch (error) {
       const reason = scrub(wait.overReason() ?? reasonOf(error));
       if (isCertainlyUnsent(error)) throw new GraphError('unreachable', `Could not reach WhatsApp (${reason}).`);
-      throw new GraphError('ambiguous', noAnswer(what, reason));
+      throw noAnswer({ what, method: init.method }, reason);
     }
   };
   const call = async (path: string, { what, wait, ...init }: Request): Promise<unknown> => {
+    const asked = { what, method: init.method };
     const response = await request(`${root}/${path}`, { ...init, what, wait });
     const text = await readAnswer(response).catch((error: unknown) => {
-      throw new GraphError('ambiguous', noAnswer(what, scrub(wait.overReason() ?? reasonOf(error))));
+      throw noAnswer(asked, scrub(wait.overReason() ?? reasonOf(error)));
     });
     const answer = toAnswer(text);
     if (response.ok && answer !== undefined) return answer;
     const refusal = refusalIn(answer);
     if (refusal && response.status < 500)
       throw refusalOf(what, { code: refusal.code, message: scrub(refusal.message) });
-    throw new GraphError('ambiguous', noAnswer(what, response.ok ? 'unreadable answer' : `HTTP ${response.status}`));
+    throw noAnswer(asked, response.ok ? 'unreadable answer' : `HTTP ${response.status}`);
   };
   const post = async (what: string, fields: object, limits: CallLimits): Promise<unknown> => {
     using wait = new CallWait(limits, clock);
@@ -71,7 +73,7 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
       const answer = await post('the message', fields, limits);
       const id = field(first(field(answer, 'messages')), 'id');
       if (typeof id === 'string' && id !== '') return id;
-      throw new GraphError('ambiguous', noAnswer('the message', 'no id of the message'));
+      throw noAnswer({ what: 'the message', method: 'POST' }, 'no id of the message');
     },
     async identify(limits) {
       using wait = new CallWait(limits, clock);
@@ -100,8 +102,9 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
   };
 }
 
-const noAnswer = (what: string, reason: string): string =>
-  `There was no usable answer to ${what} (${reason}). WhatsApp may have carried it out.`;
+/** Only POST changes something. */
+const noAnswer = ({ what, method }: { what: string; method: string | undefined }, reason: string): GraphError =>
+  new GraphError('ambiguous', noAnswerTo({ what, hasEffect: method === 'POST' }, { reason, service: 'WhatsApp' }));
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

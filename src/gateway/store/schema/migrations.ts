@@ -44,7 +44,7 @@ import { templates } from './template-schema.ts';
 import { budgets, usageHours } from './usage-schema.ts';
 import { auditOutcomes, owners, users } from './user-schema.ts';
 import { assessments, verdicts } from './verdict-schema.ts';
-import { watches } from './watches/watch-schema.ts';
+import { watches, watchesOfChats } from './watches/watch-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -107,6 +107,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 47, statements: consents },
   { version: 48, statements: channels },
   { version: 49, statements: sentFiles },
+  { version: 50, statements: watchesOfChats },
 ];
 
 /**

@@ -31,6 +31,8 @@ export interface WatchTable {
   created_by: string;
   rights: string;
   sender: string | null;
+  /** The chat of whose run it was created, as `deliver` of a run; null: another run. */
+  chat_json: string | null;
   /** What a person or the judge allowed with the call that created it; null: nothing in particular. */
   allowed_json: string | null;
   /** The message for the conversation that is not yet accepted. */
@@ -51,3 +53,6 @@ export const watches: readonly string[] = [
   `create index watches_open on watches (active, is_polling)
     where active = 1 or is_polling = 1 or result_json is not null`,
 ];
+
+/** Schema version 50: watches of chats. */
+export const watchesOfChats: readonly string[] = ['alter table watches add column chat_json text'];

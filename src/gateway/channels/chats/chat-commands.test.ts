@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DELETED } from '../../store/deletion.ts';
+import { never } from '../../testing/puppet-model.ts';
+import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
+import { readWaiting, storeUpdates } from '../inbox/inbox-rows.ts';
+import type { AllowedMessage } from './allowed-message.ts';
+import { createChatCommands } from './chat-commands.ts';
+import { createReplies } from './replies.ts';
+
+const OF = { channel: 'telegram', account: '1' };
+const MOST_WRITES = 20;
+
+const arrive = ({ parts, clock }: WholeGateway) => {
+  const update = { updateId: '1', chat: '7', senderId: '7', body: { message: {} } };
+  return parts.store.commit({ statements: storeUpdates(OF, [update], clock.now()) });
+};
+
+/** Handles the stored update, if it has not ended. */
+async function handle({ parts, clock, mainWorkstream }: WholeGateway, name: string): Promise<void> {
+  const { store } = parts;
+  const replies = createReplies({ store, wake: () => undefined, clock });
+  const commands = createChatCommands({ store, commands: parts.commands, replies });
+  const [row] = await readWaiting(store, OF);
+  // Only these are read.
+  if (row) await commands.run({ row, workstream: mainWorkstream() } as AllowedMessage, { name });
+}
+
+/**
+ * Executes the command once for each of its writes, at which the daemon is killed; `between` acts when the next daemon has
+ * started. Returns the number of writes. `check` looks at the end.
+ */
+async function killAtEach(
+  name: string,
+  acts: {
+    before(gateway: WholeGateway): Promise<unknown>;
+    between?(gateway: WholeGateway): Promise<unknown>;
+    check(gateway: WholeGateway, killedAt: number): Promise<unknown>;
+  },
+): Promise<number> {
+  for (let killedAt = 1; killedAt <= MOST_WRITES; killedAt += 1) {
+    await using gateway = await wholeGateway();
+    await acts.before(gateway);
+    await arrive(gateway);
+    let writes = 0;
+    const died = Promise.withResolvers<void>();
+    gateway.disk.diesAt = () => {
+      const isLast = ++writes === killedAt;
+      if (isLast) died.resolve();
+      return isLast;
+    };
+    const handled = handle(gateway, name).then(
+      () => 'handled',
+      () => 'died',
+    );
+    const end = await Promise.race([handled, died.promise.then(() => 'died')]);
+    if (end === 'died') {
+      await gateway.crash();
+      await acts.between?.(gateway);
+      await handle(gateway, name);
+    }
+    await acts.check(gateway, killedAt);
+    const replies = await gateway.parts.store.db.selectFrom('outbox').select('message').execute();
+    assert.equal(replies.length, 1, `/${name} is answered once, killed at ${killedAt}`);
+    assert.deepEqual(await readWaiting(gateway.parts.store, OF), []);
+    if (end === 'handled') return writes;
+  }
+  return assert.fail('it writes and writes');
+}
+
+const say = async (gateway: WholeGateway, text: string) => (await gateway.accept(text))?.ended;
+
+/** Something that the command must not concern, once it has had its effect. */
+const sayAfterwards = async (gateway: WholeGateway) => {
+  if (gateway.mainWorkstream().data.contextAfterSeq > 0) await say(gateway, 'afterwards');
+};
+
+test('/new saves the conversation once, whenever the daemon dies', async () => {
+  const writes = await killAtEach('new', {
+    before: (gateway) => say(gateway, 'hello'),
+    between: sayAfterwards,
+    async check({ parts, mainWorkstream }, killedAt) {
+      assert.equal(
+        (await visible(parts.store)).length,
+        2,
+        `the main one and one that was saved, killed at ${killedAt}`,
+      );
+      assert.equal(mainWorkstream().data.contextAfterSeq, 2);
+    },
+  });
+  assert.ok(writes >= 3, `${writes} writes`);
+});
+
+const visible = ({ db }: WholeGateway['parts']['store']) =>
+  db.selectFrom('workstreams').select('ws_id').where('loaded', '<>', DELETED).execute();
+
+test('/clear forgets what was said before it, and nothing that was said afterwards', async () => {
+  await killAtEach('clear', {
+    before: (gateway) => say(gateway, 'hello'),
+    between: sayAfterwards,
+    check: async ({ mainWorkstream }) => assert.equal(mainWorkstream().data.contextAfterSeq, 2),
+  });
+});
+
+test('/stop stops what went on before it, and nothing that was said afterwards', async () => {
+  const writes = await killAtEach('stop', {
+    async before(gateway) {
+      gateway.puppet.replies(({ messages }) => {
+        const last = messages.at(-1);
+        return last?.role === 'user' && last.content === 'said afterwards' ? undefined : [never()];
+      });
+      await gateway.accept('in progress', { key: 'first' });
+      await gateway.accept('waits', { key: 'second' });
+    },
+    async between(gateway) {
+      const [row] = await readWaiting(gateway.parts.store, OF);
+      // Before that, it has not begun to stop anything.
+      if (row?.body_json?.includes('first')) await gateway.accept('said afterwards', { key: 'third' });
+    },
+    async check({ parts, isIdle, main }, killedAt) {
+      await isIdle(await main());
+      const runs = await parts.store.db.selectFrom('runs').select(['run_id', 'status']).execute();
+      for (const { run_id: id, status } of runs)
+        assert.equal(status, id === 'third' ? 'ok' : 'cancelled', `${id}, killed at ${killedAt}`);
+    },
+  });
+  assert.ok(writes >= 3, `${writes} writes`);
+});

@@ -1,0 +1,37 @@
+import type { Authenticator } from '../auth/authenticator.ts';
+import { readChat } from '../channels/inbox/chat-rows.ts';
+import { readSender } from '../channels/inbox/sender-rows.ts';
+import type { RunRequest } from '../runs/run-record.ts';
+import { mayPerceive } from '../sharing/perception.ts';
+import type { Store } from '../store/store.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { StoredWatch } from './watch-rows.ts';
+
+export interface CreatorDeps {
+  authenticator: Pick<Authenticator, 'endOf' | 'viewerOf'>;
+  store: Pick<Store, 'db'>;
+}
+
+/** Whether whoever created the watch still has a say in the workstream. */
+export async function mayStillWatch(
+  { row, chat }: Pick<StoredWatch, 'row' | 'chat'>,
+  { data }: Pick<Workstream, 'data'>,
+  { authenticator, store }: CreatorDeps,
+): Promise<boolean> {
+  const { created_by: by } = row;
+  if (chat) return mayStillWrite(by, { chat, wsId: data.wsId }, store);
+  return authenticator.endOf(by)?.aborted !== true && mayPerceive(authenticator.viewerOf(by), data);
+}
+
+type ChatPlace = NonNullable<RunRequest['deliver']>;
+
+/** People of chats have no credentials: they have a say in the workstream of their chat until they are revoked. */
+async function mayStillWrite(
+  principalId: string,
+  { chat: { provider: channel, to }, wsId }: { chat: ChatPlace; wsId: string },
+  store: Pick<Store, 'db'>,
+): Promise<boolean> {
+  const chat = await readChat(store, { channel, chat: to });
+  const sender = await readSender(store, { channel, senderId: principalId.slice(channel.length + 1) });
+  return chat?.ws_id === wsId && sender?.status !== 'revoked';
+}
