@@ -27,11 +27,7 @@ const LIMITS = { signal: new AbortController().signal, timeoutMs: 10_000 };
 export type Showing = 'shown' | 'over' | { waitMs: number };
 
 /** Sends the preview of a run, or edits it. */
-export async function showPreview(
-  part: RenderedChunk,
-  place: PreviewPlace,
-  deps: ShowDeps,
-): Promise<Showing> {
+export async function showPreview(part: RenderedChunk, place: PreviewPlace, deps: ShowDeps): Promise<Showing> {
   const known = await readPreview(deps.store, place.runId);
   if (known === undefined) return sendFirst(part, place, deps);
   if (known.state !== 'accepted') return 'over'; // a second one might be a second message
