@@ -1,9 +1,11 @@
+import { warn } from '../../../../protocol/notice.ts';
 import type { Clock } from '../../../clock.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { MediaDeps } from '../calls/load-media.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { type Button, readCard } from '../chats/approval-card.ts';
+import { trustIn } from '../chats/trust-in.ts';
 import { readChat } from '../inbox/chat-rows.ts';
 import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
@@ -36,6 +38,11 @@ export const createWhatsAppChannel = ({
   get destinations() {
     return settings() === undefined ? [] : undefined;
   },
+  get notice() {
+    const current = settings();
+    return current === undefined || current.template !== undefined ? undefined : NO_TEMPLATE;
+  },
+  trustIn: (senderId) => trustIn({ channel: 'whatsapp', senderId }, { settings: settings(), store }),
   async find(to, viewer) {
     const [, chat] = NAME.exec(to) ?? [];
     return chat && findChat({ channel: 'whatsapp', chat }, viewer, store);
@@ -51,6 +58,11 @@ export const createWhatsAppChannel = ({
     return 'taken';
   },
 });
+
+const NO_TEMPLATE = warn(
+  'template_missing',
+  'WhatsApp accepts messages for 24 hours after the last message of the person. Later ones fail, because channels.whatsapp.template names no approved template.',
+);
 
 const NAME = /^(?:whatsapp:)?\+?(\d{1,20})$/;
 

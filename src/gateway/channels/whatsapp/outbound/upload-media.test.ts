@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { wholeGateway } from '../../../testing/whole-gateway.ts';
 import { GraphError } from '../graph-error.ts';
-import { prepareMedia } from './prepare-media.ts';
+import { prepareMedia } from './upload-media.ts';
 
 const URL = 'https://files.example/a%20list.csv';
 const MIB = 1024 * 1024;
