@@ -32,7 +32,7 @@ export const withoutTimes = (rows: string[]): string[] =>
 
 /** Nothing runs and no question is pending. */
 export const isQuiet = (rows: string[]) =>
-  rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Ctrl-C stops it|y approve/.test(row));
+  rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Esc stops it|y approve/.test(row));
 
 /** Longer than the time in which keys pressed before the question appeared are ignored. */
 export const STARTLED_MS = 500;

@@ -7,9 +7,8 @@ import { type ModelWait, toWaitLine } from '../../../protocol/text/wait-words.ts
 import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { ChatFiles } from './chat-files.ts';
-import type { AutoApprove } from './chat-header.ts';
 import { type ChatQueue, followQueue } from './chat-queue.ts';
-import { followSettings } from './chat-settings.ts';
+import { type ChatSettings, followSettings } from './chat-settings.ts';
 import { createTranscript } from './logged-transcript.ts';
 import { followWaits } from './model-wait.ts';
 import type { Transcript, TranscriptDeps } from './transcript.ts';
@@ -34,10 +33,7 @@ export type SendOutcome = 'sent' | 'busy';
 /** One workstream that this client follows and acts in. */
 export interface Talk {
   readonly transcript: Transcript;
-  readonly name: string;
-  readonly model: string;
-  readonly workdir: string;
-  readonly autoApprove: AutoApprove;
+  readonly settings: ChatSettings;
   readonly usage: StatusRecord | undefined;
   /** Why the model is asked again later, and when. */
   readonly wait: ModelWait | undefined;
@@ -108,17 +104,8 @@ export function openTalk(deps: TalkDeps): Talk {
   });
   const talk: Talk = {
     transcript,
-    get name() {
-      return settings.current.name;
-    },
-    get model() {
-      return settings.current.model;
-    },
-    get workdir() {
-      return settings.current.workdir;
-    },
-    get autoApprove() {
-      return settings.current.autoApprove;
+    get settings() {
+      return settings.current;
     },
     get wait() {
       return waits.current;

@@ -1,4 +1,4 @@
-import { emitKeypressEvents, type Key } from 'node:readline';
+import { emitKeypressEvents, type Interface, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 
 export interface RawTerminal {
@@ -13,6 +13,9 @@ interface RawTerminalOptions {
   /** Called once with the whole pasted text. */
   onPaste(text: string): void;
 }
+
+/** How long a lone Escape may be the beginning of a longer sequence. Node waits 500 ms, which a person notices. */
+const ESCAPE_MS = 80;
 
 const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
 
@@ -29,7 +32,7 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
     else onKey(text, key);
   };
   // The type requires a full stream, but only data events and the count of their listeners are used.
-  emitKeypressEvents(input as ReadStream);
+  emitKeypressEvents(input as ReadStream, { escapeCodeTimeout: ESCAPE_MS } as Interface);
   input.on('keypress', onKeypress);
   input.setRawMode(true);
   input.resume();
