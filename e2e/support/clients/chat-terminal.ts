@@ -26,9 +26,9 @@ export const has = (text: string) => (rows: string[]) => rows.some((row) => row.
 const TIME = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d`;
 const [SENT, ANSWERED] = [new RegExp(`^(› .*) · ${TIME}$`), new RegExp(`^${TIME}$`)];
 
-/** The rows of a chat without the times of its messages. */
+/** The rows of a chat without the times of its messages and without its status line. */
 export const withoutTimes = (rows: string[]): string[] =>
-  rows.filter((row) => !ANSWERED.test(row)).map((row) => row.replace(SENT, '$1'));
+  rows.filter((row) => !ANSWERED.test(row) && !row.startsWith('── ')).map((row) => row.replace(SENT, '$1'));
 
 /** Nothing runs and no question is pending. */
 export const isQuiet = (rows: string[]) =>

@@ -12,6 +12,7 @@ import { toQueueLines } from './chat-queue.ts';
 import { toInputRows } from './input/input-rows.ts';
 import type { LineEditor } from './input/line-editor.ts';
 import type { Picker } from './input/picker.ts';
+import type { RunningShell } from './person/shell-commands.ts';
 import { type StatusFacts, toStatusLine } from './status-line.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -25,6 +26,8 @@ export interface ChatSituation {
   /** The list that is open, from which a person chooses. */
   picker: Picker | undefined;
   facts: StatusFacts;
+  /** The command of the person that runs. */
+  running: RunningShell | undefined;
   editor: Pick<LineEditor, 'text' | 'cursor'>;
   /** The lines that the daemon does not have yet. The first is being sent. */
   sending: readonly string[];
@@ -75,18 +78,30 @@ function promptOf(mode: Mode, paint: Paint): string {
 }
 
 function toStatusLines(
-  { connection, transcript, wait, sending, seconds, nowMs }: ChatSituation,
+  { connection, transcript, wait, sending, seconds, nowMs, running }: ChatSituation,
   paint: Paint,
 ): string[] {
   if (connection.kind !== 'open') {
     const lost = paint('yellow', '! Disconnected. Nothing is lost: the chat continues when the connection is back.');
     return [lost, ...toSendingLines(sending, paint)];
   }
+  if (running) return toShellLines(running, paint);
   if (sending.length > 0) return toSendingLines(sending, paint);
   if (wait) return toWaitLines(wait, nowMs).map((line) => paint('yellow', line));
   const word = transcript.isWaiting ? 'thinking' : STATES[transcript.state];
   return word === undefined ? [] : [paint('dim', `${word}… ${seconds} s · Esc stops it`)];
 }
+
+const SHELL_ROWS = 6;
+
+const toShellLines = ({ command, output }: RunningShell, paint: Paint): string[] => [
+  ...toSafeText(output.slice(-4_000))
+    .trimEnd()
+    .split('\n')
+    .slice(-SHELL_ROWS)
+    .map((line) => paint('dim', `  ${line}`)),
+  paint('dim', `running: ${toSafeText(command).replaceAll('\n', ' ')} · Esc stops it`),
+];
 
 const SENDING_SHOWN = 5;
 

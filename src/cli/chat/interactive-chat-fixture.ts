@@ -29,6 +29,8 @@ export const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thi
 
 const NO_FILES: ChatFiles = {
   upload: () => assert.fail('no upload'),
+  uploadFile: () => assert.fail('no upload'),
+  isLocal: true,
   exportTo: () => assert.fail('no export'),
   importFrom: () => assert.fail('no import'),
 };
@@ -82,6 +84,7 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
     history: ['before'],
     draft: '',
     userHome: '/home/me',
+    shell: '/bin/sh',
     tabs: tabsInto(opened),
     onHistory: () => undefined,
     timers,

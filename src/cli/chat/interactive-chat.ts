@@ -20,7 +20,9 @@ import { createLineEditor, type LineEditor } from './input/line-editor.ts';
 import { PickerKeys } from './input/picker-keys.ts';
 import { toHistoryPicking } from './input/pickings.ts';
 import { performLine } from './perform-line.ts';
+import { PersonInput } from './person/person-input.ts';
 import type { StatusFacts } from './status-line.ts';
+import { Stopping } from './stopping-keys.ts';
 import type { ChatTabs } from './tabs/chat-tabs.ts';
 import { isTabCommand, runTabCommand } from './tabs/tab-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
@@ -36,6 +38,8 @@ interface InteractiveChatDeps {
   draft: string;
   /** The home folder of the person. */
   userHome: string;
+  /** The shell that runs commands of the person. */
+  shell: string;
   tabs: ChatTabs;
   onHistory(lines: readonly string[]): void;
   timers: Timers;
@@ -49,9 +53,6 @@ interface InteractiveChatDeps {
   onLeave(): void;
 }
 
-/** A second Ctrl-C within this time leaves the chat. */
-const TWICE_MS = 2_000;
-
 /** A chat on a terminal: turns keys into calls, and events of the log into rows. */
 export class InteractiveChat {
   readonly #deps: InteractiveChatDeps;
@@ -61,10 +62,10 @@ export class InteractiveChat {
   readonly talk: Talk;
   readonly #question: QuestionKeys;
   readonly #picker: PickerKeys;
+  readonly #person: PersonInput;
+  readonly #stopping: Stopping;
   readonly #cost: ReturnType<typeof followCost>;
   #hint: string | undefined;
-  #interruptedMs = Number.NEGATIVE_INFINITY;
-  #isStopping = false;
   #wasBusy = true;
   #state = { word: '', sinceMs: 0 };
   #cancelTick: (() => void) | undefined;
@@ -90,9 +91,19 @@ export class InteractiveChat {
       draft: (text) => this.#editor.replace(text),
       open: (chosen) => this.#attempt(runTabCommand(`/open ${chosen}`, this.#tabbing())),
     });
-    this.#cost = followCost({ client, wsId, onChange: () => this.onChange() });
+    const onChange = () => this.onChange();
+    this.#person = new PersonInput({ talk: () => this.talk, editor: this.#editor, files, shell: deps.shell, onChange });
+    this.#stopping = new Stopping({
+      talk: () => this.talk,
+      person: this.#person,
+      nowMs: () => timers.now(),
+      attempt: (work) => void this.#attempt(work),
+      onLeave: deps.onLeave,
+    });
+    this.#cost = followCost({ client, wsId, onChange });
     this.#outbox = createOutbox({
-      send: (line) => this.#attempt(performLine(line, { talk: this.talk, sheet, here, writeToTerminal })),
+      send: (line) =>
+        this.#attempt(performLine(line, { talk: this.talk, person: this.#person, sheet, here, writeToTerminal })),
       onChange: () => this.onChange(),
       onRefused: (lines) => this.#giveBack(lines),
     });
@@ -120,7 +131,7 @@ export class InteractiveChat {
     const isBusy = isTalkBusy(this.talk);
     if (this.#wasBusy && !isBusy && this.talk.settings.model !== '') this.#cost.read();
     if (this.talk.settings.model !== '') this.#wasBusy = isBusy;
-    if (!isBusy) this.#isStopping = false;
+    if (!isBusy) this.#stopping.reset();
     const word = `${transcript.state} ${transcript.isWaiting}`;
     if (word !== this.#state.word) this.#state = { word, sinceMs: now() };
     this.#deps.screen.invalidate();
@@ -145,7 +156,8 @@ export class InteractiveChat {
       waiting: this.talk.queue.waiting,
       nowMs: this.#deps.here().nowMs,
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
-      completions: mode.kind === 'message' ? this.#commands.find(text).map(toCompletion) : [],
+      running: this.#person.running,
+      completions: mode.kind === 'message' ? this.#completions(text) : [],
     };
     const { paint, columns } = sheet();
     return toChatView(situation, { paint, columns, rows: screen.rows });
@@ -164,17 +176,24 @@ export class InteractiveChat {
     if (!isTaken && isCtrlC) this.#interrupt();
     else if (!isTaken && !(question && this.#question.press(question, text, key))) this.#edit(text, key);
     this.onChange();
+    this.#deps.screen.hurry();
   }
 
   #edit(text: string | undefined, key: Key): void {
     const name = `${key.ctrl === true ? 'ctrl-' : ''}${key.meta === true ? 'alt-' : ''}${key.name ?? ''}`;
-    if (name === 'ctrl-d' && this.#editor.text === '') this.#deps.onLeave();
-    else if (key.name === 'escape') this.#stop();
-    else if (name === 'ctrl-r') this.#searchHistory();
-    else if (/^alt-[1-9]$/.test(name)) this.#chooseTab(Number(key.name));
+    if (key.name === 'escape') this.#hint = this.#stopping.stop() ? 'Stopping.' : undefined;
     else if (name === 'return') this.#enter();
     else if (key.name === 'return' || key.name === 'enter') this.#editor.insert('\n');
-    else this.#editor.press(text, key);
+    else if (!this.#isCommandKey(name)) this.#editor.press(text, key);
+  }
+
+  /** Handles a key that does not edit the line; false for any other key. */
+  #isCommandKey(name: string): boolean {
+    if (name === 'ctrl-d' && this.#editor.text === '') this.#deps.onLeave();
+    else if (name === 'ctrl-r') void this.#attempt(this.#picker.show(toHistoryPicking(this.#editor.history)));
+    else if (/^alt-[1-9]$/.test(name)) void this.#attempt(runTabCommand(`/tab ${name.slice(-1)}`, this.#tabbing()));
+    else return name === 'tab' && this.#person.complete();
+    return true;
   }
 
   get draft(): string {
@@ -183,6 +202,7 @@ export class InteractiveChat {
 
   close(): void {
     this.#cancelTick?.();
+    this.#person.stop();
     this.#editor.close();
     this.talk.close();
   }
@@ -219,14 +239,6 @@ export class InteractiveChat {
     return { client, tabs, workdir: this.talk.settings.workdir, isSending: this.#outbox.entries.length > 0 };
   }
 
-  #searchHistory(): void {
-    void this.#attempt(this.#picker.show(toHistoryPicking(this.#editor.history)));
-  }
-
-  #chooseTab(place: number): void {
-    void this.#attempt(runTabCommand(`/tab ${place}`, this.#tabbing()));
-  }
-
   /** Ends whatever waits for a time to pass. */
   #hurry(): void {
     this.#deps.client.retryNow();
@@ -254,25 +266,10 @@ export class InteractiveChat {
   }
 
   #interrupt(): void {
-    const nowMs = this.#deps.timers.now();
     if (this.#question.mode.kind !== 'message' || this.#editor.text !== '') {
       this.#editor.replace('');
       this.#question.leave();
-      return;
-    }
-    const sinceMs = nowMs - this.#interruptedMs;
-    this.#interruptedMs = nowMs;
-    if (sinceMs < TWICE_MS) return void this.#deps.onLeave();
-    this.#hint = this.#stop() ? 'Stopping. Ctrl-C again leaves.' : 'Ctrl-C again or Ctrl-D leaves.';
-  }
-
-  /** Stops the run in progress; one that has not stopped since the last time is abandoned. False if there is none. */
-  #stop(): boolean {
-    const isBusy = isTalkBusy(this.talk);
-    if (isBusy) void this.#attempt(this.talk.cancel(this.#isStopping));
-    this.#isStopping = isBusy;
-    if (isBusy) this.#hint = 'Stopping.';
-    return isBusy;
+    } else this.#hint = this.#stopping.interrupt() ?? this.#hint;
   }
 
   #facts(): StatusFacts {
@@ -282,14 +279,18 @@ export class InteractiveChat {
     return { model, workdir, mode, usage, spent: this.#cost.current, tabs: tabs.rows, userHome };
   }
 
+  #completions(text: string): ChatSituation['completions'] {
+    const commands = this.#commands.find(text).map(({ usage, summary }) => ({ name: usage, summary }));
+    return [...commands, ...this.#person.offered().map((name) => ({ name: `@${name}`, summary: '' }))];
+  }
+
   #tickWhileBusy(): void {
     this.#cancelTick?.();
-    this.#cancelTick = isTalkBusy(this.talk)
-      ? this.#deps.timers.after(1_000, () => this.#deps.screen.invalidate())
-      : undefined;
+    this.#cancelTick =
+      isTalkBusy(this.talk) || this.#person.running
+        ? this.#deps.timers.after(1_000, () => this.#deps.screen.invalidate())
+        : undefined;
   }
 }
 
 const NOTHING_TYPED = { text: '', cursor: 0 };
-
-const toCompletion = ({ usage, summary }: { usage: string; summary: string }) => ({ name: usage, summary });

@@ -55,7 +55,16 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
     const paint = createPaint(wantsColours(flags.color, { isTerminal: stdout.isTTY, environment: around.environment }));
     if (stdin.isTTY && stdout.isTTY && !isDumb) {
       const historyFile = target.home === undefined ? undefined : path.join(target.home, 'input-history.json');
-      await chatOnTerminal({ client, link, wsId, paint, files, historyFile, userHome: around.userHome });
+      await chatOnTerminal({
+        client,
+        link,
+        wsId,
+        paint,
+        files,
+        historyFile,
+        userHome: around.userHome,
+        shell: around.environment.SHELL || '/bin/sh',
+      });
     } else await chatOverLines({ client, wsId, paint, files });
   } finally {
     client.close();
@@ -100,10 +109,11 @@ interface TerminalDeps extends ChatDeps {
   link: Link;
   historyFile: string | undefined;
   userHome: string;
+  shell: string;
 }
 
 async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
-  const { client, link, wsId, historyFile } = deps;
+  const { link, wsId, historyFile } = deps;
   const { stdin, stdout } = process;
   const left = Promise.withResolvers<void>();
   const leave = () => left.resolve();
@@ -139,7 +149,7 @@ interface TabParts {
 type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
 
 function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
-  const { client, link, paint, files, historyFile, userHome } = deps;
+  const { client, link, paint, files, historyFile, userHome, shell } = deps;
   const sheet = (): Sheet => ({ paint, columns: screen.columns });
   const told = new Set<string>();
   let lines = history;
@@ -160,6 +170,7 @@ function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
         },
         draft,
         userHome,
+        shell,
         tabs,
         timers: systemTimers,
         here,

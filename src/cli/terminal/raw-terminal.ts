@@ -17,6 +17,9 @@ interface RawTerminalOptions {
 /** How long a lone Escape may be the beginning of a longer sequence. Node waits 500 ms, which a person notices. */
 const ESCAPE_MS = 80;
 
+/** Node reads only this of the interface. */
+const KEYPRESSES = { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface;
+
 const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
 
 /** Delivers every key as it is pressed. A paste arrives in one piece, so that none of its lines is sent automatically. */
@@ -32,7 +35,7 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
     else onKey(text, key);
   };
   // The type requires a full stream, but only data events and the count of their listeners are used.
-  emitKeypressEvents(input as ReadStream, { escapeCodeTimeout: ESCAPE_MS } as Interface);
+  emitKeypressEvents(input as ReadStream, KEYPRESSES);
   input.on('keypress', onKeypress);
   input.setRawMode(true);
   input.resume();

@@ -1,7 +1,4 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import { EFFORTS } from '../../../../protocol/commands.ts';
-import { MODES } from '../../../../protocol/events/modes.ts';
-import { MODE_WORDS } from '../../../../protocol/text/mode-words.ts';
 import type { Choice } from './picker.ts';
 
 /** What a person chooses from a list. */
@@ -38,16 +35,6 @@ const PICKINGS: Readonly<Record<string, (client: Client) => Promise<Picking>>> =
     }));
     return { title: 'Skill that this conversation follows', choices, becomes: 'send' };
   },
-  '/mode': async () => ({
-    title: 'What runs without asking',
-    choices: MODES.map((mode) => ({ value: `/mode ${mode}`, label: mode, detail: MODE_WORDS[mode].means })),
-    becomes: 'send',
-  }),
-  '/effort': async () => ({
-    title: 'How much the model reasons',
-    choices: EFFORTS.map((effort) => ({ value: `/effort ${effort}`, label: effort, detail: '' })),
-    becomes: 'send',
-  }),
   '/resume': toStored,
   '/open': toStored,
 };
