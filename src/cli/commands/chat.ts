@@ -19,6 +19,7 @@ import { PipedChat } from '../chat/piped-chat.ts';
 import { createTabs } from '../chat/tabs/chat-tabs.ts';
 import type { Talk } from '../chat/talk.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
+import type { ContinueFlags } from '../continued-workstream.ts';
 import type { Here } from '../local-time.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
@@ -27,7 +28,7 @@ import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from 
 import type { Sheet } from '../terminal/sheet.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 
-export interface ChatFlags extends TargetFlags {
+export interface ChatFlags extends TargetFlags, ContinueFlags {
   ws?: string | undefined;
   new?: boolean | undefined;
   workdir?: string | undefined;
