@@ -25,6 +25,7 @@ import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { UsageFlags } from './commands/usage.ts';
 import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
+import { addWatchingCommands } from './commands/watching/watching-commands.ts';
 import type { TargetFlags } from './connect.ts';
 import { addCronCommands } from './cron-commands.ts';
 import { addPolicyCommands, addRecordCommands, addRuleCommands } from './policy-commands.ts';
@@ -65,6 +66,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
   withTarget(program.command('link'))
     .description('print a link that logs one browser in, once')
     .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
+  addWatchingCommands(program, { root, around, withTarget });
   addUsage(program, { root, around });
   addConformance(program);
   addToken(program, { root, around });

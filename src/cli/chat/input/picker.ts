@@ -82,10 +82,7 @@ const isTyped = (text: string | undefined, { ctrl, meta }: Key): text is string 
   text !== undefined && ctrl !== true && meta !== true && text >= ' ' && text !== '\x7f';
 
 function toRow({ label, detail }: Choice, { paint, isSelected }: { paint: Paint; isSelected: boolean }): string {
-  const [name, rest] = [label, detail].map((part) => toSafeText(part).replaceAll(/\s*\n\s*/g, ' ⏎ ')) as [
-    string,
-    string,
-  ];
+  const [name, rest] = [toOneRow(label), toOneRow(detail)];
   const head = isSelected ? paint(['bold', 'cyan'], `▸ ${name}`) : `  ${name}`;
   return rest === '' ? head : `${head}  ${paint('dim', rest)}`;
 }

@@ -1,4 +1,4 @@
-import fuzzysort from 'fuzzysort';
+import fuzzysort, { type Snapshot } from 'fuzzysort';
 import type { LineEditor } from '../input/line-editor.ts';
 import { mentionBefore, toMentioned } from './mentions.ts';
 
@@ -12,12 +12,10 @@ interface MentionKeysDeps {
 
 const OFFERED = 8;
 
-type Files = ReturnType<typeof fuzzysort.snapshot>;
-
 /** Completes the names of files after an `@`. The folder is read when a mention begins. */
 export class MentionKeys {
   readonly #deps: MentionKeysDeps;
-  #files: { names: readonly string[]; snapshot: Files } | undefined;
+  #files: { names: readonly string[]; snapshot: Snapshot } | undefined;
   #isRead = false;
 
   constructor(deps: MentionKeysDeps) {
