@@ -1,9 +1,9 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';
-import { type ContinueFlags, findContinued } from '../continued-workstream.ts';
 import { findWorkstream, getWorkstream } from '../find-workstream.ts';
 import { describesNew, type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
+import { type ContinueFlags, findContinued } from '../run/continued-workstream.ts';
 
 interface ChooseFlags extends NewWorkstreamFlags, ContinueFlags {
   new?: boolean | undefined;

@@ -52,8 +52,14 @@ export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => (
 
 /** A call of which only the name is known. */
 export const toUnknownCall = (name: string): ToolCall => ({
-  ...{ callId: '', name, header: toOneLine(name), subject: undefined },
-  ...{ preview: '', isDiff: false, notSandboxed: undefined, wasAsked: true },
+  callId: '',
+  name,
+  header: toOneLine(name),
+  subject: undefined,
+  preview: '',
+  isDiff: false,
+  notSandboxed: undefined,
+  wasAsked: true,
 });
 
 const toOneLine = (text: string): string => toSafeText(text).replaceAll('\n', ' ');

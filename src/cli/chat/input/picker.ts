@@ -27,7 +27,7 @@ export type PickerStep = { kind: 'open' } | { kind: 'left' } | { kind: 'picked';
 const MOST_FOUND = 200;
 
 /** The best matches first; without a query, all choices in their order. */
-export function findChoices(choices: readonly Choice[], query: string): readonly Choice[] {
+function findChoices(choices: readonly Choice[], query: string): readonly Choice[] {
   if (query.trim() === '') return choices;
   const found = fuzzysort.go(query, choices, { keys: ['label', 'detail'], limit: MOST_FOUND, threshold: 0.2 });
   return found.map(({ obj }) => obj);

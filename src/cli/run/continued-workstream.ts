@@ -1,8 +1,8 @@
-import type { GatewayClient } from '../../protocol/client/ws-client.ts';
-import type { Surroundings } from '../home/home-path.ts';
-import { NotFoundError, UsageError } from '../start-error.ts';
-import { getWorkstream } from './find-workstream.ts';
-import { describesNew, type NewWorkstreamFlags } from './new-workstream.ts';
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Surroundings } from '../../home/home-path.ts';
+import { NotFoundError, UsageError } from '../../start-error.ts';
+import { getWorkstream } from '../find-workstream.ts';
+import { describesNew, type NewWorkstreamFlags } from '../new-workstream.ts';
 
 /** The flags that choose a conversation to go on with. */
 export interface ContinueFlags {

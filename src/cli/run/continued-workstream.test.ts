@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { findContinued } from './continued-workstream.ts';
 
 const around = { cwd: '/src/garden' };
