@@ -1,8 +1,8 @@
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import { RULE_TERMS, type RuleTerm, type SuggestedRule } from '../../../protocol/events/rules.ts';
-import { TERM_WORDS, toMatchWords } from '../../../protocol/text/rule-words.ts';
-import type { Question } from '../terminal/question-lines.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import { RULE_TERMS, type RuleTerm, type SuggestedRule } from '../../../../protocol/events/rules.ts';
+import { TERM_WORDS, toMatchWords } from '../../../../protocol/text/rule-words.ts';
+import type { Question } from '../../terminal/question-lines.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
 import { hasQuestions } from './typed-answers.ts';
 
 /** A rule is being chosen: first which one, then for how long. */
