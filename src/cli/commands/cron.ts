@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../protocol/index.ts';
-import { toVisibleText } from '../../../protocol/text/visible-text.ts';
+import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { systemClock } from '../../clock.ts';
 import { zoneOf } from '../../cron/schedule/schedule.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -197,7 +197,7 @@ function toCount(text: string | undefined, { flag, most }: { flag: string; most:
 const here = (): Here => ({ nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone });
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 /** What the daemon wants a person to know about the job. */
-function tellNotices(job: object): void {
+function tellNotices(job: Parameters<typeof isExtended>[0]): void {
   if (isExtended(job)) for (const { text } of job.notices ?? []) tell(`Note: ${toVisibleLine(text)}`);
 }
 
