@@ -36,6 +36,24 @@ export const readLastChat = (
     .limit(1)
     .executeTakeFirst();
 
+/** The private workstream of a person's direct chat, if it belongs to another user than this one. Empty: the operator. */
+export const readChatOfOther = async (
+  { db }: Pick<Store, 'db'>,
+  { channel, senderId, userId }: { channel: string; senderId: string; userId: string },
+): Promise<string | undefined> => {
+  const found = await db
+    .selectFrom('channel_chats')
+    .innerJoin('workstreams', 'workstreams.ws_id', 'channel_chats.ws_id')
+    .select('workstreams.ws_id')
+    .where('channel_chats.channel', '=', channel)
+    .where('channel_chats.kind', '=', 'dm')
+    .where('channel_chats.last_sender', '=', senderId)
+    .where('workstreams.visibility', '=', 'private')
+    .where('workstreams.owner_id', '<>', userId)
+    .executeTakeFirst();
+  return found?.ws_id;
+};
+
 /** A chat with its session; a chat whose workstream was deleted gets another one. */
 export const putChat = (row: ChatTable): Statement => ({
   sql: `INSERT INTO channel_chats (channel, chat, kind, session_key, ws_id, title, last_in_ms, last_out_ms, last_sender,
