@@ -4,6 +4,7 @@ import type { OutboxTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Delivery } from './channel.ts';
+import { isOfRevoked } from './inbox/chat-rows.ts';
 
 export interface NewOutboxMessage extends Delivery {
   provider: string;
@@ -121,7 +122,7 @@ export async function readState(
   return { waiting: countOf('pending'), dead: countOf('dead'), latestDead: await latest.execute() };
 }
 
-/** Where a session's last message went, among those to destinations that the viewer perceives. */
+/** Where a session's last message went, among those to destinations that the viewer perceives. Not to revoked people. */
 export const readLast = (
   { db }: Pick<Store, 'db'>,
   { wsId, provider, viewer }: { wsId: string; provider?: string | undefined; viewer: Viewer },
@@ -131,6 +132,11 @@ export const readLast = (
     .select(['provider', 'destination'])
     .where('ws_id', '=', wsId)
     .where(goesToPerceived(viewer))
+    .where(
+      sql<boolean>`not exists (
+        select 1 from channel_chats
+        where channel_chats.channel = outbox.provider and channel_chats.chat = outbox.destination and ${isOfRevoked})`,
+    )
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
     .orderBy('seq', 'desc')
     .limit(1)

@@ -1,4 +1,5 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { Statement } from '../store/store.ts';
@@ -35,12 +36,16 @@ export function tellChat(run: RunRecord, settled: NonNullable<Step['settled']>, 
   return [insertDelivery({ ...deliver, ...message, from: run.runId, wsId: run.wsId, acceptedMs: nowMs })];
 }
 
+/** All items together: the question, with its decision, is one message, and none of them may be cut off by its end. */
+const MAX_TEXT = 3_400;
 const MAX_PREVIEW = 1_200;
+const MAX_LINE = 160;
 const MAX_ITEMS = 5;
 
-function questionText(kind: NewApproval['kind'], items: readonly ApprovalItem[]): string {
+export function questionText(kind: NewApproval['kind'], items: readonly ApprovalItem[]): string {
   const asked = items.filter(({ needs_approval: isAsked }) => isAsked);
-  const lines = asked.slice(0, MAX_ITEMS).map(itemText);
+  const shown = asked.slice(0, MAX_ITEMS);
+  const lines = shown.map((item) => itemText(item, Math.floor(MAX_TEXT / shown.length)));
   const more = asked.length > MAX_ITEMS ? [`… and ${asked.length - MAX_ITEMS} more; look at them on the page.`] : [];
   return [TITLES[kind], ...lines, ...more].join('\n\n');
 }
@@ -53,12 +58,25 @@ const TITLES: Readonly<Record<NewApproval['kind'], string>> = {
   budget: '❓ **A budget is used up.** Decide on the page or in the terminal.',
 };
 
-function itemText({ header, preview, plan, question, not_sandboxed: reason }: ApprovalItem): string {
-  const text = plan?.content ?? question?.text ?? preview;
-  const cut = text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}\n…` : text;
-  const warning = reason === undefined ? [] : [`⚠ It runs without a sandbox: ${reason}`];
-  return [header, fenced(cut), ...warning].filter((part) => part !== '').join('\n');
+/** What a model wants to do, which may be written so that people overlook something: all of it is visible, and no mark-up. */
+function itemText({ header, preview, plan, question, not_sandboxed: reason }: ApprovalItem, most: number): string {
+  const title = literal(toLine(header));
+  const warning = reason === undefined ? '' : `⚠ It runs without a sandbox: ${literal(toLine(reason))}`;
+  const text = toVisibleText(plan?.content ?? question?.text ?? preview);
+  const left = Math.min(MAX_PREVIEW, most - toLine(header).length - (reason ? 2 * MAX_LINE : 0) - CUT.length);
+  const shown = text.length > left ? [fenced(`${text.slice(0, left)}\n…`), CUT] : [fenced(text)];
+  return [title, ...shown, warning].filter((part) => part !== '').join('\n');
 }
+
+const CUT = '⚠ This is only the beginning. Look at the whole on the page before you decide.';
+
+function toLine(text: string): string {
+  const line = toVisibleLine(text);
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+}
+
+/** Text that Markdown shows as it is. */
+const literal = (text: string): string => text.replaceAll(/[!-/:-@[-`{-~]/g, String.raw`\$&`);
 
 /** A block that nothing in the text can end. */
 function fenced(text: string): string {

@@ -3,6 +3,7 @@ import { readChat } from '../channels/inbox/chat-rows.ts';
 import { readSender } from '../channels/inbox/sender-rows.ts';
 import type { RunRequest } from '../runs/run-record.ts';
 import { mayPerceive } from '../sharing/perception.ts';
+import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { StoredWatch } from './watch-rows.ts';
@@ -19,19 +20,23 @@ export async function mayStillWatch(
   { authenticator, store }: CreatorDeps,
 ): Promise<boolean> {
   const { created_by: by } = row;
-  if (chat) return mayStillWrite(by, { chat, wsId: data.wsId }, store);
+  if (chat) return mayStillWrite(row, { chat, wsId: data.wsId }, store);
   return authenticator.endOf(by)?.aborted !== true && mayPerceive(authenticator.viewerOf(by), data);
 }
 
 type ChatPlace = NonNullable<RunRequest['deliver']>;
 
-/** People of chats have no credentials: they have a say in the workstream of their chat until they are revoked. */
+/**
+ * People of chats have no credentials: they have a say in the workstream of their chat until they are revoked. One who was
+ * restored since needs a new approval.
+ */
 async function mayStillWrite(
-  principalId: string,
+  { created_by: principalId, created_ms: sinceMs }: Pick<WatchTable, 'created_by' | 'created_ms'>,
   { chat: { provider: channel, to }, wsId }: { chat: ChatPlace; wsId: string },
   store: Pick<Store, 'db'>,
 ): Promise<boolean> {
   const chat = await readChat(store, { channel, chat: to });
   const sender = await readSender(store, { channel, senderId: principalId.slice(channel.length + 1) });
-  return chat?.ws_id === wsId && sender?.status !== 'revoked';
+  if (chat?.ws_id !== wsId || sender?.status === 'revoked') return false;
+  return sender === undefined || sender.status === 'approved' || sender.updated_ms < sinceMs;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { putChat } from '../channels/inbox/chat-rows.ts';
-import { revokeSender } from '../channels/inbox/sender-rows.ts';
+import { restoreSender, revokeSender } from '../channels/inbox/sender-rows.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { watchGateway } from './watch-fixture.ts';
@@ -50,19 +50,23 @@ test('the answer to a watch that a person of a chat asked for goes into the chat
   ]);
 });
 
-test('a watch ends with the approval of the person who asked for it, and its result is dropped', async () => {
-  await using stage = await setUp();
-  const { it, wsId } = stage;
-  it.prints.push('1', '2');
-  it.begin();
-  const { watch_id: id } = await it.watch({ wsId }, BY_CHAT);
-  await it.polled(id, 1);
-  const revoked = revokeSender({ channel: 'telegram', senderId: '7' }, { by: 'operator', nowMs: 1 });
-  await it.store.commit({ statements: [revoked] });
-  await it.clock.advance(60_000);
-  assert.equal((await it.over(id)).end, 'rights');
-  assert.equal(it.started.length, 1);
-});
+for (const isRestored of [false, true])
+  test(`a watch ends with the approval of the person who asked for it, and its result is dropped: ${isRestored ? 'restored since' : 'revoked'}`, async () => {
+    await using stage = await setUp();
+    const { it, wsId } = stage;
+    it.prints.push('1', '2');
+    it.begin();
+    const { watch_id: id } = await it.watch({ wsId }, BY_CHAT);
+    await it.polled(id, 1);
+    const [ada, by] = [
+      { channel: 'telegram', senderId: '7' },
+      { by: 'operator', nowMs: it.clock.now() },
+    ];
+    await it.store.commit({ statements: [revokeSender(ada, by), ...(isRestored ? [restoreSender(ada, by)] : [])] });
+    await it.clock.advance(60_000);
+    assert.equal((await it.over(id)).end, 'rights');
+    assert.equal(it.started.length, 1);
+  });
 
 test('the answer to another watch goes into no chat', async () => {
   await using stage = await setUp();

@@ -12,9 +12,15 @@ export const readChat = ({ db }: Pick<Store, 'db'>, { channel, chat }: ChatName)
   db.selectFrom('channel_chats').selectAll().where('channel', '=', channel).where('chat', '=', chat).executeTakeFirst();
 
 /**
- * The chat from which people last wrote to a workstream. Not one with a person who was revoked since, or who has not been
- * approved again: nothing is sent there unless somebody names it.
+ * Whether a chat is that of a person who was revoked since, or who has not been approved again: nothing is sent there
+ * unless somebody names it.
  */
+export const isOfRevoked = sql<boolean>`(channel_chats.kind = 'dm' and exists (
+  select 1 from channel_senders
+  where channel_senders.channel = channel_chats.channel and sender_id = last_sender
+    and (status = 'revoked' or status <> 'approved' and updated_ms >= last_in_ms)))`;
+
+/** The chat from which people last wrote to a workstream, unless it is that of a revoked person. */
 export const readLastChat = (
   { db }: Pick<Store, 'db'>,
   { wsId, channel }: { wsId: string; channel?: string | undefined },
@@ -24,12 +30,7 @@ export const readLastChat = (
     .select(['channel', 'chat'])
     .where('ws_id', '=', wsId)
     .where('last_in_ms', 'is not', null)
-    .where(
-      sql<boolean>`(kind = 'group' or not exists (
-        select 1 from channel_senders
-        where channel_senders.channel = channel_chats.channel and sender_id = last_sender
-          and (status = 'revoked' or status <> 'approved' and updated_ms >= last_in_ms)))`,
-    )
+    .where(sql<boolean>`not ${isOfRevoked}`)
     .$if(channel !== undefined, (query) => query.where('channel', '=', channel ?? ''))
     .orderBy('last_in_ms', 'desc')
     .limit(1)
@@ -54,6 +55,24 @@ export const readDirectChats = (
     .orderBy('channel_chats.last_in_ms', 'desc')
     .limit(MOST_CHATS)
     .execute();
+
+/** The private workstream of a person's direct chat, if it belongs to another user than this one. Empty: the operator. */
+export const readChatOfOther = async (
+  { db }: Pick<Store, 'db'>,
+  { channel, senderId, userId }: { channel: string; senderId: string; userId: string },
+): Promise<string | undefined> => {
+  const found = await db
+    .selectFrom('channel_chats')
+    .innerJoin('workstreams', 'workstreams.ws_id', 'channel_chats.ws_id')
+    .select('workstreams.ws_id')
+    .where('channel_chats.channel', '=', channel)
+    .where('channel_chats.kind', '=', 'dm')
+    .where('channel_chats.last_sender', '=', senderId)
+    .where('workstreams.visibility', '=', 'private')
+    .where('workstreams.owner_id', '<>', userId)
+    .executeTakeFirst();
+  return found?.ws_id;
+};
 
 /** A chat with its session; a chat whose workstream was deleted gets another one. */
 export const putChat = (row: ChatTable): Statement => ({

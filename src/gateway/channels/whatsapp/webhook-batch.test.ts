@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toChatMessage } from './inbound/to-chat-message.ts';
 import { readBatch } from './webhook-batch.ts';
 
 const OURS = '555';
@@ -103,4 +104,24 @@ test('files and pressed buttons are read by their ids', () => {
       ['', undefined, 'approve:7'],
     ],
   );
+});
+
+test('whoever sends what nobody reads is told so, but not for a reaction or a button that we did not send', () => {
+  const base = { from: '49170', timestamp: '1' };
+  const messages = [
+    { ...base, id: 'a', type: 'location', location: { latitude: 1, longitude: 2 } },
+    { ...base, id: 'b', type: 'contacts', contacts: [{}] },
+    { ...base, id: 'c', type: 'unsupported', errors: [{ code: 131_051 }] },
+    { ...base, id: 'd', type: 'reaction', reaction: { message_id: 'x', emoji: '👍' } },
+    { ...base, id: 'e', type: 'button', button: { payload: 'approve 7', text: 'Approve' } },
+  ];
+  const told = readBatch(batch(value({ messages })), OURS).messages.map((message) => [
+    message.messageId,
+    toChatMessage(message).unreadable,
+  ]);
+  assert.deepEqual(told, [
+    ['a', 'locations'],
+    ['b', 'contacts'],
+    ['c', 'this kind of message'],
+  ]);
 });

@@ -12,6 +12,8 @@ export interface WhatsAppMessage {
   /** Words that the sender only passed on. */
   forwarded: string | undefined;
   media: { id: string; kind: string; mimeType: string; fileName: string | undefined } | undefined;
+  /** What the message is, if nothing here reads it, for people: `locations`. */
+  unreadable: string | undefined;
   /** The id of the button that was pressed. */
   pressed: string | undefined;
   replyTo: string | undefined;
@@ -106,20 +108,30 @@ const known = <T>(schema: z.ZodType<T>, values: readonly unknown[]): T[] =>
 
 const KINDS = ['image', 'document', 'audio', 'video', 'sticker'] as const;
 
+/** Contents that nothing here reads, by type: whoever sends one is told so. Polls, for example, are `unsupported`. */
+const UNREADABLE: ReadonlyMap<string, string> = new Map([
+  ['location', 'locations'],
+  ['contacts', 'contacts'],
+  ['order', 'orders'],
+  ['unsupported', 'this kind of message'],
+]);
+
 /** Undefined for a message that says nothing, such as a reaction. */
 function toMessage(message: Message, senderName: string): WhatsAppMessage | undefined {
-  const { id, from, timestamp, context } = message;
+  const { id, from, timestamp, type, context } = message;
   const kind = KINDS.find((name) => message[name] !== undefined);
   const file = kind && message[kind];
   const words = message.text?.body ?? file?.caption ?? '';
   const pressed = message.interactive?.button_reply?.id;
-  if (words === '' && !file && pressed === undefined) return undefined;
+  const unreadable = UNREADABLE.get(type);
+  if (words === '' && !file && pressed === undefined && unreadable === undefined) return undefined;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   return {
     messageId: id,
     senderId: from,
     senderName,
     sentMs: timestamp,
+    unreadable,
     pressed,
     replyTo: context?.id,
     text: isForwarded ? '' : words,

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
-import type { Handlers } from '../../call.ts';
+import type { Call, Handlers } from '../../call.ts';
 import type { Channels } from '../../channels/channels.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
 import { readTraffic } from '../../channels/health/channel-traffic.ts';
+import { readChatOfOther } from '../../channels/inbox/chat-rows.ts';
 import {
   approveSender,
   countBlocked,
@@ -65,20 +66,9 @@ export const channelMethods = ({
     const strangers = counts.filter((count) => count.sender_id !== '' && !senders.some((row) => isOf(count, row)));
     return { senders: [...known, ...strangers.map(toStranger)].slice(0, MOST_SENDERS) };
   },
-  'channel.pair': async ({ channel, code, user }, call) => {
-    serviceOf(channel, services);
-    const linked = user === undefined ? undefined : users.findLogin(user);
-    if (user !== undefined && linked === undefined) throw new GatewayError('NOT_FOUND', 'Unknown user');
-    const codeHash = hashOfCode(code);
-    const nowMs = clock.now();
-    const asking = (await readPending(store, channel, nowMs)).find((row) => row.code_hash === codeHash);
-    if (!asking) throw unknownCode();
-    const { sender_id: senderId, name } = asking;
-    const by = call.principal?.id ?? 'unknown';
-    const approve = approveSender({ channel, senderId }, { codeHash, userId: linked?.userId ?? '', by, nowMs });
-    const detail = { id: senderId, channel, ...(linked && { userId: linked.userId }) };
-    if (!(await tookEffect(store.commit({ statements: [approve, ...call.audited(detail)] })))) throw unknownCode();
-    return { channel, senderId, name };
+  'channel.pair': (params, call) => {
+    serviceOf(params.channel, services);
+    return pair(params, call, { store, users, clock });
   },
   'channel.revoke': async ({ channel, senderId }, call) => {
     const service = serviceOf(channel, services);
@@ -101,6 +91,32 @@ export const channelMethods = ({
     parts: (await readLatestChunks(store, { limit })).map(toPart),
   }),
 });
+
+async function pair(
+  { channel, code, user }: { channel: string; code: string; user?: string | undefined },
+  call: Pick<Call, 'principal' | 'audited'>,
+  { store, users, clock }: Pick<ChannelMethodDeps, 'store' | 'users' | 'clock'>,
+) {
+  const linked = user === undefined ? undefined : users.findLogin(user);
+  if (user !== undefined && linked === undefined) throw new GatewayError('NOT_FOUND', 'Unknown user');
+  const codeHash = hashOfCode(code);
+  const nowMs = clock.now();
+  const asking = (await readPending(store, channel, nowMs)).find((row) => row.code_hash === codeHash);
+  if (!asking) throw unknownCode();
+  const { sender_id: senderId, name } = asking;
+  const userId = linked?.userId ?? '';
+  const wsId = await readChatOfOther(store, { channel, senderId, userId });
+  if (wsId !== undefined) throw new GatewayError('CONFLICT', chatOfOther(wsId));
+  const by = call.principal?.id ?? 'unknown';
+  const approve = approveSender({ channel, senderId }, { codeHash, userId, by, nowMs });
+  const detail = { id: senderId, channel, ...(linked && { userId: linked.userId }) };
+  if (!(await tookEffect(store.commit({ statements: [approve, ...call.audited(detail)] })))) throw unknownCode();
+  return { channel, senderId, name };
+}
+
+/** A conversation is read by whoever writes to it. */
+const chatOfOther = (wsId: string): string =>
+  `The chat of this person is the workstream ${wsId} of somebody else. Delete it or change its owner, then approve the code.`;
 
 function checkSenderId(senderId: string): void {
   if (!SENDER_ID.test(senderId)) throw new GatewayError('INVALID_REQUEST', `senderId is no number: ${senderId}`);

@@ -3,7 +3,7 @@ import type { WhatsAppMessage } from '../webhook-batch.ts';
 
 /** A message of a person as every chat service has it. Commands are words at its beginning, because WhatsApp marks none. */
 export function toChatMessage(said: WhatsAppMessage): ChatMessage {
-  const { messageId, senderId, senderName, text, forwarded, media } = said;
+  const { messageId, senderId, senderName, text, forwarded, media, unreadable } = said;
   const name = plainName(senderName);
   const [, command, argument = ''] = /^\/([a-z]{1,32})(?:\s+(.*))?$/is.exec(text.trim()) ?? [];
   return {
@@ -17,7 +17,8 @@ export function toChatMessage(said: WhatsAppMessage): ChatMessage {
     messageId,
     text: text.trim(),
     foreign: forwarded === undefined ? [] : [{ kind: 'forwarded', from: 'somebody', text: forwarded || FILE_ONLY }],
-    ...contentOf(media),
+    files: filesOf(media),
+    unreadable,
     isForBot: true,
     command: command === undefined ? undefined : { name: command.toLowerCase(), argument },
   };
@@ -28,9 +29,9 @@ const FILE_ONLY = '(the attached file)';
 
 const USUAL_NAMES: Readonly<Record<string, string>> = { audio: 'voice.ogg', video: 'video.mp4' };
 
-function contentOf(media: WhatsAppMessage['media']): Pick<ChatMessage, 'files' | 'unreadable'> {
-  if (media === undefined) return { files: [], unreadable: undefined };
+function filesOf(media: WhatsAppMessage['media']): ChatFile[] {
+  if (media === undefined) return [];
   const kind: ChatFile['kind'] = media.kind === 'audio' ? 'speech' : 'file';
   const fileName = media.fileName ?? USUAL_NAMES[media.kind];
-  return { files: [{ id: media.id, kind, fileName, size: undefined, seconds: undefined }], unreadable: undefined };
+  return [{ id: media.id, kind, fileName, size: undefined, seconds: undefined }];
 }
