@@ -19,7 +19,7 @@ test('Escape stops the run and keeps the draft; without a run it does nothing', 
 test('Ctrl-O prints the last output in full and keeps the draft', () => {
   const { press, type, tell, printed, rows } = openFakeChat();
   const output = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n');
-  tell({ type: 'tool_result', call_id: 'c', name: 'bash', output, outcome: 'done' });
+  tell({ type: 'tool_result', call_id: 'c', name: 'bash', output, outcome: 'done', is_error: false });
   assert.ok(!printed().includes('line 0\n'));
   type('next');
   press({ name: 'o', ctrl: true });
