@@ -191,6 +191,7 @@ export class InteractiveChat {
   #isCommandKey(name: string): boolean {
     if (name === 'ctrl-d' && this.#editor.text === '') this.#deps.onLeave();
     else if (name === 'ctrl-r') void this.#attempt(this.#picker.show(toHistoryPicking(this.#editor.history)));
+    else if (name === 'ctrl-o') this.#take('/output');
     else if (/^alt-[1-9]$/.test(name)) void this.#attempt(runTabCommand(`/tab ${name.slice(-1)}`, this.#tabbing()));
     else return name === 'tab' && this.#person.complete();
     return true;

@@ -16,6 +16,17 @@ test('Escape stops the run and keeps the draft; without a run it does nothing', 
   assert.deepEqual(rows().at(-1), '› next');
 });
 
+test('Ctrl-O prints the last output in full and keeps the draft', () => {
+  const { press, type, tell, printed, rows } = openFakeChat();
+  const output = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n');
+  tell({ type: 'tool_result', call_id: 'c', name: 'bash', output, outcome: 'done', is_error: false });
+  assert.ok(!printed().includes('line 0\n'));
+  type('next');
+  press({ name: 'o', ctrl: true });
+  assert.ok(printed().endsWith(`${output}\n`));
+  assert.equal(rows().at(-1), '› next');
+});
+
 test('Ctrl-R finds earlier input and brings it into the prompt', () => {
   const { press, type, enter, rows, calls } = openFakeChat();
   press({ name: 'r', ctrl: true });

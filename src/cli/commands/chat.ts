@@ -17,7 +17,6 @@ import { readInputHistory, writeInputHistory } from '../chat/input/input-history
 import { InteractiveChat } from '../chat/interactive-chat.ts';
 import { PipedChat } from '../chat/piped-chat.ts';
 import { createTabs } from '../chat/tabs/chat-tabs.ts';
-import type { Talk } from '../chat/talk.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import type { Here } from '../local-time.ts';
 import type { ContinueFlags } from '../run/continued-workstream.ts';
@@ -152,8 +151,8 @@ type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
 function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
   const { client, link, paint, files, historyFile, userHome, shell } = deps;
   const sheet = (): Sheet => ({ paint, columns: screen.columns });
-  const told = new Set<string>();
   let lines = history;
+  let tellsNotices = false;
   const tabs: Tabs = createTabs({
     client,
     onChange: () => screen.invalidate(),
@@ -181,7 +180,8 @@ function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
         onOpen(talk) {
           if (tabs.rows.length > 1) screen.print(['']);
           talk.transcript.print(toChatHeader(talk.settings, sheet()));
-          tellNotices({ client, talk, sheet, told });
+          if (!tellsNotices) tellNotices({ client, tabs, sheet });
+          tellsNotices = true;
         },
         onLeave: leave,
       });
@@ -214,19 +214,18 @@ function restoring({ terminal, screen, tabs, leave }: Held): Disposable {
 
 interface NoticeDeps {
   client: GatewayClient;
-  talk: Talk;
+  tabs: Tabs;
   sheet(): Sheet;
-  /** The notices that were printed. */
-  told: Set<string>;
 }
 
-/** Prints each notice once, current and later ones. */
-function tellNotices({ client, talk, sheet, told }: NoticeDeps): void {
+/** Prints each notice once, current and later ones, in the tab that is shown. */
+function tellNotices({ client, tabs, sheet }: NoticeDeps): void {
+  const told = new Set<string>();
   const tell = (health: Parameters<typeof toNotices>[0]) => {
     const fresh = toNotices(health).filter((notice) => !told.has(notice));
     for (const notice of fresh) told.add(notice);
     const { paint, columns } = sheet();
-    talk.transcript.print(
+    tabs.current?.talk.transcript.print(
       fresh.flatMap((notice) => wrapWords(paint('yellow', notice), columns, { first: '! ', rest: '  ' })),
     );
   };

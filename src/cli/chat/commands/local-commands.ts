@@ -37,6 +37,7 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ['Tab, Up', 'complete a command; recall earlier input'],
   ['@, !', '@FILE or @FILE#20-45 attaches a file to the message; !COMMAND runs a command of yours'],
   ['Ctrl-R', 'search earlier input; letters find it, Enter takes it'],
+  ['Ctrl-O', 'print the last output in full, as /output does'],
   ['Alt-1 … 9', 'change to a tab; /open opens one'],
   ['Esc', 'stop the answer and keep the line; close a list'],
   ['Ctrl-C', 'clear the line, or stop the answer; twice: leave'],

@@ -5,7 +5,6 @@ import type { LineEditor } from '../input/line-editor.ts';
 import type { Talk } from '../talk.ts';
 import { listFiles } from './list-files.ts';
 import { MentionKeys } from './mention-keys.ts';
-import { readMentioned } from './mentioned-files.ts';
 import { isShellLine, type RunningShell, ShellCommands, toOutputFile } from './shell-commands.ts';
 
 interface PersonInputDeps {
@@ -61,6 +60,7 @@ export class PersonInput {
   /** Attaches the files that a message mentions to the next message. */
   async attachMentioned(text: string): Promise<void> {
     const { talk, files } = this.#deps;
+    const { readMentioned } = await import('./mentioned-files.ts'); // rarely used, and slow to load
     const mentioned = files.isLocal ? await readMentioned(text, talk().settings.workdir) : [];
     await talk().attachFiles(mentioned.map(({ mention, file }) => ({ label: mention.text, file })));
   }
