@@ -6,6 +6,7 @@ import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
+import type { Place } from './finding/message-link.ts';
 import { openTab, type Tab } from './tab.ts';
 
 interface Port {
@@ -128,6 +129,17 @@ export class Workstreams {
   async show(wsId: string): Promise<void> {
     this.select(wsId);
     await this.refresh();
+  }
+
+  /** Follows a link to a conversation, opened if it was closed, and to a message of it. */
+  async visit({ wsId, seq }: Place, words?: string): Promise<void> {
+    if (this.tabs.peek().length === 0) await this.refresh(); // right after the start
+    if (!this.#isOpen(wsId)) await this.#port.client.call('workstream.open', { wsId });
+    await this.show(wsId);
+    const tab = this.front.peek();
+    if (tab?.wsId !== wsId) throw new Error('This conversation is not there.');
+    if (words !== undefined) tab.search.value = words;
+    if (seq !== undefined) tab.goal.value = { seq };
   }
 
   /** Brings the conversation of a session to the front, opened if it was closed. */
