@@ -252,7 +252,7 @@ test('words are found in the conversation by keyboard, and keys and links lead t
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
   await page.getByText('2 of 3').waitFor();
-  await assertAccessible(page);
+  await assertAccessible(page, 'the search in a conversation');
   await page.keyboard.press('Escape');
   await focusIsIn(page, '#message');
 
