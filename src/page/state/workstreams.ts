@@ -7,6 +7,8 @@ import type { WorkstreamRow } from '../../../protocol/methods/conversation/listi
 import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
 import type { Place } from './finding/message-link.ts';
+import type { Pins } from './rail/pins.ts';
+import { toSections } from './rail/sections.ts';
 import { openTab, type Tab } from './tab.ts';
 
 interface Port {
@@ -17,6 +19,7 @@ interface Port {
   /** Stores which tab is in front, over a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
   drafts: Pick<Drafts, 'find' | 'keep'>;
+  pins: Pick<Pins, 'ids'>;
 }
 
 /** What can be shown instead of a conversation. */
@@ -35,10 +38,14 @@ export class Workstreams {
   readonly watched = signal<Watch | undefined>(undefined);
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
   readonly #folds = signal<ReadonlyMap<string, boolean>>(new Map());
-  /** The tabs as they are listed: those of a coordinator stand below it. */
-  readonly listed = computed(() =>
-    arrangeTabs(this.tabs.value, { folds: this.#folds.value, front: this.#front.value }),
-  );
+  readonly #hidden = signal<ReadonlySet<string>>(new Set());
+  /** The tabs as they are listed: in sections, and those of a coordinator stand below it. */
+  readonly sections = computed(() => {
+    const shown = this.tabs.value.filter(({ wsId }) => !this.#hidden.value.has(wsId));
+    const listed = arrangeTabs(shown, { folds: this.#folds.value, front: this.#front.value });
+    return toSections(listed, this.#port.pins.ids.value);
+  });
+  readonly listed = computed(() => this.sections.value.flatMap(({ rows }) => rows));
 
   constructor(port: Port) {
     this.#port = port;
@@ -118,6 +125,15 @@ export class Workstreams {
   /** Shows or hides what stands below a coordinator in the list. */
   fold(wsId: string, isFolded: boolean): void {
     this.#folds.value = new Map([...this.#folds.peek(), [wsId, isFolded]]);
+  }
+
+  /** Takes a workstream out of the list, or back into it. The next one comes to the front in its place. */
+  hide(wsId: string, isHidden: boolean): void {
+    if (isHidden && this.#front.peek() === wsId) this.step(1);
+    const hidden = new Set(this.#hidden.peek());
+    if (isHidden) hidden.add(wsId);
+    else hidden.delete(wsId);
+    this.#hidden.value = hidden;
   }
 
   /** Creates or reopens a workstream and brings it to the front. */
