@@ -8,7 +8,7 @@ import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
 import type { Place } from './finding/message-link.ts';
 import type { Pins } from './rail/pins.ts';
-import { toSections } from './rail/sections.ts';
+import { toSections } from './rail/rail-sections.ts';
 import { openTab, type Tab } from './tab.ts';
 
 interface Port {

@@ -8,7 +8,7 @@ import { openTab } from '../tab.ts';
 import { toAge } from './age.ts';
 import { Pins } from './pins.ts';
 import { Removals } from './removals.ts';
-import { narrowSections, toSections } from './sections.ts';
+import { narrowSections, toSections } from './rail-sections.ts';
 
 const fake = createFakeClient();
 const nothing = () => undefined;

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
-import { narrowSections, SECTION_WORDS } from '../../state/rail/sections.ts';
+import { narrowSections, SECTION_WORDS } from '../../state/rail/rail-sections.ts';
 import { walk } from '../arrow-keys.ts';
 import { TabButton } from '../tab-button.tsx';
 import { RailSearch } from './rail-search.tsx';
