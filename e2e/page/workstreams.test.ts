@@ -157,8 +157,8 @@ test('a workstream is pinned, deleted with undo, and found again after it was cl
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'rail alpha');
   await openWorkstream(page, 'rail beta');
-  await send(page, 'say hello');
-  await page.locator('.answer', { hasText: 'hello' }).waitFor();
+  await send(page, 'say the kestrels fly');
+  await page.locator('.answer', { hasText: 'kestrels' }).waitFor();
   await state(page, 'idle');
   const row = (name: string) => page.locator('.tab', { hasText: name });
   const choose = async (name: string, what: string) => {
@@ -184,6 +184,10 @@ test('a workstream is pinned, deleted with undo, and found again after it was cl
   await page.getByRole('searchbox', { name: 'Search workstreams' }).fill('BETA rail');
   await page.locator('.tabs-head', { hasText: 'Saved' }).waitFor();
   assert.equal(await row('rail alpha').count(), 0);
-  await row('rail beta').getByRole('button').click();
+  await page.getByRole('searchbox', { name: 'Search workstreams' }).fill('kestrels');
+  await page.locator('.tabs-head', { hasText: 'Messages' }).waitFor();
+  await assertAccessible(page, 'messages that were found');
+  await page.locator('.message-hit', { hasText: 'say the kestrels' }).first().click();
   await page.getByRole('heading', { name: 'rail beta', level: 1 }).waitFor();
+  await hasValue(page.getByRole('searchbox', { name: 'Find in this conversation' }), 'kestrels');
 });

@@ -6,9 +6,10 @@ import { arrangeTabs } from '../coordinators/arranged-tabs.ts';
 import { createFakeClient } from '../fake-client.ts';
 import { openTab } from '../tab.ts';
 import { toAge } from './age.ts';
+import { MessageFinder, wordsToMark } from './message-finder.ts';
 import { Pins } from './pins.ts';
-import { Removals } from './removals.ts';
 import { narrowSections, toSections } from './rail-sections.ts';
+import { Removals } from './removals.ts';
 
 const fake = createFakeClient();
 const nothing = () => undefined;
@@ -78,6 +79,33 @@ test('an age has one number and one letter', () => {
     [toAge(0, 59_000), toAge(9, 0), toAge(0, 60_000), hours(1.9), hours(47), hours(24 * 13), hours(24 * 800)],
     ['', '', '1m', '1h', '1d', '1w', '2y'],
   );
+});
+
+test('messages are found, the last search counts, and an incomplete index is asked again', async () => {
+  const client = createFakeClient();
+  const first = Promise.withResolvers<object>();
+  const hit = { wsId: 'a', name: 'a', seq: 3, role: 'user', createdMs: 1, excerpt: 'x' };
+  const replies: unknown[] = [
+    first.promise,
+    { messages: [], isIncomplete: true },
+    { messages: [hit], isIncomplete: false },
+  ];
+  client.answer('workstream.find', () => replies.shift());
+  const finder = new MessageFinder(client.client);
+  const slow = finder.find('ol');
+  await finder.find(' old ');
+  first.resolve({ messages: [], isIncomplete: false });
+  await slow;
+  assert.deepEqual([finder.found.value, client.calls.length], [{ words: 'old', messages: [hit] }, 3]);
+  await finder.find('  ');
+  assert.equal(finder.found.value, undefined);
+});
+
+test('what is marked in the conversation is the words if they stand together, else the longest of them', () => {
+  const marked = ['Harbour server', 'server harbour', 'harb'].map((words) =>
+    wordsToMark(words, 'The harbour server is called kestrel.'),
+  );
+  assert.deepEqual(marked, ['Harbour server', 'harbour', 'harb']);
 });
 
 /** Removals whose time the test moves by hand. */

@@ -28,7 +28,7 @@ export function PastedNotice({ desk, tab, pasted }: PastedNoticeProps) {
     <p class="pasted" role="status">
       {chip && (
         <>
-          The long text is attached as a file.{' '}
+          The long text became a file.{' '}
           <button type="button" class="quiet" onClick={insert}>
             Put it into the message
           </button>

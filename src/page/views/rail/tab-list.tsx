@@ -5,6 +5,7 @@ import type { App, Desk } from '../../state/app.ts';
 import { narrowSections, SECTION_WORDS } from '../../state/rail/rail-sections.ts';
 import { walk } from '../arrow-keys.ts';
 import { TabButton } from '../tab-button.tsx';
+import { MessageHits } from './message-hits.tsx';
 import { RailSearch } from './rail-search.tsx';
 import { SavedHits } from './saved-hits.tsx';
 import { UndoNotice } from './undo-notice.tsx';
@@ -25,6 +26,10 @@ export function TabList({ app, desk, onChosen }: TabListProps) {
   const { owners } = desk;
   useEffect(() => void owners.read(rows), [owners, rows.map(({ userId }) => userId).join()]);
   const mayClose = desk.workstreams.listed.value.length > 1 && app.rights.closeWorkstreams.value;
+  const finish = () => {
+    words.value = '';
+    onChosen();
+  };
   return (
     <>
       <RailSearch words={words} />
@@ -52,15 +57,10 @@ export function TabList({ app, desk, onChosen }: TabListProps) {
           </Fragment>
         ))}
         {words.value.trim() !== '' && (
-          <SavedHits
-            desk={desk}
-            words={words.value}
-            openHits={listed.length}
-            onChosen={() => {
-              words.value = '';
-              onChosen();
-            }}
-          />
+          <>
+            <SavedHits desk={desk} words={words.value} openHits={listed.length} onChosen={finish} />
+            <MessageHits desk={desk} words={words.value} onChosen={finish} />
+          </>
         )}
       </ul>
       <UndoNotice desk={desk} />
