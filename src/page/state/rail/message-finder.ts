@@ -9,6 +9,9 @@ interface Found {
   problem?: string;
 }
 
+/** Marks of Markdown that would only be in the way in one line. */
+const EMPHASIS = /\*\*|__|`+/g;
+
 /** How often a search is repeated while the daemon is still making its index. */
 const MOST_REPEATS = 20;
 
@@ -43,7 +46,8 @@ export class MessageFinder {
   async #ask(words: string): Promise<Found & { isIncomplete?: boolean }> {
     try {
       const { messages, isIncomplete } = await this.#client.call('workstream.find', { query: words });
-      return isIncomplete ? { words, messages, isIncomplete } : { words, messages };
+      const shown = messages.map((hit) => ({ ...hit, excerpt: hit.excerpt.replaceAll(EMPHASIS, '') }));
+      return isIncomplete ? { words, messages: shown, isIncomplete } : { words, messages: shown };
     } catch (error) {
       return { words, messages: [], problem: wordsOf(error) };
     }

@@ -84,11 +84,11 @@ test('an age has one number and one letter', () => {
 test('messages are found, the last search counts, and an incomplete index is asked again', async () => {
   const client = createFakeClient();
   const first = Promise.withResolvers<object>();
-  const hit = { wsId: 'a', name: 'a', seq: 3, role: 'user', createdMs: 1, excerpt: 'x' };
+  const hit = { wsId: 'a', name: 'a', seq: 3, role: 'user', createdMs: 1, excerpt: 'an old gate' };
   const replies: unknown[] = [
     first.promise,
     { messages: [], isIncomplete: true },
-    { messages: [hit], isIncomplete: false },
+    { messages: [{ ...hit, excerpt: 'an **old** `gate`' }], isIncomplete: false },
   ];
   client.answer('workstream.find', () => replies.shift());
   const finder = new MessageFinder(client.client);
