@@ -29,7 +29,11 @@ test('a job is shown with all its settings and its message', async () => {
     ...['Where: in a separate conversation, cron:j1', 'Wake: notifies the main conversation at once', 'Prefix: News'],
     ...['Misfire: all=20', 'Approval: allow bash, node', 'Thinking: low'],
     ...['Time: 1 minute 30 seconds for the answer, 1 hour for the run'],
-    ...['Deliver: to team, room; no error if that fails', 'Note: Later ones fail.', 'Afterwards: deleted after its first success'],
+    ...[
+      'Deliver: to team, room; no error if that fails',
+      'Note: Later ones fail.',
+      'Afterwards: deleted after its first success',
+    ],
   ]);
   assert.match(lines.slice(-4).join('\n'), /^\nsum up\nthe \S+ news\n$/);
 });
