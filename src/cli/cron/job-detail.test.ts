@@ -21,6 +21,7 @@ test('a job is shown with all its settings and its message', async () => {
     },
     ...{ approval: { mode: 'allow', tools: ['bash', 'node'] }, maxRunMs: 3_600_000, misfire: { all: 20 } },
     ...{ isolation: { postToMainPrefix: 'News' }, deleteAfterRun: true },
+    notices: [{ code: 'template_missing', level: 'warning', text: 'Later ones fail.' }],
   });
   assert.deepEqual(lines.slice(0, -4), [
     ...['Name: news', 'Id: j1', 'Schedule: every 15 minutes', 'Next run: Fri 2026-11-20 13:15 (in 15 min)'],
@@ -28,7 +29,11 @@ test('a job is shown with all its settings and its message', async () => {
     ...['Where: in a separate conversation, cron:j1', 'Wake: notifies the main conversation at once', 'Prefix: News'],
     ...['Misfire: all=20', 'Approval: allow bash, node', 'Thinking: low'],
     ...['Time: 1 minute 30 seconds for the answer, 1 hour for the run'],
-    ...['Deliver: to team, room; no error if that fails', 'Afterwards: deleted after its first success'],
+    ...[
+      'Deliver: to team, room; no error if that fails',
+      'Note: Later ones fail.',
+      'Afterwards: deleted after its first success',
+    ],
   ]);
   assert.match(lines.slice(-4).join('\n'), /^\nsum up\nthe \S+ news\n$/);
 });
