@@ -162,7 +162,7 @@ test('a workstream is pinned, deleted with undo, and found again after it was cl
   await state(page, 'idle');
   const row = (name: string) => page.locator('.tab', { hasText: name });
   const choose = async (name: string, what: string) => {
-    await button(page, `What to do with ${name}`).focus();
+    await button(page, `Options of ${name}`).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: what }).waitFor();
     await assertAccessible(page, `the menu of ${name}`);

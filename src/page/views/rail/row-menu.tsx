@@ -35,7 +35,7 @@ export function RowMenu({ app, desk, tab, mayClose, isNext, rename, close }: Row
         type="button"
         class="quiet icon-only tab-more"
         tabIndex={isNext ? 0 : -1}
-        aria-label={`What to do with ${name}`}
+        aria-label={`Options of ${name}`}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         title="More"
