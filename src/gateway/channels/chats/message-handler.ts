@@ -81,11 +81,21 @@ export class MessageHandler {
 
   async #serve(allowed: AllowedMessage): Promise<void> {
     if (allowed.message.command && (await this.#deps.commands.run(allowed, allowed.message.command))) return;
-    const { message, by, workstream } = allowed;
+    const { row, message, by, workstream } = allowed;
     const owner = { wsId: workstream.data.wsId, principal: by.principal.id };
     const received = await this.#deps.receive(message, owner);
+    if (!(await this.#isStillAllowed(allowed))) return this.handle(row, message);
     if (received.kind === 'received') await this.#send(allowed, received);
     else await this.#refuse(allowed, received.why);
+  }
+
+  /** Loading files takes a while, in which the sender may be revoked. */
+  async #isStillAllowed({ row: { channel }, message }: AllowedMessage): Promise<boolean> {
+    const { store, settings: read } = this.#deps;
+    const settings = read();
+    if (message.files.length === 0 || settings === undefined) return true;
+    const known = await readSender(store, { channel, senderId: message.senderId });
+    return decideSender(message, settings, known).kind === 'allowed';
   }
 
   /** Nothing of it enters the conversation. A group is not told about messages that were not for the bot. */
