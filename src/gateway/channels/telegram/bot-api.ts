@@ -40,7 +40,8 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
   const send = async (path: string, init: RequestInit & { asked: Asked; wait: CallWait }): Promise<Response> => {
     const { asked, wait, ...request } = init;
     if (!TOKEN.test(token)) throw new BotApiError('unauthorized', 'The bot token is malformed.');
-    if (wait.signal.aborted) throw new BotApiError('unreachable', `The call was cancelled before it was sent (${asked.what}).`);
+    if (wait.signal.aborted)
+      throw new BotApiError('unreachable', `The call was cancelled before it was sent (${asked.what}).`);
     try {
       return await fetch(`${root}${path}`, { ...request, signal: wait.signal });
     } catch (error) {
