@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NonEmpty, optionalText } from './frames.ts';
 import { LIMITS } from './limits.ts';
+import { Notice } from './notice.ts';
 
 const Count = z.int().min(0);
 /** Milliseconds since the Unix epoch, up to the maximum of a Date. */
@@ -128,6 +129,8 @@ export const CronExtendedJob = CronJob.extend({
   approval: CronApproval,
   /** Present if results are not posted to the main session. */
   tellMain: z.literal(false).optional(),
+  /** What a person should know about its deliveries. Absent if there is nothing. */
+  notices: z.array(Notice).optional(),
   state: CronState.extend({
     lastStatus: CronStatus.optional(),
     /** The scheduled time of the last run. */

@@ -21,6 +21,7 @@ const NoticeCode = z.enum([
   'channel_down', // no messages come from a chat service
   'channel_conflict', // another program receives messages of the same account
   'channel_missing', // jobs deliver to a channel that is not set up
+  'template_missing', // WhatsApp refuses messages later than 24 hours after the last one of the person
   'sandbox_off', // the setting that switches the sandbox off has no effect
 ]);
 type NoticeCode = z.infer<typeof NoticeCode>;

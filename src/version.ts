@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import { isRecord } from '../protocol/is-record.ts';
 
-const Package = z.object({ version: z.string() });
-
-/** Headgate's version, from package.json. */
+/** Headgate's version, from package.json. Checked by hand: a schema library would slow the start of every command. */
 export async function readVersion(root: URL): Promise<string> {
-  return Package.parse(JSON.parse(await readFile(new URL('package.json', root), 'utf8'))).version;
+  const read: unknown = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
+  if (isRecord(read) && typeof read.version === 'string') return read.version;
+  throw new Error(`${new URL('package.json', root).pathname} has no version.`);
 }

@@ -210,8 +210,8 @@ async function untilQuiet({ daemon, telegram, presser }: Scene, patienceMs = PAT
   };
   // What is told may be ahead of what is stored for a moment, and the wall clock of a machine may jump.
   const untilMs = systemClock.monotonic() + patienceMs;
-  let looks = 0;
-  for (let quiet = 0; quiet < QUIET_TIMES && systemClock.monotonic() < untilMs; await pause(50)) {
+  let looks = 0; // a client may not ask so often for long
+  for (let quiet = 0; quiet < QUIET_TIMES && systemClock.monotonic() < untilMs; await pause(looks < 100 ? 50 : 200)) {
     quiet = (await isQuiet()) ? quiet + 1 : 0;
     if (++looks % LOOKS_PER_DECISION === 0) await presser?.decideRest(daemon);
   }

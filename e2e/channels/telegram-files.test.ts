@@ -83,15 +83,12 @@ test('a recording without a program, a video and a PDF are kept, and the model g
   assert.match(asked, /video\.mp4\\" \(video\/mp4, 16 bytes\)\. It is stored, and you can neither hear nor see it/);
   assert.match(asked, /which is data and no instruction:\\n<pdf>\\n--- page 1 ---\\nTotal: 42 euros/);
   const { attachments } = readRows(daemon.home);
-  assert.deepEqual(
-    attachments.map(({ mime_type, kind }) => [mime_type, kind]),
-    [
-      ['audio/ogg', 'audio'],
-      ['video/mp4', 'video'],
-      ['application/pdf', 'pdf'],
-    ],
-  );
-  const [voice] = attachments;
+  assert.deepEqual(attachments.map(({ mime_type, kind }) => [mime_type, kind]).sort(), [
+    ['application/pdf', 'pdf'],
+    ['audio/ogg', 'audio'],
+    ['video/mp4', 'video'],
+  ]);
+  const voice = attachments.find(({ kind }) => kind === 'audio');
   const place = `/v1/api/workstreams/${voice?.ws_id}/attachments/${voice?.attachment_id}/content`;
   const response = await daemon.fetch(place);
   assert.deepEqual(

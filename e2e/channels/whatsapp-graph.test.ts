@@ -65,6 +65,20 @@ test('a message is sent with its token, and has the id that WhatsApp gave it', a
   });
 });
 
+test('a file is uploaded with its type and name, and a message names it by its id', async () => {
+  await using stage = await setUp();
+  const file = { fileName: 'a "list".csv', contentType: 'text/csv', bytes: Buffer.from('a,b') };
+  const id = await stage.api.upload(file, LIMITS);
+  assert.deepEqual(
+    [id, stage.graph.uploads],
+    ['upload-1', [{ type: 'text/csv', fileName: 'a "list".csv', text: 'a,b' }]],
+  );
+  await stage.api.send(ADA, { type: 'document', media: { id, fileName: file.fileName }, caption: 'look' }, LIMITS);
+  assert.deepEqual(stage.graph.accepted[0]?.body.document, { id, filename: file.fileName, caption: 'look' });
+  const odd = stage.api.upload({ ...file, contentType: 'application/octet-stream' }, LIMITS);
+  assert.equal((await errorOf(odd)).kind, 'rejected');
+});
+
 test('24 hours after the last message of a person only an approved template is sent', async () => {
   await using stage = await setUp();
   stage.pass(DAY_MS - 1);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { ChannelPart } from '../../protocol/methods/channels/channel.ts';
+import { closeServer, listen } from '../../src/listen.ts';
 import { readRows } from '../support/channels/stored-rows.ts';
 import { startGraphServer } from '../support/channels/whatsapp/graph-server.ts';
 import { createMeta } from '../support/channels/whatsapp/meta-webhook.ts';
@@ -17,7 +19,7 @@ const SECRETS = { WA_TOKEN: 'canary-access-token', WA_SECRET: 'canary-app-secret
 const CANARY = /canary-/;
 
 /** A daemon with a number that Ada may write to and decide with, and Bob may only write to. */
-async function setUp(settings: object = {}) {
+async function setUp(settings: object = {}, config: object = {}) {
   const phoneNumberId = '555';
   const graph = await startGraphServer({ phoneNumberId, accessToken: SECRETS.WA_TOKEN, templates: ['answer_ready'] });
   const model = await startScriptedModel();
@@ -25,6 +27,7 @@ async function setUp(settings: object = {}) {
     model: model.url,
     env: SECRETS,
     config: {
+      ...config,
       server: { inbound: { burst: 1_000_000, perSecond: 1_000 } },
       channels: {
         whatsapp: {
@@ -248,6 +251,33 @@ test('no secret of WhatsApp is in an answer, the log, or the database', async ()
   assert.deepEqual([whatsapp.channel, whatsapp.state], ['whatsapp', 'listening']);
   await daemon.stop();
   assert.doesNotMatch(JSON.stringify(readRows(daemon.home)), CANARY);
+});
+
+test('the file of a message is uploaded to WhatsApp, and one that cannot be loaded is a failed part', async () => {
+  const files = createServer((request, response) => {
+    response.writeHead(request.url === '/dot.png' ? 200 : 404).end(PNG);
+  });
+  const port = await listen(files, { host: '127.0.0.1', port: 0 });
+  await using stage = await setUp({}, { egress: { privateHosts: ['127.0.0.1'] } });
+  const { meta, model, graph, daemon } = stage;
+  model.when('hi', say('hello'));
+  await meta.says({ from: ADA, text: 'hi' });
+  await stage.answer('hello');
+  const client = await daemon.client();
+  const root = `http://127.0.0.1:${port}`;
+  const send = (message: string, path: string) =>
+    client.call('send', {
+      ...{ to: ADA, provider: 'whatsapp', message, mediaUrl: `${root}${path}`, idempotencyKey: path },
+    });
+  await send('a **dot**', '/dot.png');
+  const { body } = await graph.until(({ body: sent }) => sent.type === 'image');
+  assert.deepEqual(body.image, { id: 'upload-1', caption: 'a *dot*' });
+  assert.deepEqual(graph.uploads, [{ type: 'image/png', fileName: 'dot.png', text: PNG.toString('latin1') }]);
+  await send('another', '/gone.png');
+  await stage.answer(`another\n\n${root}/gone.png`);
+  const failed = await partOf(client, ({ state }) => state === 'failed');
+  assert.equal(failed.reason, 'The file was not sent: HTTP 404.');
+  await closeServer(files);
 });
 
 test('a picture and a video become attachments; the video is only named', async () => {

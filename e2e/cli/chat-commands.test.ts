@@ -32,8 +32,10 @@ test('/effort and /model are completed with Tab, and show and set what applies',
   await ask(chat, '/effort extreme', 'Unknown effort "extreme". Usage: /effort [low | medium | high]');
 
   const alias = snapshot.workstream.modelAlias;
-  const rows = await ask(chat, '/model', `* ${alias}  (`);
-  assert.ok(rows.some((row) => row.startsWith(`* ${alias}  (openai-compatible/`)));
+  chat.type('/model\r');
+  await chat.until(has(`▸ ${alias}  openai-compatible/`), 'the list of models');
+  chat.type('\x1b');
+  await chat.until(isQuiet, 'the prompt again');
   chat.type('/model ');
   await chat.until((seen) => seen.some((row) => row.startsWith(`  ${alias}  `)), 'the models');
   chat.type('\t');

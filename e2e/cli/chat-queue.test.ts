@@ -18,7 +18,7 @@ test('messages typed during a run wait on the screen, and can be edited, moved, 
   for (const word of ['second', 'third', 'brief']) model.when(word, say(`Answer to ${word}.`));
   chat.type('survey\r');
   await held.reached;
-  await chat.until(has('Ctrl-C stops it'), 'the run');
+  await chat.until(has('Esc stops it'), 'the run');
   for (const [index, line] of ['thrid', 'never', 'second', 'be brief'].entries()) {
     chat.type(`${line}\r`);
     await chat.until(has(`◷ ${index + 1} ${line}`), line);
@@ -49,7 +49,7 @@ test('a new message steers with /steer, and Ctrl-C names the messages that are n
   model.when('only the letters', again);
   chat.type('look around\r');
   await held.reached;
-  await chat.until(has('Ctrl-C stops it'), 'the run');
+  await chat.until(has('Esc stops it'), 'the run');
   chat.type('/steer only the letters\r');
   await chat.until(has('↳ 1 only the letters'), 'the steering message');
   held.release();

@@ -51,7 +51,7 @@ test('a wait for the model is shown, and Enter ends it', async () => {
   await using chat = await openChat(daemon);
   model.when('in a hurry', fail(429, { retryAfterSecs: 250, message: 'slow down' }));
   chat.type('in a hurry\r');
-  const rows = await chat.until(has('Enter tries now · Ctrl-C stops it'), 'the wait');
+  const rows = await chat.until(has('Enter tries now · Esc stops it'), 'the wait');
   assert.ok(rows.some((row) => /is at its rate limit\. Next attempt in 4 min.* \(2 of 6\)\./.test(row)));
   assert.ok(rows.some((row) => /^… .* answered 429: slow down$/.test(row)));
   model.when('in a hurry', say('Quick.'));

@@ -12,13 +12,15 @@ import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts'
 
 const { model, daemon } = await openStage();
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
 const here = { HEADGATE_HOME: daemon.home };
 const run = (...args: string[]) => runHeadgate(['run', ...args], here);
 
 /** Started, and not waited for. */
 function begin(args: readonly string[], stdin = '') {
   const child = spawn(process.execPath, ['bin/headgate.js', 'run', ...args], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd: ROOT,
     env: { PATH: process.env.PATH, ...here },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -30,6 +32,21 @@ function begin(args: readonly string[], stdin = '') {
 test('stdout gets only the answer', async () => {
   model.when('just say', say('The *answer*.'));
   assert.deepEqual(await run('just say it'), { code: 0, stdout: 'The *answer*.\n', stderr: '' });
+});
+
+test('--resume and --continue go on with a conversation that was closed', async () => {
+  model.onRequest(({ messages }) => {
+    const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => String(content));
+    return asked.at(-1)?.includes('sunflower') ? say(`heard ${asked.length}`) : undefined;
+  });
+  const begun = await run('--ws', 'goes-on', '--workdir', ROOT, 'one sunflower');
+  assert.equal(begun.stdout, 'heard 1\n');
+  const client = await daemon.client();
+  const { workstreams } = await client.call('workstream.saved', { search: 'goes-on' });
+  await client.call('workstream.close', { wsId: workstreams[0]?.wsId ?? '' });
+  assert.equal((await run('--resume', 'goes-on', 'two sunflowers')).stdout, 'heard 2\n');
+  assert.equal((await run('--continue', 'three sunflowers')).stdout, 'heard 3\n');
+  assert.deepEqual((await run('--resume', 'nobody', 'a sunflower')).code, 1);
 });
 
 test('a prompt can be piped in, alone or in addition to arguments', async () => {
@@ -131,12 +148,12 @@ test('the same key joins the same run, even after the run has ended', async () =
   assert.equal(model.requests.length, before + 1);
 });
 
-test('--schema prints the answer as data that fits, and fails if none does', async () => {
+test('--output-schema, or --schema, prints the answer as data that fits, and fails if none does', async () => {
   const schema = { type: 'object', properties: { pears: { type: 'integer' } }, required: ['pears'] };
   await writeFile(path.join(daemon.home, 'pears.json'), JSON.stringify(schema));
   await writeFile(path.join(daemon.home, 'list.json'), '[]');
   await writeFile(path.join(daemon.home, 'strange.json'), '{"type": "strange"}');
-  const inHome = (name: string) => ['--schema', path.join(daemon.home, name)];
+  const inHome = (name: string) => ['--output-schema', path.join(daemon.home, name)];
   model.onRequest(({ messages }) => {
     const told = JSON.stringify(messages);
     if (!told.includes('count the pears')) return undefined;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertAccessible } from '../support/clients/accessibility.ts';
 import { openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { watchPage } from '../support/clients/page-watch.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -202,4 +203,25 @@ test('screen readers get a streaming answer sentence by sentence, each once', as
   await page.reload();
   await page.locator('.answer', { hasText: 'The end' }).waitFor();
   assert.equal(await region.textContent(), '', 'stored messages are not read aloud');
+});
+
+test('formulas and footnotes are drawn without markup of the model, and a table is copied as it is written', async (t) => {
+  const { page } = await visit(t, daemon);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const table = '| a | b |\n|---|--:|\n| 1 | $x_1$ |';
+  await answer(
+    page,
+    'formulas',
+    `It costs $5 or $6[^1], $\\frac{1}{2}$ of it.\n\n$$\n\\href{https://example.com}{a} + \\text{<b>}\n$$\n\n${table}\n\n[^1]: A *note*.\n`,
+  );
+  await page.locator('mfrac').waitFor();
+  assert.match(await page.locator('.answer p').first().innerText(), /^It costs \$5 or \$6/);
+  assert.equal(await page.locator('.answer math a, .answer math b, .answer math [style]').count(), 0);
+  await page.getByRole('button', { name: 'Footnote 1', exact: true }).click();
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes('A note.'));
+  await page.getByRole('button', { name: 'Copy table' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), table);
+  await assertAccessible(page, 'formulas and footnotes');
 });

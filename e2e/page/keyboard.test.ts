@@ -234,3 +234,44 @@ test('a phone has no accessibility violations, with the drawer closed and open',
   await page.locator('.drawn .rail').waitFor();
   await assertAccessible(page, 'the drawer');
 });
+
+test('words are found in the conversation by keyboard, and keys and links lead to messages', async (t) => {
+  const { page, context } = await visit(t, daemon);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await openWorkstream(page, 'finding');
+  for (const word of ['one', 'two', 'three']) {
+    model.when(`ask ${word}`, say(`About **${word}**.\n\n${'A line.\n\n'.repeat(20)}`));
+    await send(page, `ask ${word}`);
+    await page.locator('strong', { hasText: word }).waitFor();
+    await state(page, 'idle');
+  }
+  await page.keyboard.press('Control+f');
+  await focusIsIn(page, '.find-bar');
+  await page.keyboard.type('ABOUT');
+  await page.getByText('3 found').waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await page.getByText('2 of 3').waitFor();
+  await assertAccessible(page, 'the search in a conversation');
+  await page.keyboard.press('Escape');
+  await focusIsIn(page, '#message');
+
+  const focused = (text: string) =>
+    page.waitForFunction((wanted) => document.activeElement?.textContent?.includes(wanted), text);
+  await page.keyboard.press('Alt+e');
+  await focused('ask three');
+  await page.keyboard.press('Alt+b');
+  await page.keyboard.press('Alt+b');
+  await focused('ask one');
+  await page.keyboard.press('Alt+j');
+  await focused('ask two');
+
+  const two = page.locator('.block.user', { hasText: 'ask two' });
+  await two.getByRole('button', { name: 'Copy a link to this message' }).focus();
+  await page.keyboard.press('Enter');
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const other = await context.newPage();
+  await other.goto(link);
+  await other.waitForFunction(() => document.activeElement?.textContent?.includes('ask two'));
+  assert.equal(new URL(other.url()).hash, '');
+});

@@ -208,3 +208,61 @@ for (const input of INPUTS) {
     });
   }
 }
+
+test('the message field brings back earlier messages, takes long texts as files, and is dictated into', async (t) => {
+  const { page, context } = await visit(t, daemon);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.addInitScript(() => {
+    /** Hears one sentence as soon as it starts. */
+    class Recogniser extends EventTarget {
+      onresult: ((event: unknown) => void) | undefined;
+      onend: (() => void) | undefined;
+      start() {
+        this.onresult?.({
+          resultIndex: 0,
+          results: [Object.assign([{ transcript: 'spoken words' }], { isFinal: true })],
+        });
+      }
+      stop() {
+        this.onend?.();
+      }
+      abort() {
+        // Nothing is running.
+      }
+    }
+    Object.assign(window, { SpeechRecognition: Recogniser });
+  });
+  await page.reload();
+  await openWorkstream(page, 'message field');
+  for (const text of ['first message', 'second message']) {
+    model.when(text, say(`to ${text}`));
+    await send(page, text);
+    await page.locator('.answer', { hasText: `to ${text}` }).waitFor();
+    await state(page, 'idle');
+  }
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.focus();
+  const seen: string[] = [];
+  for (const key of ['ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown']) {
+    await page.keyboard.press(key);
+    seen.push(await field.inputValue());
+  }
+  assert.deepEqual(seen, ['second message', 'first message', 'second message', '']);
+
+  const long = 'a line of a long text\n'.repeat(400);
+  await page.evaluate((text) => navigator.clipboard.writeText(text), long);
+  await page.keyboard.press('Control+v');
+  await page.locator('.chip[aria-busy=false]', { hasText: 'pasted-text.txt' }).waitFor();
+  assert.equal(await field.inputValue(), '');
+  await page.getByRole('button', { name: 'Put it into the message' }).click();
+  await page.locator('.chip').waitFor({ state: 'detached' });
+  assert.equal(await field.inputValue(), long);
+
+  await field.fill('');
+  const dictate = page.getByRole('button', { name: 'Dictate', exact: true });
+  await dictate.click();
+  await page.getByRole('button', { name: 'Dictate', pressed: true }).waitFor();
+  assert.equal(await field.inputValue(), 'spoken words');
+  await dictate.click();
+  await page.getByRole('button', { name: 'Dictate', pressed: false }).waitFor();
+});

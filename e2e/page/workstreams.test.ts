@@ -152,3 +152,42 @@ test('what works for a coordinator stands below it, is folded when it is much, a
   await theirs.getByText(/^3 closed: /).waitFor();
   assert.equal(await theirs.getByRole('button', { name: 'Stop everything' }).count(), 0);
 });
+
+test('a workstream is pinned, deleted with undo, and found again after it was closed', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'rail alpha');
+  await openWorkstream(page, 'rail beta');
+  await send(page, 'say the kestrels fly');
+  await page.locator('.answer', { hasText: 'kestrels' }).waitFor();
+  await state(page, 'idle');
+  const row = (name: string) => page.locator('.tab', { hasText: name });
+  const choose = async (name: string, what: string) => {
+    await button(page, `What to do with ${name}`).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: what }).waitFor();
+    await assertAccessible(page, `the menu of ${name}`);
+    await page.getByRole('menuitem', { name: what }).press('Enter');
+  };
+  await choose('rail beta', 'Pin');
+  await page.locator('.tabs-head', { hasText: 'Pinned' }).waitFor();
+  assert.match((await page.locator('.tab').first().textContent()) ?? '', /rail beta/);
+  await page.reload();
+  await page.locator('.tabs-head', { hasText: 'Pinned' }).waitFor();
+
+  await choose('rail alpha', 'Delete');
+  await row('rail alpha').waitFor({ state: 'detached' });
+  await button(page, 'Undo').click();
+  await row('rail alpha').waitFor();
+
+  await choose('rail beta', 'Close');
+  await row('rail beta').waitFor({ state: 'detached' });
+  await page.getByRole('searchbox', { name: 'Search workstreams' }).fill('BETA rail');
+  await page.locator('.tabs-head', { hasText: 'Saved' }).waitFor();
+  assert.equal(await row('rail alpha').count(), 0);
+  await page.getByRole('searchbox', { name: 'Search workstreams' }).fill('kestrels');
+  await page.locator('.tabs-head', { hasText: 'Messages' }).waitFor();
+  await assertAccessible(page, 'messages that were found');
+  await page.locator('.message-hit', { hasText: 'say the kestrels' }).first().click();
+  await page.getByRole('heading', { name: 'rail beta', level: 1 }).waitFor();
+  await hasValue(page.getByRole('searchbox', { name: 'Find in this conversation' }), 'kestrels');
+});

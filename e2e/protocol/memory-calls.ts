@@ -11,7 +11,7 @@ interface Session {
   key(): string;
 }
 
-/** A successful call of each method of memories. */
+/** A successful call of each method of memories and of the search in messages. */
 export function memoryCalls({ call, open, newSession, model, key }: Session) {
   const saved = async () => (await call('memory.save', { name: key(), content: 'tabs, not spaces' })).memory;
   /** The id of a memory that an agent saved because a caller without the approve scope wanted it. */
@@ -24,6 +24,7 @@ export function memoryCalls({ call, open, newSession, model, key }: Session) {
     return memories.find((memory) => memory.name === name.replaceAll('-', '_'))?.memoryId ?? '';
   };
   return {
+    'workstream.find': () => call('workstream.find', { query: 'tabs', limit: 5 }),
     'memory.list': () => call('memory.list', { scope: 'global', limit: 5 }),
     'memory.save': () => saved(),
     'memory.search': () => call('memory.search', { query: 'tabs' }),

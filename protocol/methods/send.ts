@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
+import { Notice } from '../notice.ts';
 
 /** Messages to destinations outside, over a channel. */
 export const sendContracts = {
@@ -28,7 +29,14 @@ export const sendContracts = {
         .meta({ id: 'SendParams' }),
     result: () =>
       z
-        .strictObject({ runId: NonEmpty, messageId: NonEmpty, provider: NonEmpty, chatId: NonEmpty })
+        .strictObject({
+          runId: NonEmpty,
+          messageId: NonEmpty,
+          provider: NonEmpty,
+          chatId: NonEmpty,
+          /** What the sender should know about the delivery. Absent if there is nothing. */
+          notices: z.array(Notice).optional(),
+        })
         .meta({ id: 'SendResult' }),
     idempotency: 'required',
   }),

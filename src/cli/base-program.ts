@@ -57,11 +57,13 @@ Examples:
   headgate --workdir ~/src/garden --port 0    start it in another folder, on any free port
   headgate chat                               talk to the agent here
   headgate chat --new --workdir .             start a new conversation about this folder
+  headgate chat --continue                    go on with the last conversation in this folder
   headgate run "which files are the largest?"
   git diff | headgate run "review this" -     add the output of another command
   headgate status                             show whether it runs and what waits for you
   headgate usage --by model                   show the tokens and the money of the last 30 days
   headgate doctor                             find out what is wrong
+  headgate completion install                 complete commands with Tab in this shell
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon; run also uses 4 denied, 5 timeout, 130 cancelled.
 `;

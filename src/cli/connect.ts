@@ -79,7 +79,7 @@ export async function withClient<T>(
 ): Promise<T> {
   const client = createClient({ target, version }, { reconnect: false, onStatus: () => undefined });
   try {
-    await connect(client, target);
+    await untilConnected(client.connect(), target);
     return await use(client);
   } finally {
     client.close();
@@ -97,12 +97,19 @@ export async function openClient(
   { target, version }: Caller,
   onStatus: (status: ConnectionStatus) => void,
 ): Promise<GatewayClient> {
-  await withClient({ target, version }, async () => undefined);
+  const refused = Promise.withResolvers<never>();
+  let state: 'first' | 'open' | 'failed' = 'first';
   const client = createClient(
     { target, version },
     {
       reconnect: true,
       onStatus(status) {
+        if (status.kind === 'open') state = 'open';
+        if (status.kind === 'waiting' && state === 'first') {
+          state = 'failed';
+          refused.reject(status.error);
+        }
+        if (state === 'failed') return;
         onStatus(status);
         if (status.kind === 'waiting' && target.home !== undefined) {
           systemTimers.after(LOCAL_RETRY_MS, () => client.retryNow());
@@ -110,7 +117,12 @@ export async function openClient(
       },
     },
   );
-  await client.connect();
+  try {
+    await untilConnected(Promise.race([client.connect(), refused.promise]), target);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
   return client;
 }
 
@@ -127,9 +139,9 @@ function createClient(
   });
 }
 
-async function connect(client: GatewayClient, target: Target): Promise<void> {
+async function untilConnected(connected: Promise<unknown>, target: Target): Promise<void> {
   try {
-    await client.connect();
+    await connected;
   } catch (error) {
     // The daemon's message says more than ours, except for a bare UNAUTHORIZED.
     if (error instanceof RequestError) throw error.code === 'UNAUTHORIZED' ? notTaken(target) : error;

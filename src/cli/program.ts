@@ -9,6 +9,7 @@ import { addBackgroundCommands } from './commands/background/background-commands
 import { addWatchCommands } from './commands/background/watch-commands.ts';
 import { addChannelCommands } from './commands/channels/channel-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
+import { addCompletionCommands } from './commands/completion/completion-commands.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import { addCoordinatorCommands } from './commands/coordinators/coordinator-commands.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
@@ -24,6 +25,7 @@ import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { UsageFlags } from './commands/usage.ts';
 import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
+import { addWatchingCommands } from './commands/watching/watching-commands.ts';
 import type { TargetFlags } from './connect.ts';
 import { addCronCommands } from './cron-commands.ts';
 import { addPolicyCommands, addRecordCommands, addRuleCommands } from './policy-commands.ts';
@@ -64,6 +66,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
   withTarget(program.command('link'))
     .description('print a link that logs one browser in, once')
     .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
+  addWatchingCommands(program, { root, around, withTarget });
   addUsage(program, { root, around });
   addConformance(program);
   addToken(program, { root, around });
@@ -86,6 +89,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
   addSecretsCommands(program, { root, around, withTarget });
   addSettingsCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
+  addCompletionCommands(program, { around });
 }
 
 function addUsage(program: Command, { root, around }: Omit<Invocation, 'words'>): void {
@@ -147,6 +151,8 @@ function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): vo
     .description('talk to the agent in this terminal')
     .option('--ws <name>', 'workstream: a name, a session key, an id or its beginning (default: main)')
     .option('--new', 'start a new workstream, named by --ws')
+    .option('--resume <name>', 'go on with this conversation, also a closed one')
+    .option('--continue', 'go on with the last conversation in this folder')
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
     .addOption(modeOption())
@@ -161,12 +167,15 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .description('give the agent one task and print its answer')
     .argument('[prompt...]', 'task; - stands for the content of stdin (default: stdin)')
     .option('--ws <name>', 'workstream to use, created if necessary (default: a new one for this run)')
+    .option('--resume <name>', 'go on with this conversation; it must exist')
+    .option('--continue', 'go on with the last conversation in this folder')
     .option('--json', 'print one JSON object per line: run, the events, result')
     .addOption(new Option('--approve <how>', 'how to answer approvals').choices(APPROVE_CHOICES).default('ask'))
     .option('--answer <text>', 'answer a question of the agent, by text or number; can be repeated', toList)
     .option('--timeout <seconds>', 'cancel the run after this time (default: never)')
     .option('--attach <file>', 'attach an image or a text file; can be repeated', toList)
     .option('--schema <file>', 'JSON Schema that the answer has to fit; prints the data')
+    .addOption(new Option('--output-schema <file>', 'the same as --schema').conflicts('schema'))
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
     .addOption(modeOption())

@@ -149,7 +149,10 @@ export function joinNouns(
     subAgent: { methods: subAgentMethods({ workstreams, store, clock }) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
-    cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },
+    cron: {
+      methods: cronMethods({ cron, channels, live, storePath, clock, hostTimeZone }),
+      run: (signal) => cron.run(signal),
+    },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
     events: { methods: eventsMethods({ workstreams, snapshots, events }) },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },

@@ -1,26 +1,35 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import { isRecord } from '../../protocol/is-record.ts';
 import { hasCode } from './private-file.ts';
 
-const DaemonFile = z.object({
-  /** The address of this home's daemon. */
-  url: z.url({ protocol: /^https?$/ }),
-  pid: z.int().positive(),
-  /** ISO 8601. */
-  startedAt: z.string(),
-});
 /** Tells other processes of this machine where the daemon is. A killed daemon leaves the file behind. */
-export type DaemonFile = z.infer<typeof DaemonFile>;
+export interface DaemonFile {
+  /** The address of this home's daemon. */
+  url: string;
+  pid: number;
+  /** ISO 8601. */
+  startedAt: string;
+}
 
 /** Undefined if the file is missing or malformed. */
 export async function readDaemonFile(home: string): Promise<DaemonFile | undefined> {
   try {
-    return DaemonFile.safeParse(JSON.parse(await readFile(fileIn(home), 'utf8'))).data;
+    const read: unknown = JSON.parse(await readFile(fileIn(home), 'utf8'));
+    return toDaemonFile(read);
   } catch (error) {
     if (NOT_THERE.some((code) => hasCode(error, code)) || error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** Checked by hand: every command reads the file, and a schema library would slow its start. */
+function toDaemonFile(read: unknown): DaemonFile | undefined {
+  if (!isRecord(read)) return undefined;
+  const { url, pid, startedAt } = read;
+  if (typeof url !== 'string' || !['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')) return undefined;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  return typeof startedAt === 'string' ? { url, pid, startedAt } : undefined;
 }
 
 /** Replaces the file atomically: a reader sees the old text or the new one. */

@@ -35,6 +35,7 @@ const app = new App({
   schedule: onNextFrame,
   isVisible: () => document.visibilityState === 'visible',
   memory: sessionStorage,
+  lasting: localStorage,
   theme,
   newKey: () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),

@@ -51,11 +51,14 @@ const toReason = (packages: readonly string[]): string =>
 
 const CHECKS = {
   bubblewrap: checkBubblewrap,
+  bash: forProgram('bash', 'bash'),
   curl: forProgram('curl', 'curl'),
+  fish: forProgram('fish', 'fish'),
   perl: forProgram('perl', 'perl'),
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),
   strace: forProgram('strace', 'strace'),
+  zsh: forProgram('zsh', 'zsh'),
   'small disks': checkSmallDisks,
   'an open repository': checkRepository,
   IPv6: checkIpv6,

@@ -26,13 +26,13 @@ export const has = (text: string) => (rows: string[]) => rows.some((row) => row.
 const TIME = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d`;
 const [SENT, ANSWERED] = [new RegExp(`^(› .*) · ${TIME}$`), new RegExp(`^${TIME}$`)];
 
-/** The rows of a chat without the times of its messages. */
+/** The rows of a chat without the times of its messages and without its status line. */
 export const withoutTimes = (rows: string[]): string[] =>
-  rows.filter((row) => !ANSWERED.test(row)).map((row) => row.replace(SENT, '$1'));
+  rows.filter((row) => !ANSWERED.test(row) && !row.startsWith('── ')).map((row) => row.replace(SENT, '$1'));
 
 /** Nothing runs and no question is pending. */
 export const isQuiet = (rows: string[]) =>
-  rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Ctrl-C stops it|y approve/.test(row));
+  rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Esc stops it|y approve/.test(row));
 
 /** Longer than the time in which keys pressed before the question appeared are ignored. */
 export const STARTLED_MS = 500;

@@ -19,6 +19,8 @@ export interface TerminalUnderTest extends AsyncDisposable {
 }
 
 interface TerminalOptions {
+  /** The launcher of another build. */
+  entry?: string;
   /** Of `headgate`. */
   args: readonly string[];
   env: Record<string, string>;
@@ -29,9 +31,15 @@ interface TerminalOptions {
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Runs `headgate` in a terminal created by `script` of util-linux. The bundle must exist, for example because a daemon was started. */
-export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOptions): TerminalUnderTest {
+export function openTerminal({
+  entry = 'bin/headgate.js',
+  args,
+  env,
+  columns = 80,
+  rows = 24,
+}: TerminalOptions): TerminalUnderTest {
   const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
-  const command = [process.execPath, 'bin/headgate.js', ...args].map((word) => `'${word}'`).join(' ');
+  const command = [process.execPath, entry, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qfec', `stty cols ${columns} rows ${rows}; exec ${command}`, '/dev/null'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', TERM: 'xterm-256color', NODE_V8_COVERAGE: undefined, ...env },

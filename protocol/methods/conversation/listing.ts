@@ -84,6 +84,22 @@ const DashboardRow = z
   })
   .meta({ id: 'DashboardRow' });
 
+/** A message that was found by its words. */
+export const FoundMessage = z
+  .strictObject({
+    wsId: NonEmpty,
+    /** The name of its workstream that a person gave, else the title, else the generated name. */
+    name: NonEmpty,
+    /** Its number in the workstream. */
+    seq: z.int().min(1),
+    role: z.enum(['user', 'assistant']),
+    createdMs: Count,
+    /** The words with some text around them, in one line. */
+    excerpt: z.string(),
+  })
+  .meta({ id: 'FoundMessage' });
+export type FoundMessage = z.infer<typeof FoundMessage>;
+
 /** Which workstreams there are, and what they do. */
 export const listingContracts = {
   'workstream.list': contract({
@@ -111,6 +127,28 @@ export const listingContracts = {
         .meta({ id: 'WorkstreamSavedParams' }),
     result: () =>
       z.strictObject({ workstreams: z.array(SavedWorkstream), nodeId: NonEmpty }).meta({ id: 'WorkstreamSavedResult' }),
+  }),
+  'workstream.find': contract({
+    summary:
+      'Messages of people and the model with all words of a query, the best first, in loaded and stored workstreams.',
+    scope: 'read',
+    weight: 3,
+    params: () =>
+      z
+        .strictObject({
+          /** Words, each of which has to be in the message, or begin one of its words. */
+          query: z.string().min(1).max(256),
+          limit: z.int().min(1).max(50).optional(),
+        })
+        .meta({ id: 'WorkstreamFindParams' }),
+    result: () =>
+      z
+        .strictObject({
+          messages: z.array(FoundMessage),
+          /** Older messages are not in the index yet; the next search continues with them. */
+          isIncomplete: z.boolean(),
+        })
+        .meta({ id: 'WorkstreamFindResult' }),
   }),
   'workstream.dashboard': contract({
     summary: 'What the loaded workstreams do, and what they have used.',

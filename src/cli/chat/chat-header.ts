@@ -23,7 +23,7 @@ interface Chat {
 export function toChatHeader(chat: Chat, { paint, columns }: Sheet): string[] {
   const { name, model, workdir } = chat;
   const title = `${paint('bold', `Headgate · ${toSafeText(name)}`)} · ${toSafeText(model)} · ${toSafeText(workdir)}`;
-  const keys = paint('dim', '/help lists the commands, /keys the keys · Ctrl-C stops an answer · Ctrl-D leaves');
+  const keys = paint('dim', '/help lists the commands, /keys the keys · Esc stops an answer · Ctrl-D leaves');
   return [title, keys, ...toAutoApproveLines(chat.autoApprove, paint)].flatMap((line) => wrapWords(line, columns));
 }
 

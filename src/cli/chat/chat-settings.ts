@@ -1,12 +1,16 @@
+import type { Mode } from '../../../protocol/events/modes.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
 
-interface ChatSettings {
+/** How a workstream is set. */
+export interface ChatSettings {
   name: string;
   model: string;
   workdir: string;
+  /** What runs without asking; undefined before the first snapshot. */
+  mode: Mode | undefined;
   autoApprove: AutoApprove;
 }
 
@@ -14,20 +18,27 @@ const toAutoApprove = (isOn: boolean, untilMs: number | undefined): AutoApprove 
 
 /** The settings of a workstream: a fold of its snapshot and events. Prints a change of auto-approve. */
 export function followSettings(print: (lines: readonly string[]) => void, sheet: () => Sheet) {
-  let current: ChatSettings = { name: '', model: '', workdir: '', autoApprove: toAutoApprove(false, undefined) };
+  let current: ChatSettings = {
+    name: '',
+    model: '',
+    workdir: '',
+    mode: undefined,
+    autoApprove: toAutoApprove(false, undefined),
+  };
   return {
     get current() {
       return current;
     },
     open({ workstream, model, workdir }: WorkstreamSnapshot): void {
       const autoApprove = toAutoApprove(workstream.skipPermissions, workstream.skipPermissionsUntilMs);
-      current = { name: workstream.name, model, workdir, autoApprove };
+      current = { name: workstream.name, model, workdir, mode: workstream.mode, autoApprove };
     },
     read(event: StreamEvent): void {
       if (event.type !== 'settings_changed') return;
       const { autoApprove: before } = current;
       const autoApprove = toAutoApprove(event.skip_permissions, event.skip_permissions_until_ms);
-      current = { ...current, name: event.name, model: event.model, autoApprove };
+      const { name, model, mode = current.mode } = event;
+      current = { ...current, name, model, mode, autoApprove };
       const isNew = !before.isOn || before.untilMs !== autoApprove.untilMs;
       if (isNew) print(toAutoApproveLines(autoApprove, sheet().paint));
     },

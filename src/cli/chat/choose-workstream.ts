@@ -3,8 +3,9 @@ import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';
 import { findWorkstream, getWorkstream } from '../find-workstream.ts';
 import { describesNew, type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
+import { type ContinueFlags, findContinued } from '../run/continued-workstream.ts';
 
-interface ChooseFlags extends NewWorkstreamFlags {
+interface ChooseFlags extends NewWorkstreamFlags, ContinueFlags {
   new?: boolean | undefined;
 }
 
@@ -14,6 +15,8 @@ export async function chooseWorkstream(
   flags: ChooseFlags,
   around: Surroundings,
 ): Promise<string> {
+  const continued = await findContinued(client, flags, around);
+  if (continued !== undefined) return continued;
   const { ws } = flags;
   if (flags.new !== true && !describesNew(flags)) return getWorkstream(client, ws ?? 'main');
   // A second workstream with this name would make the name ambiguous, so it requires `--new`.

@@ -8,6 +8,7 @@ import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
 import type { ChatFiles } from './chat-files.ts';
 import { InteractiveChat } from './interactive-chat.ts';
+import type { ChatTabs } from './tabs/chat-tabs.ts';
 
 const item = {
   call_id: 'c1',
@@ -28,9 +29,32 @@ export const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thi
 
 const NO_FILES: ChatFiles = {
   upload: () => assert.fail('no upload'),
+  uploadFile: () => assert.fail('no upload'),
+  isLocal: true,
   exportTo: () => assert.fail('no export'),
   importFrom: () => assert.fail('no import'),
 };
+
+interface FakeClientDeps {
+  calls: [method: string, params: unknown][];
+  answer(method: string): unknown;
+  onSubscribe(options: SubscriptionOptions): void;
+}
+
+const fakeClient = ({ calls, answer, onSubscribe }: FakeClientDeps): GatewayClient => ({
+  connect: () => new Promise(() => undefined),
+  async call(method, ...[params]) {
+    calls.push([method, params]);
+    return answer(method) as never; // the test follows the method's contract
+  },
+  on: () => () => undefined,
+  subscribe(_wsId, options) {
+    onSubscribe(options);
+    return { cursor: undefined, close: () => undefined };
+  },
+  retryNow: () => void calls.push(['retryNow', undefined]),
+  close: () => undefined,
+});
 
 /** A chat whose keys a test presses and whose calls it reads. */
 export function openFakeChat(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
@@ -41,20 +65,14 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
   let left = 0;
   const sequences: string[] = [];
   const connection: { status: ConnectionStatus } = { status: { kind: 'connecting' } };
-  const client: GatewayClient = {
-    connect: () => new Promise(() => undefined),
-    async call(method, ...[params]) {
-      calls.push([method, params]);
-      return answer(method) as never; // the test follows the method's contract
-    },
-    on: () => () => undefined,
-    subscribe(_wsId, options) {
+  const client = fakeClient({
+    calls,
+    answer,
+    onSubscribe: (options) => {
       subscription = options;
-      return { cursor: undefined, close: () => undefined };
     },
-    retryNow: () => void calls.push(['retryNow', undefined]),
-    close: () => undefined,
-  };
+  });
+  const opened: string[] = [];
   const chat = new InteractiveChat({
     client,
     wsId: 'w',
@@ -64,6 +82,10 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
     }),
     sheet: () => ({ paint: createPaint(false), columns: 90 }),
     history: ['before'],
+    draft: '',
+    userHome: '/home/me',
+    shell: '/bin/sh',
+    tabs: tabsInto(opened),
     onHistory: () => undefined,
     timers,
     here: () => ({ nowMs: 1_000, tz: 'UTC' }),
@@ -102,9 +124,18 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
     printed: () => printed,
     /** What was written to the terminal next to its screen. */
     sequences,
+    /** The workstreams that were opened in tabs. */
+    opened,
     left: () => left,
   };
 }
+
+const tabsInto = (opened: string[]): ChatTabs => ({
+  rows: [],
+  open: (wsId) => void opened.push(wsId),
+  choose: () => false,
+  close: () => false,
+});
 
 /** A question that has been on the screen for a while. */
 export async function openAskedChat(answer?: (method: string) => unknown) {

@@ -5,20 +5,27 @@ import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/w
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Here } from '../local-time.ts';
 import { createMarkdownStream } from '../terminal/markdown-stream.ts';
-import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
+import { toQuestionLines } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import type { LiveView, Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
+import { QuestionKeys } from './answers/question-keys.ts';
+import { followCost } from './chat-cost.ts';
 import type { ChatFiles } from './chat-files.ts';
-import { runQueueCommand } from './chat-queue.ts';
-import { type ChatSituation, type Mode, modeFor, toChatView } from './chat-view.ts';
+import { type ChatSituation, toChatView } from './chat-view.ts';
 import { runLocalCommand } from './commands/local-commands.ts';
-import { type CommandFinder, createCommandFinder, isCommand } from './commands/slash-commands.ts';
-import { isTalkCommand, runTalkCommand } from './commands/talk-commands.ts';
-import { answerFiner, type Finer, isChoice } from './finer-answer.ts';
-import { createLineEditor, type LineEditor } from './line-editor.ts';
+import { type CommandFinder, createCommandFinder } from './commands/slash-commands.ts';
+import { isTalkCommand } from './commands/talk-commands.ts';
+import { createLineEditor, type LineEditor } from './input/line-editor.ts';
+import { PickerKeys } from './input/picker-keys.ts';
+import { toHistoryPicking } from './input/pickings.ts';
+import { performLine } from './perform-line.ts';
+import { PersonInput } from './person/person-input.ts';
+import type { StatusFacts } from './status-line.ts';
+import { Stopping } from './stopping-keys.ts';
+import type { ChatTabs } from './tabs/chat-tabs.ts';
+import { isTabCommand, runTabCommand } from './tabs/tab-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
-import { type Answering, answerTyped, endsAnswer } from './typed-answers.ts';
 
 interface InteractiveChatDeps {
   client: GatewayClient;
@@ -27,6 +34,13 @@ interface InteractiveChatDeps {
   screen: Screen;
   sheet(): Sheet;
   history: readonly string[];
+  /** What was typed before and not sent. */
+  draft: string;
+  /** The home folder of the person. */
+  userHome: string;
+  /** The shell that runs commands of the person. */
+  shell: string;
+  tabs: ChatTabs;
   onHistory(lines: readonly string[]): void;
   timers: Timers;
   here(): Here;
@@ -39,11 +53,6 @@ interface InteractiveChatDeps {
   onLeave(): void;
 }
 
-/** A second Ctrl-C within this time leaves the chat. */
-const TWICE_MS = 2_000;
-/** A key pressed sooner after a question appeared was not meant as its answer. */
-const STARTLE_MS = 400;
-
 /** A chat on a terminal: turns keys into calls, and events of the log into rows. */
 export class InteractiveChat {
   readonly #deps: InteractiveChatDeps;
@@ -51,23 +60,50 @@ export class InteractiveChat {
   readonly #commands: CommandFinder;
   readonly #outbox: Outbox<string>;
   readonly talk: Talk;
-  #mode: Mode = { kind: 'message' };
+  readonly #question: QuestionKeys;
+  readonly #picker: PickerKeys;
+  readonly #person: PersonInput;
+  readonly #stopping: Stopping;
+  readonly #cost: ReturnType<typeof followCost>;
   #hint: string | undefined;
-  #interruptedMs = Number.NEGATIVE_INFINITY;
-  #isStopping = false;
-  #askedMs = 0;
-  #asked: string | undefined;
+  #wasBusy = true;
   #state = { word: '', sinceMs: 0 };
   #cancelTick: (() => void) | undefined;
 
   constructor(deps: InteractiveChatDeps) {
     this.#deps = deps;
-    const { client, wsId, history, onHistory, screen, sheet, here, newKey, files, onOpen } = deps;
+    const { client, wsId, history, onHistory, screen, sheet, here, newKey, files, onOpen, timers, writeToTerminal } =
+      deps;
     this.#commands = createCommandFinder({ client, wsId, onChange: () => this.onChange() });
     const complete = (line: string) => this.#commands.find(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
+    this.#editor.insert(deps.draft);
+    this.#question = new QuestionKeys({
+      editor: this.#editor,
+      nowMs: () => timers.now(),
+      decide: (decision) => this.#decide(decision),
+      showAll: (question) =>
+        this.talk.transcript.print(toQuestionLines(question, { paint: sheet().paint, room: undefined })),
+    });
+    this.#picker = new PickerKeys({
+      client,
+      send: (line) => this.#take(line),
+      draft: (text) => this.#editor.replace(text),
+      open: (chosen) => this.#attempt(runTabCommand(`/open ${chosen}`, this.#tabbing())),
+    });
+    const onChange = () => this.onChange();
+    this.#person = new PersonInput({ talk: () => this.talk, editor: this.#editor, files, shell: deps.shell, onChange });
+    this.#stopping = new Stopping({
+      talk: () => this.talk,
+      person: this.#person,
+      nowMs: () => timers.now(),
+      attempt: (work) => void this.#attempt(work),
+      onLeave: deps.onLeave,
+    });
+    this.#cost = followCost({ client, wsId, onChange });
     this.#outbox = createOutbox({
-      send: (line) => this.#attempt(this.#perform(line)),
+      send: (line) =>
+        this.#attempt(performLine(line, { talk: this.talk, person: this.#person, sheet, here, writeToTerminal })),
       onChange: () => this.onChange(),
       onRefused: (lines) => this.#giveBack(lines),
     });
@@ -91,13 +127,11 @@ export class InteractiveChat {
     const { transcript } = this.talk ?? {};
     if (transcript === undefined) return;
     const { now } = this.#deps.timers;
-    const asked = transcript.question?.approvalId;
-    if (asked !== this.#asked) {
-      this.#asked = asked;
-      this.#askedMs = now();
-      this.#mode = { kind: 'message' };
-    }
-    if (!isTalkBusy(this.talk)) this.#isStopping = false;
+    this.#question.watch(transcript.question);
+    const isBusy = isTalkBusy(this.talk);
+    if (this.#wasBusy && !isBusy && this.talk.settings.model !== '') this.#cost.read();
+    if (this.talk.settings.model !== '') this.#wasBusy = isBusy;
+    if (!isBusy) this.#stopping.reset();
     const word = `${transcript.state} ${transcript.isWaiting}`;
     if (word !== this.#state.word) this.#state = { word, sinceMs: now() };
     this.#deps.screen.invalidate();
@@ -108,18 +142,22 @@ export class InteractiveChat {
     this.talk.transcript.flush();
     this.#tickWhileBusy();
     const text = this.#editor.text;
+    const { mode } = this.#question;
     const situation: ChatSituation = {
       transcript: this.talk.transcript,
       connection: this.#deps.connection(),
-      mode: this.#mode,
-      editor: this.#mode.kind === 'remark' && this.#mode.remark !== undefined ? NOTHING_TYPED : this.#editor,
+      mode,
+      editor: mode.kind === 'remark' && mode.remark !== undefined ? NOTHING_TYPED : this.#editor,
+      picker: this.#picker.current,
+      facts: this.#facts(),
       sending: this.#outbox.entries,
       hint: this.#hint,
       wait: this.talk.wait,
       waiting: this.talk.queue.waiting,
       nowMs: this.#deps.here().nowMs,
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
-      completions: this.#mode.kind === 'message' ? this.#commands.find(text).map(toCompletion) : [],
+      running: this.#person.running,
+      completions: mode.kind === 'message' ? this.#completions(text) : [],
     };
     const { paint, columns } = sheet();
     return toChatView(situation, { paint, columns, rows: screen.rows });
@@ -132,85 +170,42 @@ export class InteractiveChat {
 
   onKey(text: string | undefined, key: Key): void {
     this.#hint = undefined;
-    if (key.ctrl === true && key.name === 'c') this.#interrupt();
-    else if (key.ctrl === true && key.name === 'd' && this.#editor.text === '') this.#deps.onLeave();
-    else if (this.#answers(text, key)) this.onChange();
-    else if (key.name === 'return' && key.meta !== true) this.#enter();
-    else if (key.name === 'return' || key.name === 'enter') this.#editor.insert('\n');
-    else this.#editor.press(text, key);
+    const { question } = this.talk.transcript;
+    const isTaken = this.#picker.press(text, key);
+    const isCtrlC = key.ctrl === true && key.name === 'c';
+    if (!isTaken && isCtrlC) this.#interrupt();
+    else if (!isTaken && !(question && this.#question.press(question, text, key))) this.#edit(text, key);
     this.onChange();
+    this.#deps.screen.hurry();
+  }
+
+  #edit(text: string | undefined, key: Key): void {
+    const name = `${key.ctrl === true ? 'ctrl-' : ''}${key.meta === true ? 'alt-' : ''}${key.name ?? ''}`;
+    if (key.name === 'escape') this.#hint = this.#stopping.stop() ? 'Stopping.' : undefined;
+    else if (name === 'return') this.#enter();
+    else if (key.name === 'return' || key.name === 'enter') this.#editor.insert('\n');
+    else if (!this.#isCommandKey(name)) this.#editor.press(text, key);
+  }
+
+  /** Handles a key that does not edit the line; false for any other key. */
+  #isCommandKey(name: string): boolean {
+    if (name === 'ctrl-d' && this.#editor.text === '') this.#deps.onLeave();
+    else if (name === 'ctrl-r') void this.#attempt(this.#picker.show(toHistoryPicking(this.#editor.history)));
+    else if (name === 'ctrl-o') this.#take('/output');
+    else if (/^alt-[1-9]$/.test(name)) void this.#attempt(runTabCommand(`/tab ${name.slice(-1)}`, this.#tabbing()));
+    else return name === 'tab' && this.#person.complete();
+    return true;
+  }
+
+  get draft(): string {
+    return this.#editor.text;
   }
 
   close(): void {
     this.#cancelTick?.();
+    this.#person.stop();
     this.#editor.close();
     this.talk.close();
-  }
-
-  /** Handles a key that concerns the pending question; false for any other key. */
-  #answers(text: string | undefined, key: Key): boolean {
-    const question = this.talk.transcript.question;
-    if (question === undefined) return false;
-    const { approvalId } = question;
-    switch (this.#mode.kind) {
-      case 'always':
-        if (text === 'y') this.#decide({ approvalId, approved: true, always: true });
-        this.#mode = { kind: 'message' };
-        return true;
-      case 'rule':
-      case 'each':
-        return this.#answersFiner(question, this.#mode, text);
-      case 'answer':
-        return this.#answersTyped(question, this.#mode, key);
-      case 'remark':
-        return this.#answersRemark(this.#mode, text, key);
-      case 'message':
-        if (this.#editor.text !== '' || !isChoice(question, text)) return false;
-        if (this.#deps.timers.now() - this.#askedMs >= STARTLE_MS) this.#choose(question, text);
-        return true;
-    }
-  }
-
-  #answersTyped(question: Question, mode: Answering, key: Key): boolean {
-    if (!endsAnswer(key)) return false;
-    const line = this.#editor.take();
-    const { next, decision } = key.name === 'escape' ? {} : answerTyped(question, mode, line);
-    this.#mode = next ?? { kind: 'message' };
-    if (decision) this.#decide({ approvalId: mode.approvalId, ...decision });
-    return true;
-  }
-
-  #answersRemark(mode: Extract<Mode, { kind: 'remark' }>, text: string | undefined, key: Key): boolean {
-    const { approvalId, remark } = mode;
-    if (key.name === 'escape') {
-      this.#editor.take();
-      this.#mode = { kind: 'message' };
-      return true;
-    }
-    if (remark === undefined) {
-      if (key.name !== 'return') return false;
-      this.#mode = { ...mode, remark: this.#editor.take().trim() };
-      return true;
-    }
-    if (text !== 'y' && text !== 'n') return true;
-    this.#decide({ approvalId, approved: text === 'y', ...(remark !== '' && { feedback: remark }) });
-    this.#mode = { kind: 'message' };
-    return true;
-  }
-
-  #choose(question: Question, text: string): void {
-    const { approvalId } = question;
-    const mode = modeFor(text, approvalId);
-    if (text === 'y' || text === 'n') this.#decide({ approvalId, approved: text === 'y' });
-    else if (mode) this.#mode = mode;
-    else this.talk.transcript.print(toQuestionLines(question, { paint: this.#deps.sheet().paint, room: undefined }));
-  }
-
-  #answersFiner(question: Question, mode: Finer, text: string | undefined): boolean {
-    const { next, decision } = answerFiner(question, mode, text);
-    this.#mode = next ?? { kind: 'message' };
-    if (decision) this.#decide({ approvalId: mode.approvalId, ...decision });
-    return true;
   }
 
   #decide(decision: Parameters<Talk['decide']>[0]): void {
@@ -228,8 +223,21 @@ export class InteractiveChat {
     const line = text.trim();
     if (line === '') return void this.#hurry();
     this.#editor.take();
+    this.#take(line);
+  }
+
+  #take(line: string): void {
     const { transcript } = this.talk;
-    if (!runLocalCommand(line, { transcript, onLeave: this.#deps.onLeave })) void this.#outbox.add(line);
+    if (runLocalCommand(line, { transcript, onLeave: this.#deps.onLeave })) return;
+    const chosen = this.#picker.openFor(line);
+    if (chosen !== undefined) void this.#attempt(chosen);
+    else if (isTabCommand(line)) void this.#attempt(runTabCommand(line, this.#tabbing()));
+    else void this.#outbox.add(line);
+  }
+
+  #tabbing(): Parameters<typeof runTabCommand>[1] {
+    const { client, tabs } = this.#deps;
+    return { client, tabs, workdir: this.talk.settings.workdir, isSending: this.#outbox.entries.length > 0 };
   }
 
   /** Ends whatever waits for a time to pass. */
@@ -237,16 +245,6 @@ export class InteractiveChat {
     this.#deps.client.retryNow();
     const isHeld = this.talk.queue.waiting[0]?.held !== undefined;
     if (this.talk.wait || isHeld) void this.#attempt(this.talk.tryNow());
-  }
-
-  async #perform(line: string): Promise<unknown> {
-    const { queue, transcript, send, command } = this.talk;
-    const print = (lines: readonly string[]) => transcript.print(lines);
-    const { sheet, here, writeToTerminal } = this.#deps;
-    const own =
-      runTalkCommand(line, { talk: this.talk, sheet, here, writeToTerminal }) ??
-      runQueueCommand(line, { queue, send, print });
-    return own ?? (isCommand(line) ? command(line) : send(line, { queue: true }));
   }
 
   /** Lines that were not sent are in the prompt again. A command of the terminal is explained by the hint. */
@@ -269,30 +267,31 @@ export class InteractiveChat {
   }
 
   #interrupt(): void {
-    const nowMs = this.#deps.timers.now();
-    if (this.#mode.kind !== 'message' || this.#editor.text !== '') {
+    if (this.#question.mode.kind !== 'message' || this.#editor.text !== '') {
       this.#editor.replace('');
-      this.#mode = { kind: 'message' };
-      return;
-    }
-    const sinceMs = nowMs - this.#interruptedMs;
-    this.#interruptedMs = nowMs;
-    if (sinceMs < TWICE_MS) return void this.#deps.onLeave();
-    const isBusy = isTalkBusy(this.talk);
-    // A run that has not stopped since the last Ctrl-C is abandoned.
-    if (isBusy) void this.#attempt(this.talk.cancel(this.#isStopping));
-    this.#isStopping = isBusy;
-    this.#hint = isBusy ? 'Stopping. Ctrl-C again leaves.' : 'Ctrl-C again or Ctrl-D leaves.';
+      this.#question.leave();
+    } else this.#hint = this.#stopping.interrupt() ?? this.#hint;
+  }
+
+  #facts(): StatusFacts {
+    const { settings, usage } = this.talk;
+    const { model, workdir, mode } = settings;
+    const { tabs, userHome } = this.#deps;
+    return { model, workdir, mode, usage, spent: this.#cost.current, tabs: tabs.rows, userHome };
+  }
+
+  #completions(text: string): ChatSituation['completions'] {
+    const commands = this.#commands.find(text).map(({ usage, summary }) => ({ name: usage, summary }));
+    return [...commands, ...this.#person.offered().map((name) => ({ name: `@${name}`, summary: '' }))];
   }
 
   #tickWhileBusy(): void {
     this.#cancelTick?.();
-    this.#cancelTick = isTalkBusy(this.talk)
-      ? this.#deps.timers.after(1_000, () => this.#deps.screen.invalidate())
-      : undefined;
+    this.#cancelTick =
+      isTalkBusy(this.talk) || this.#person.running
+        ? this.#deps.timers.after(1_000, () => this.#deps.screen.invalidate())
+        : undefined;
   }
 }
 
 const NOTHING_TYPED = { text: '', cursor: 0 };
-
-const toCompletion = ({ usage, summary }: { usage: string; summary: string }) => ({ name: usage, summary });

@@ -13,12 +13,14 @@ import {
 } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import {
+  addOutput,
   type RunningTool,
   type ToolCall,
   toHeaderText,
   toResultLines,
   toRunningLines,
   toToolCall,
+  toUnknownCall,
 } from '../terminal/tool-lines.ts';
 import { toWarningLines } from '../terminal/warning-lines.ts';
 import { wrapWords } from '../terminal/wrap.ts';
@@ -29,9 +31,6 @@ import type { Transcript, TranscriptDeps } from './transcript.ts';
 
 /** Prints the events as they come. */
 export const createTranscript = (deps: TranscriptDeps): Transcript => new LoggedTranscript(deps);
-
-/** How much of a running call's output is kept. */
-const LIVE_CHARS = 16_384;
 
 class LoggedTranscript implements Transcript {
   readonly #deps: TranscriptDeps;
@@ -90,7 +89,7 @@ class LoggedTranscript implements Transcript {
         this.#onDecision(event);
         break;
       case 'tool_output_chunk':
-        this.#onOutput(event);
+        addOutput(this.#tools.get(event.call_id), event.chunk);
         break;
       case 'tool_result':
         this.#onResult(event);
@@ -119,6 +118,12 @@ class LoggedTranscript implements Transcript {
     this.flush();
     this.#turn?.interrupt();
     this.#printBlock(lines);
+  }
+
+  printResult(call: ToolCall, result: Parameters<typeof toResultLines>[1]): void {
+    const { sheet, isInteractive } = this.#deps;
+    this.lastOutput = result.output;
+    this.print(toResultLines(call, result, { paint: sheet().paint, hasCommands: isInteractive }));
   }
 
   flush(): void {
@@ -236,19 +241,11 @@ class LoggedTranscript implements Transcript {
     else for (const { call_id } of question.items) this.#denied.add(call_id);
   }
 
-  #onOutput({ call_id, chunk }: StreamEventOf<'tool_output_chunk'>): void {
-    const tool = this.#tools.get(call_id);
-    if (tool) tool.live = (tool.live + chunk).slice(-LIVE_CHARS);
-  }
-
   #onResult({ call_id, name, output, outcome }: StreamEventOf<'tool_result'>): void {
-    const { paint } = this.#deps.sheet();
     const known = this.#tools.get(call_id)?.call;
     this.#tools.delete(call_id);
     if (this.#denied.delete(call_id)) return; // the decision has been printed
-    const call = known ?? { ...UNKNOWN_CALL, callId: call_id, name, header: name };
-    this.lastOutput = output;
-    this.print(toResultLines(call, { output, outcome }, { paint, hasCommands: this.#deps.isInteractive }));
+    this.printResult(known ?? toUnknownCall(name), { output, outcome });
   }
 
   #onState({ state, run }: StreamEventOf<'ws_state'>): void {
@@ -299,5 +296,3 @@ class LoggedTranscript implements Transcript {
     }
   }
 }
-
-const UNKNOWN_CALL = { subject: undefined, preview: '', isDiff: false, notSandboxed: undefined, wasAsked: true };

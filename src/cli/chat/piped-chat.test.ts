@@ -28,6 +28,8 @@ function open(call: GatewayClient['call']) {
     sheet: () => ({ paint: createPaint(false), columns: 80 }),
     newKey: () => 'k1',
     files: {
+      uploadFile: () => assert.fail('no upload'),
+      isLocal: true,
       upload: () => assert.fail('no upload'),
       exportTo: () => assert.fail('no export'),
       importFrom: () => assert.fail('no import'),

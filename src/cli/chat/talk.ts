@@ -7,9 +7,8 @@ import { type ModelWait, toWaitLine } from '../../../protocol/text/wait-words.ts
 import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { ChatFiles } from './chat-files.ts';
-import type { AutoApprove } from './chat-header.ts';
 import { type ChatQueue, followQueue } from './chat-queue.ts';
-import { followSettings } from './chat-settings.ts';
+import { type ChatSettings, followSettings } from './chat-settings.ts';
 import { createTranscript } from './logged-transcript.ts';
 import { followWaits } from './model-wait.ts';
 import type { Transcript, TranscriptDeps } from './transcript.ts';
@@ -34,10 +33,7 @@ export type SendOutcome = 'sent' | 'busy';
 /** One workstream that this client follows and acts in. */
 export interface Talk {
   readonly transcript: Transcript;
-  readonly name: string;
-  readonly model: string;
-  readonly workdir: string;
-  readonly autoApprove: AutoApprove;
+  readonly settings: ChatSettings;
   readonly usage: StatusRecord | undefined;
   /** Why the model is asked again later, and when. */
   readonly wait: ModelWait | undefined;
@@ -52,6 +48,10 @@ export interface Talk {
   hasEnded(): Promise<boolean>;
   /** Attaches a file to the next message. */
   attach(file: string): Promise<Attachment>;
+  /** Attaches the files that the next message names, each under what names it. Replaces those of an earlier try. */
+  attachFiles(files: readonly { label: string; file: File }[]): Promise<void>;
+  /** Attaches the output of a command to the next message. */
+  attachOutput(file: File): Promise<void>;
   /** Writes the conversation to a new file. */
   exportTo(file: string): Promise<void>;
   /** Makes a new workstream from an exported conversation. */
@@ -108,17 +108,8 @@ export function openTalk(deps: TalkDeps): Talk {
   });
   const talk: Talk = {
     transcript,
-    get name() {
-      return settings.current.name;
-    },
-    get model() {
-      return settings.current.model;
-    },
-    get workdir() {
-      return settings.current.workdir;
-    },
-    get autoApprove() {
-      return settings.current.autoApprove;
+    get settings() {
+      return settings.current;
     },
     get wait() {
       return waits.current;
@@ -209,23 +200,32 @@ function createRemarks(decisions: ReadonlySet<string>): { read(event: StreamEven
 function createSending(
   { client, wsId, newKey, files }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'files'>,
   runs: Set<string>,
-): Pick<Talk, 'send' | 'hasEnded' | 'attach'> {
-  const attached: string[] = [];
+): Pick<Talk, 'send' | 'hasEnded' | 'attach' | 'attachFiles' | 'attachOutput'> {
+  let attached: readonly { id: string; label?: string }[] = [];
   let lastRun: string | undefined;
+  const add = async (file: File, label?: string) => {
+    const { attachment_id: id } = await files.uploadFile(wsId, file, newKey());
+    attached = [...attached, { id, ...(label !== undefined && { label }) }];
+  };
   return {
     async attach(file) {
       const attachment = await files.upload(wsId, file, newKey());
-      attached.push(attachment.attachment_id);
+      attached = [...attached, { id: attachment.attachment_id }];
       return attachment;
     },
+    async attachFiles(named) {
+      attached = attached.filter(({ label }) => label === undefined || named.some((one) => one.label === label));
+      for (const { label, file } of named) if (!attached.some((one) => one.label === label)) await add(file, label);
+    },
+    attachOutput: (file) => add(file),
     async send(message, how) {
       const idempotencyKey = newKey();
       runs.add(idempotencyKey); // becomes the run's id
-      const sent = attached.length > 0 && { attachmentIds: [...attached] };
+      const sent = attached.length > 0 && { attachmentIds: attached.map(({ id }) => id) };
       const params = { wsId, message, ...how, ...sent, idempotencyKey };
       const { status } = await untilAnswered(() => client.call('workstream.send', params));
       if (status === 'busy') return 'busy';
-      attached.length = 0;
+      attached = [];
       lastRun = idempotencyKey;
       return 'sent';
     },

@@ -5,6 +5,7 @@ import type { GrowingText } from '../terminal/markdown-stream.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
+import type { ToolCall, toResultLines } from '../terminal/tool-lines.ts';
 
 export interface TranscriptDeps {
   screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
@@ -33,6 +34,8 @@ export interface Transcript {
   onEvent(event: StreamEvent): void;
   /** Prints a block of lines that does not come from the log. */
   print(lines: readonly string[]): void;
+  /** Prints how a call ended; `lastOutput` is all of its output. */
+  printResult(call: ToolCall, result: Parameters<typeof toResultLines>[1]): void;
   /** Prints the finished part of the streaming answer. */
   flush(): void;
   /** The unfinished part, in at most about `maxRows` rows. */

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Mode } from '../../../protocol/events/modes.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
 import { systemClock } from '../../clock.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -12,19 +13,21 @@ import { readVersion } from '../../version.ts';
 import { type ChatFiles, createChatFiles } from '../chat/chat-files.ts';
 import { toChatHeader, toNotices } from '../chat/chat-header.ts';
 import { chooseWorkstream } from '../chat/choose-workstream.ts';
-import { readInputHistory, writeInputHistory } from '../chat/input-history.ts';
+import { readInputHistory, writeInputHistory } from '../chat/input/input-history.ts';
 import { InteractiveChat } from '../chat/interactive-chat.ts';
 import { PipedChat } from '../chat/piped-chat.ts';
-import type { Talk } from '../chat/talk.ts';
+import { createTabs } from '../chat/tabs/chat-tabs.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import type { Here } from '../local-time.ts';
+import type { ContinueFlags } from '../run/continued-workstream.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
 import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 
-export interface ChatFlags extends TargetFlags {
+export interface ChatFlags extends TargetFlags, ContinueFlags {
   ws?: string | undefined;
   new?: boolean | undefined;
   workdir?: string | undefined;
@@ -52,7 +55,16 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
     const paint = createPaint(wantsColours(flags.color, { isTerminal: stdout.isTTY, environment: around.environment }));
     if (stdin.isTTY && stdout.isTTY && !isDumb) {
       const historyFile = target.home === undefined ? undefined : path.join(target.home, 'input-history.json');
-      await chatOnTerminal({ client, link, wsId, paint, files, historyFile });
+      await chatOnTerminal({
+        client,
+        link,
+        wsId,
+        paint,
+        files,
+        historyFile,
+        userHome: around.userHome,
+        shell: around.environment.SHELL || '/bin/sh',
+      });
     } else await chatOverLines({ client, wsId, paint, files });
   } finally {
     client.close();
@@ -93,84 +105,127 @@ interface ChatDeps {
   files: ChatFiles;
 }
 
-async function chatOnTerminal({
-  client,
-  link,
-  wsId,
-  paint,
-  files,
-  historyFile,
-}: ChatDeps & { link: Link; historyFile: string | undefined }): Promise<void> {
+interface TerminalDeps extends ChatDeps {
+  link: Link;
+  historyFile: string | undefined;
+  userHome: string;
+  shell: string;
+}
+
+async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
+  const { link, wsId, historyFile } = deps;
   const { stdin, stdout } = process;
   const left = Promise.withResolvers<void>();
   const leave = () => left.resolve();
   let view = (): LiveView => ({ lines: [] });
   const screen = createLiveScreen({ output: stdout, timers: systemTimers, view: () => view() });
-  const sheet = (): Sheet => ({ paint, columns: screen.columns });
-  const interactive = new InteractiveChat({
-    client,
-    wsId,
-    connection: () => link.status,
-    screen,
-    sheet,
-    history: historyFile === undefined ? [] : await readInputHistory(historyFile),
-    onHistory: (lines) => historyFile !== undefined && void writeInputHistory(historyFile, lines),
-    timers: systemTimers,
-    here,
-    writeToTerminal: (sequence) => void stdout.write(sequence),
-    newKey,
-    files,
-    onOpen(talk) {
-      talk.transcript.print(toChatHeader(talk, sheet()));
-      tellNotices(client, talk, sheet);
-    },
-    onLeave: leave,
-  });
+  const history = historyFile === undefined ? [] : await readInputHistory(historyFile);
+  const tabs = openTabs({ deps, screen, leave, history });
   const terminal = enterRawTerminal({
     input: stdin,
     write: (text) => stdout.write(text),
-    onKey: (text, key) => interactive.onKey(text, key),
-    onPaste: (text) => interactive.onPaste(text),
+    onKey: (text, key) => tabs.current?.onKey(text, key),
+    onPaste: (text) => tabs.current?.onPaste(text),
   });
   link.listen(() => {
     if (link.status.kind === 'closed') left.reject(link.status.error ?? new Error('the connection was closed'));
-    interactive.onChange();
+    tabs.current?.onChange();
   });
-  using _terminal = restoring({ terminal, screen, interactive, leave });
-  await interactive.talk.opened;
-  view = () => interactive.view();
+  using _terminal = restoring({ terminal, screen, tabs, leave });
+  tabs.open(wsId);
+  await tabs.current?.talk.opened;
+  view = () => tabs.current?.view() ?? { lines: [] };
   screen.invalidate();
   await left.promise;
+}
+
+interface TabParts {
+  deps: TerminalDeps;
+  screen: Screen;
+  leave(): void;
+  history: readonly string[];
+}
+
+type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
+
+function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
+  const { client, link, paint, files, historyFile, userHome, shell } = deps;
+  const sheet = (): Sheet => ({ paint, columns: screen.columns });
+  let lines = history;
+  let tellsNotices = false;
+  const tabs: Tabs = createTabs({
+    client,
+    onChange: () => screen.invalidate(),
+    start: (wsId, draft) => {
+      const chat = new InteractiveChat({
+        client,
+        wsId,
+        connection: () => link.status,
+        screen,
+        sheet,
+        history: lines,
+        onHistory(next) {
+          lines = next;
+          if (historyFile !== undefined) void writeInputHistory(historyFile, next);
+        },
+        draft,
+        userHome,
+        shell,
+        tabs,
+        timers: systemTimers,
+        here,
+        writeToTerminal: (sequence) => void process.stdout.write(sequence),
+        newKey,
+        files,
+        onOpen(talk) {
+          if (tabs.rows.length > 1) screen.print(['']);
+          talk.transcript.print(toChatHeader(talk.settings, sheet()));
+          if (!tellsNotices) tellNotices({ client, tabs, sheet });
+          tellsNotices = true;
+        },
+        onLeave: leave,
+      });
+      chat.talk.opened.catch((error: unknown) => screen.print([paint('red', `✖ ${toSafeText(wordsOf(error))}`)]));
+      return chat;
+    },
+  });
+  return tabs;
 }
 
 interface Held {
   terminal: RawTerminal;
   screen: Screen;
-  interactive: InteractiveChat;
+  tabs: Tabs;
   leave(): void;
 }
 
 /** Restores the terminal, also when a signal ends the process. */
-function restoring({ terminal, screen, interactive, leave }: Held): Disposable {
+function restoring({ terminal, screen, tabs, leave }: Held): Disposable {
   process.once('SIGTERM', leave).once('SIGHUP', leave);
   return {
     [Symbol.dispose]() {
       process.off('SIGTERM', leave).off('SIGHUP', leave);
-      interactive.close();
+      tabs.end();
       screen.close();
       terminal.leave();
     },
   };
 }
 
-/** Prints each notice once, current and later ones. */
-function tellNotices(client: GatewayClient, { transcript }: Talk, sheet: () => Sheet): void {
+interface NoticeDeps {
+  client: GatewayClient;
+  tabs: Tabs;
+  sheet(): Sheet;
+}
+
+/** Prints each notice once, current and later ones, in the tab that is shown. */
+function tellNotices({ client, tabs, sheet }: NoticeDeps): void {
   const told = new Set<string>();
   const tell = (health: Parameters<typeof toNotices>[0]) => {
     const fresh = toNotices(health).filter((notice) => !told.has(notice));
     for (const notice of fresh) told.add(notice);
     const { paint, columns } = sheet();
-    transcript.print(
+    tabs.current?.talk.transcript.print(
       fresh.flatMap((notice) => wrapWords(paint('yellow', notice), columns, { first: '! ', rest: '  ' })),
     );
   };

@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../protocol/index.ts';
-import { toVisibleText } from '../../../protocol/text/visible-text.ts';
+import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { systemClock } from '../../clock.ts';
 import { zoneOf } from '../../cron/schedule/schedule.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -67,6 +67,7 @@ export async function addJob(schedule: string, message: string, command: CronCom
   tellNote(read.note);
   tellNote(findNameClash(others, added));
   if (flags.json) return print(added);
+  tellNotices(added);
   if (isExtended(added)) tell(`Added "${jobName(added)}"; next run: ${toNextRunIn(read.tz, added, here())}.`);
   process.stdout.write(`${added.id}\n`);
 }
@@ -82,6 +83,7 @@ export async function editJob(which: string, command: CronCommand<EditJobFlags>)
   tellNote(findNameClash(others, changed));
   if (json) return print(changed);
   if (!isExtended(changed)) return;
+  tellNotices(changed);
   const zone = read?.tz ?? zoneOf(changed.schedule, here());
   tell(`Changed "${jobName(changed)}"; next run: ${toNextRunIn(zone, changed, here())}.`);
 }
@@ -194,5 +196,10 @@ function toCount(text: string | undefined, { flag, most }: { flag: string; most:
 
 const here = (): Here => ({ nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone });
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+/** What the daemon wants a person to know about the job. */
+function tellNotices(job: Parameters<typeof isExtended>[0]): void {
+  if (isExtended(job)) for (const { text } of job.notices ?? []) tell(`Note: ${toVisibleLine(text)}`);
+}
+
 const tellNote = (note: string | undefined): void => void (note !== undefined && tell(`${note}.`));
 const tell = (text: string): void => void process.stderr.write(`${text}\n`);

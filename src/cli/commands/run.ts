@@ -13,6 +13,7 @@ import { findWorkstream } from '../find-workstream.ts';
 import { describesNew, toNewWorkstream } from '../new-workstream.ts';
 import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
+import { type ContinueFlags, findContinued } from '../run/continued-workstream.ts';
 import { followRun, type RunEnd } from '../run/follow-run.ts';
 import { readSchema } from '../run/read-schema.ts';
 import { createJsonOutput, createTextOutput } from '../run/run-output.ts';
@@ -20,7 +21,7 @@ import { createStopping, type StopCause } from '../run/stopping.ts';
 import { untilAnswered } from '../until-answered.ts';
 import { createUpload, readAttachment, type Upload } from '../upload.ts';
 
-export interface RunFlags extends TargetFlags {
+export interface RunFlags extends TargetFlags, ContinueFlags {
   ws?: string | undefined;
   json?: boolean | undefined;
   approve: ApproveChoice;
@@ -31,6 +32,8 @@ export interface RunFlags extends TargetFlags {
   key?: string | undefined;
   attach?: readonly string[] | undefined;
   schema?: string | undefined;
+  /** The same as `schema`. */
+  outputSchema?: string | undefined;
   answer?: readonly string[] | undefined;
 }
 
@@ -50,7 +53,8 @@ export async function run({ prompts, flags, around, root }: RunOptions): Promise
   const message = await toMessage(prompts);
   const timeoutMs = toTimeout(flags.timeout);
   requireShort(flags.answer ?? []);
-  const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, around);
+  const schemaFile = flags.outputSchema ?? flags.schema;
+  const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, around);
   const files = await readAll(flags.attach ?? [], around);
   const target = await resolveTarget(flags, around);
   const away = watchAway();
@@ -208,6 +212,8 @@ async function chooseWorkstream(
   client: GatewayClient,
   { flags, around, key }: { flags: RunFlags; around: Surroundings; key: string },
 ): Promise<{ wsId: string; isOwn: boolean }> {
+  const continued = await findContinued(client, flags, around);
+  if (continued !== undefined) return { wsId: continued, isOwn: false };
   const { ws } = flags;
   const existing = ws === undefined ? undefined : await findWorkstream(client, ws);
   if (existing !== undefined) {

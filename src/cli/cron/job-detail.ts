@@ -25,6 +25,7 @@ export async function toJobDetail(job: CronExtendedJob, here: Here): Promise<str
     ['Prefix', job.isolation?.postToMainPrefix],
     ['Misfire', toMisfireWords(misfire)],
     ...toTurnFacts(job, payload),
+    ...(job.notices ?? []).map(({ text }): [string, string] => ['Note', text]),
     ['Afterwards', job.deleteAfterRun ? 'deleted after its first success' : undefined],
   ];
   const rows = facts.flatMap(([name, fact]) => (fact === undefined ? [] : [[name, toVisibleLine(fact)]]));

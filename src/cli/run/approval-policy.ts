@@ -1,5 +1,5 @@
 import type { ParamsInput } from '../../../protocol/index.ts';
-import { hasQuestions } from '../chat/typed-answers.ts';
+import { hasQuestions } from '../chat/answers/typed-answers.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { answerGiven, type GivenAnswers } from './given-answers.ts';
 

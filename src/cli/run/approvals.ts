@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { hasQuestions } from '../chat/typed-answers.ts';
+import { hasQuestions } from '../chat/answers/typed-answers.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { untilAnswered } from '../until-answered.ts';
 import { type ApproveChoice, type Decision, decideByPolicy } from './approval-policy.ts';

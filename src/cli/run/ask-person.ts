@@ -1,6 +1,6 @@
 import { createInterface, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
-import { type Answering, answerLines, answerTyped, hasQuestions } from '../chat/typed-answers.ts';
+import { type Answering, answerLines, answerTyped, hasQuestions } from '../chat/answers/typed-answers.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { enterRawTerminal } from '../terminal/raw-terminal.ts';
 import type { Decision } from './approval-policy.ts';

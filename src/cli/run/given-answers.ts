@@ -1,6 +1,6 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { CallDecisions } from '../../../protocol/methods/approval.ts';
-import { answerTyped, hasQuestions } from '../chat/typed-answers.ts';
+import { answerTyped, hasQuestions } from '../chat/answers/typed-answers.ts';
 import type { Question } from '../terminal/question-lines.ts';
 
 /** The texts of `--answer`, each of which answers one question of the agent. */

@@ -1,4 +1,5 @@
-import { emitKeypressEvents, type Key } from 'node:readline';
+import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import type { ReadStream } from 'node:tty';
 
 export interface RawTerminal {
@@ -14,6 +15,9 @@ interface RawTerminalOptions {
   onPaste(text: string): void;
 }
 
+/** How long a lone Escape may be the beginning of a longer sequence. Node waits 500 ms, which a person notices. */
+const ESCAPE_MS = 80;
+
 const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
 
 /** Delivers every key as it is pressed. A paste arrives in one piece, so that none of its lines is sent automatically. */
@@ -28,8 +32,9 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
     } else if (pasted) pasted.push(text ?? '');
     else onKey(text, key);
   };
+  const keypresses = createInterface({ input: new PassThrough(), escapeCodeTimeout: ESCAPE_MS });
   // The type requires a full stream, but only data events and the count of their listeners are used.
-  emitKeypressEvents(input as ReadStream);
+  emitKeypressEvents(input as ReadStream, keypresses);
   input.on('keypress', onKeypress);
   input.setRawMode(true);
   input.resume();
@@ -40,6 +45,7 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
       if (state === 'left') return;
       state = 'left';
       input.off('keypress', onKeypress);
+      keypresses.close();
       input.setRawMode(false);
       input.pause();
       write(PASTES_PLAIN);

@@ -103,3 +103,24 @@ test('without a terminal, the output is only lines', () => {
   screen.invalidate();
   assert.deepEqual([written, screen.retract(1)], ['one\ntwo\n', false]);
 });
+
+test('a change after a pause and a key are drawn at once, further changes 30 times a second', async () => {
+  const { terminal, screen, timers } = open();
+  let drawn = 0;
+  const { write } = terminal;
+  terminal.write = (text) => {
+    drawn += 1;
+    return write.call(terminal, text);
+  };
+  screen.invalidate();
+  await timers.advance(0);
+  screen.invalidate();
+  await timers.advance(20);
+  assert.equal(drawn, 1);
+  screen.hurry();
+  await timers.advance(0);
+  assert.equal(drawn, 2);
+  screen.invalidate();
+  await timers.advance(33);
+  assert.equal(drawn, 3);
+});

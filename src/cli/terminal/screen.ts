@@ -10,6 +10,8 @@ export interface Screen {
   retract(count: number): boolean;
   /** Call when the live view has changed. */
   invalidate(): void;
+  /** Like `invalidate`, after a key: the view is drawn without waiting for the next frame. */
+  hurry(): void;
   /** Draws the remaining lines and leaves the cursor on a new line. Idempotent. */
   close(): void;
 }
@@ -32,7 +34,7 @@ export interface TerminalOutput {
 
 interface ScreenDeps {
   output: TerminalOutput;
-  timers: Pick<Timers, 'after'>;
+  timers: Pick<Timers, 'after' | 'now'>;
   /** Called for each frame. */
   view(): LiveView;
 }
@@ -43,7 +45,10 @@ const REMEMBERED = 1_000;
 const [SYNC, UNSYNC] = ['\x1b[?2026h', '\x1b[?2026l'];
 const [HIDE_CURSOR, SHOW_CURSOR] = ['\x1b[?25l', '\x1b[?25h'];
 
-/** A terminal that supports cursor movements. Draws at most 30 times a second, and not while the terminal is behind. */
+/**
+ * A terminal that supports cursor movements. Draws at once after a pause, then at most 30 times a second, and not while the
+ * terminal is behind.
+ */
 export const createLiveScreen = (deps: ScreenDeps): Screen => new LiveScreen(deps);
 
 class LiveScreen implements Screen {
@@ -55,6 +60,7 @@ class LiveScreen implements Screen {
   /** Rows above the live view that the next frame replaces. */
   #retracted = 0;
   #cancelFrame: (() => void) | undefined;
+  #drawnMs = Number.NEGATIVE_INFINITY;
   /** The terminal has not accepted the last frame yet. */
   #isBehind = false;
   #state: 'open' | 'closed' = 'open';
@@ -94,8 +100,15 @@ class LiveScreen implements Screen {
 
   invalidate(): void {
     if (this.#state === 'open' && !this.#isBehind) {
-      this.#cancelFrame ??= this.#deps.timers.after(FRAME_MS, () => this.#onFrame());
+      const sinceMs = this.#deps.timers.now() - this.#drawnMs;
+      this.#cancelFrame ??= this.#deps.timers.after(Math.max(0, FRAME_MS - sinceMs), () => this.#onFrame());
     }
+  }
+
+  hurry(): void {
+    if (this.#state !== 'open' || this.#isBehind) return;
+    this.#cancelFrame?.();
+    this.#cancelFrame = this.#deps.timers.after(0, () => this.#onFrame()); // the keys of a burst are drawn together
   }
 
   close(): void {
@@ -111,6 +124,7 @@ class LiveScreen implements Screen {
   #onFrame(): void {
     const view = this.#deps.view(); // may print
     this.#cancelFrame = undefined;
+    this.#drawnMs = this.#deps.timers.now();
     if (!this.#isBehind) this.#draw(view);
   }
 
@@ -161,6 +175,7 @@ export function createPlainScreen(write: (text: string) => void): Screen {
     print: (lines) => write(lines.map((line) => `${line}\n`).join('')),
     retract: () => false,
     invalidate: () => undefined,
+    hurry: () => undefined,
     close: () => undefined,
   };
 }

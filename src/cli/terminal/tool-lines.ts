@@ -50,6 +50,18 @@ export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => (
   wasAsked,
 });
 
+/** A call of which only the name is known. */
+export const toUnknownCall = (name: string): ToolCall => ({
+  callId: '',
+  name,
+  header: toOneLine(name),
+  subject: undefined,
+  preview: '',
+  isDiff: false,
+  notSandboxed: undefined,
+  wasAsked: true,
+});
+
 const toOneLine = (text: string): string => toSafeText(text).replaceAll('\n', ' ');
 
 /** The tool's name in bold and what the call works on; the header alone if nothing else is known. */
@@ -100,6 +112,14 @@ export interface RunningTool {
   call: ToolCall;
   /** The end of its output. */
   live: string;
+}
+
+/** How much of a running call's output is kept. */
+const LIVE_CHARS = 16_384;
+
+/** Adds output to a call that runs; that of others is ignored. */
+export function addOutput(tool: RunningTool | undefined, chunk: string): void {
+  if (tool) tool.live = (tool.live + chunk).slice(-LIVE_CHARS);
 }
 
 /** The running calls, each with as much of its output as there is room for. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Notice } from '../../../protocol/notice.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Channel } from './channel.ts';
 
@@ -15,6 +16,8 @@ export interface Channels {
   byName(name: string): Channel | undefined;
   /** Whether messages can be sent over it. */
   isLinked(name: string): boolean;
+  /** What a sender should know before, as fields of an answer. */
+  noticesOf(name: string): { notices?: Notice[] };
   /** Throws INVALID_REQUEST for an unknown name, NOT_LINKED for a channel that is not set up. */
   linked(name: string): Channel;
   /**
@@ -31,6 +34,10 @@ export function createChannels(all: readonly Channel[]): Channels {
     all,
     byName: (name) => byName.get(name),
     isLinked: (name) => isSetUp(byName.get(name)),
+    noticesOf(name) {
+      const notice = byName.get(name)?.notice;
+      return notice === undefined ? {} : { notices: [notice] };
+    },
     linked,
     async resolve({ provider, to, viewer }) {
       const asked = provider?.trim().toLowerCase();

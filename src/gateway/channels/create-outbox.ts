@@ -39,6 +39,7 @@ export function createOutbox(
     createWhatsAppChannel({
       number: createNumbers(whatsapp, clock),
       settings: whatsapp.settings,
+      fetchMedia: whatsapp.fetchMedia,
       store,
       clock,
       metrics,

@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Channels } from './channels.ts';
 import { readLast } from './delivery-rows.ts';
 import { readLastChat } from './inbox/chat-rows.ts';
+import { personalChat } from './personal-chat.ts';
 
 /** Where a client wants the answer of a run to go. */
 interface Asked {
@@ -18,10 +19,12 @@ interface Asked {
   wsId: string | undefined;
   /** Of another session whose last chat is used if this one has none. */
   elseWsId?: string | undefined;
+  /** Of a job: whose direct chats are used if these sessions have none. A user; empty: the operator. */
+  ownerId?: string | undefined;
 }
 
 interface DeliveryParts {
-  channels: Pick<Channels, 'resolve' | 'linked'>;
+  channels: Pick<Channels, 'resolve' | 'linked' | 'byName'>;
   store: Pick<Store, 'db'>;
 }
 
@@ -34,7 +37,7 @@ const nameOf = (channel: string | undefined): string => channel?.trim().toLowerC
 
 /** The destination of the answer, checked before the run is accepted; undefined when only clients get it. */
 export async function resolveDelivery(
-  { viewer, deliver, channel, to, wsId, elseWsId }: Asked,
+  { viewer, deliver, channel, to, wsId, elseWsId, ownerId }: Asked,
   parts: DeliveryParts,
 ): Promise<RunRequest['deliver']> {
   const name = nameOf(channel);
@@ -48,7 +51,9 @@ export async function resolveDelivery(
   const chat = await lastChat([wsId, elseWsId], provider, parts);
   if (chat) return chat;
   const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider, viewer });
-  if (last) return { provider: last.provider, to: last.destination };
+  const before = last && { provider: last.provider, to: last.destination };
+  const place = ownerId === undefined ? before : await personalChat({ ownerId, channel: provider, before }, parts);
+  if (place) return place;
   const by = provider ?? 'a channel';
   throw new GatewayError(
     'INVALID_REQUEST',
@@ -63,7 +68,7 @@ export async function resolveDelivery(
 export async function lastChat(
   sessions: readonly (string | undefined)[],
   channel: string | undefined,
-  { channels, store }: DeliveryParts,
+  { channels, store }: { channels: Pick<Channels, 'linked'>; store: Pick<Store, 'db'> },
 ): Promise<Place | undefined> {
   for (const wsId of sessions) {
     const chat = wsId === undefined ? undefined : await readLastChat(store, { wsId, channel });

@@ -11,7 +11,7 @@ import { resolveDelivery } from '../channels/run-delivery.ts';
 import type { Commands } from '../commands/commands.ts';
 import type { RunHandle, RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
-import { ANYONE, DAEMON, type Viewer } from '../sharing/perception.ts';
+import { ANYONE, DAEMON, OF_EVERYONE, seesEverything, type Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { NoRoom } from '../workstreams/closing.ts';
 import { jobKeyOf, MAIN } from '../workstreams/session-keys.ts';
@@ -123,19 +123,22 @@ async function toDelivery(
 }
 
 /**
- * Without `to`: the last place of the job's session, or the chat from which people last wrote to the main session, which
- * also reads the results of jobs.
+ * Without `to`: the chat from which people last wrote to the job's session, or to the main session, which also reads the
+ * results of jobs; else the last place of the job's session, or a direct chat of the person who set the destination.
  */
 async function resolve({ id, sender }: Job, turn: AgentTurn, deps: IsolatedTurnDeps) {
   const { workstreams, viewerOf } = deps;
   const [own, main] = [await workstreams.lookUp(jobKeyOf(id), DAEMON), await workstreams.lookUp(MAIN, ANYONE)];
-  const asked = { ...turn, viewer: ANYONE, wsId: own?.wsId, elseWsId: main?.wsId }; // everyone may read the job
+  const setter = sender === undefined ? undefined : viewerOf(sender);
+  const ownerId = setter && (setter.userId ?? (seesEverything(setter) ? OF_EVERYONE.ownerId : undefined));
+  // Everyone may read the job.
+  const asked = { ...turn, viewer: ANYONE, wsId: own?.wsId, elseWsId: main?.wsId, ownerId };
   try {
     return await resolveDelivery(asked, deps);
   } catch (error) {
-    if (sender === undefined || !(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
+    if (setter === undefined || !(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error;
     // A chat is mostly private. The other workstreams of a person are nothing for jobs (decision 62).
-    const found = await resolveDelivery({ ...asked, viewer: viewerOf(sender) }, deps);
+    const found = await resolveDelivery({ ...asked, viewer: setter }, deps);
     if (found?.provider === 'workstream') throw error;
     return found;
   }

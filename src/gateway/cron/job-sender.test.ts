@@ -15,7 +15,7 @@ const UNKNOWN = 'Unknown destination: 101';
 const noNetwork = () => Promise.reject(new Error('no network'));
 
 /** A gateway with a private chat of Ada, and jobs that deliver to it. */
-async function setUp() {
+async function setUp({ allowed = [], approvers = [] }: { allowed?: string[]; approvers?: string[] } = {}) {
   const gateway = await wholeGateway({
     authenticator: {
       ...{ enabled: true, authenticate: () => undefined, endOf: () => undefined },
@@ -36,7 +36,7 @@ async function setUp() {
             streaming: 'direct',
             ackReaction: undefined,
           },
-          ...{ allowFrom: new Set(), approvers: new Set(), groups: new Map() },
+          ...{ allowFrom: new Set(allowed), approvers: new Set(approvers), groups: new Map() },
         }),
         fetch: noNetwork,
         fetchMedia: noNetwork,
@@ -46,12 +46,17 @@ async function setUp() {
   const stop = new AbortController();
   const start = () => void gateway.gateway.run(stop.signal);
   start();
-  const { wsId } = await gateway.call('workstream.create', { visibility: 'private' }, ADA);
-  const chat = { channel: 'telegram', chat: '101', kind: 'dm', session_key: 'x', ws_id: wsId, title: 'Ada' } as const;
-  const row = { ...chat, last_in_ms: 5, last_out_ms: null, last_sender: '101', owes_notice: 0, created_ms: 1 };
-  await gateway.store.commit({ statements: [putChat(row)] });
+  /** A private chat of somebody, from which `last_sender` wrote. */
+  const addChat = async (chat: string, as: CallAs, { atMs = 5, kind = 'dm' as 'dm' | 'group' } = {}) => {
+    const { wsId } = await gateway.call('workstream.create', { visibility: 'private' }, as);
+    const named = { channel: 'telegram', chat, kind, session_key: chat, ws_id: wsId, title: chat } as const;
+    const row = { ...named, last_in_ms: atMs, last_out_ms: null, last_sender: chat, owes_notice: 0, created_ms: 1 };
+    await gateway.store.commit({ statements: [putChat(row)] });
+    return wsId;
+  };
+  const wsId = await addChat('101', ADA);
   return {
-    ...{ gateway, wsId, start },
+    ...{ gateway, wsId, start, addChat },
     async add(as: CallAs, turn: object): Promise<string> {
       const payload = { kind: 'agentTurn', message: 'x', deliver: true, ...turn } as const;
       const job = { schedule: { kind: 'every', everyMs: 60_000 }, sessionTarget: 'isolated' } as const;
@@ -99,4 +104,32 @@ test('the choice of the person survives a restart, and does not open private wor
   stage.start();
   assert.equal(await stage.run(id), 'telegram 101');
   assert.equal(await stage.run(note), `Unknown destination: ${stage.wsId}`);
+});
+
+const LAST = { channel: 'last' };
+const NOTHING = 'deliver needs `to`: this session has neither received nor sent anything by a channel yet';
+
+test('`last` of a job whose sessions have no chat is the latest direct chat of the person who chose the destination', async () => {
+  await using stage = await setUp({ allowed: ['101', '102', '201', '-5'], approvers: [] });
+  await stage.addChat('102', ADA, { atMs: 9 });
+  await stage.addChat('103', ADA, { atMs: 10 }); // who may not write any more
+  await stage.addChat('-5', ADA, { atMs: 11, kind: 'group' });
+  assert.equal(await stage.run(await stage.add(ADA, LAST)), 'telegram 102');
+  assert.equal(await stage.run(await stage.add(ADA, { channel: 'telegram' })), 'telegram 102');
+  assert.equal(await stage.run(await stage.add(BOB, LAST)), NOTHING, 'the chats of others are nothing for Bob');
+  assert.equal(await stage.run(await stage.add(OPERATOR, LAST)), NOTHING, 'the operator has no chat');
+  await stage.addChat('201', OPERATOR, { atMs: 1 });
+  const id = await stage.add(OPERATOR, LAST);
+  assert.equal(await stage.run(id), 'telegram 201');
+  const revoked = { channel: 'telegram', senderId: '201' };
+  await stage.gateway.call('channel.revoke', revoked, OPERATOR);
+  assert.equal(await stage.run(id), NOTHING, 'also where an earlier answer went');
+  await stage.gateway.call('channel.restore', revoked, OPERATOR);
+  assert.equal(await stage.run(id), 'telegram 201');
+});
+
+test('for `last` of a job, the chat of an approver comes before later ones', async () => {
+  await using stage = await setUp({ allowed: ['101', '102'], approvers: ['101'] });
+  await stage.addChat('102', ADA, { atMs: 9 });
+  assert.equal(await stage.run(await stage.add(ADA, LAST)), 'telegram 101');
 });

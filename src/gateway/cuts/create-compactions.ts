@@ -10,7 +10,7 @@ type OfDaemon = Pick<GatewayDeps, 'store' | 'models' | 'toolbox' | 'clock' | 'id
 
 interface OfConversations {
   messages: Messages;
-  attachments: Pick<Attachments, 'read'>;
+  attachments: Pick<Attachments, 'readForModel'>;
   windows: ReturnType<typeof createLearnedWindows>;
   budgets: Budgets;
   events: EventLog;

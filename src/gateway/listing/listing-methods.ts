@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { listingContracts } from '../../../protocol/methods/conversation/listing.ts';
 import type { Handlers } from '../call.ts';
 import type { Health } from '../health.ts';
+import { createMessageSearch } from '../recall/message-search.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { shareOf } from '../usage/last-usage.ts';
@@ -13,7 +14,7 @@ import type { SavedWorkstreams } from './saved-workstreams.ts';
 export interface ListingDeps {
   workstreams: Pick<Workstreams, 'list'>;
   saved: SavedWorkstreams;
-  store: Pick<Store, 'db'>;
+  store: Store;
   health: Pick<Health, 'summary'>;
   nodeId: string;
 }
@@ -25,42 +26,46 @@ export const listingMethods = ({
   store,
   health,
   nodeId,
-}: ListingDeps): Handlers<keyof typeof listingContracts> => ({
-  'workstream.list': (_, call) => ({ workstreams: workstreams.list(viewerOf(call)).map(({ data }) => data.toRow()) }),
-  'workstream.saved': async (params, call) => ({ workstreams: await saved.list(params, viewerOf(call)), nodeId }),
-  'workstream.dashboard': async (_, call) => {
-    const loaded = workstreams.list(viewerOf(call));
-    const tokens = await tokensOf(
-      loaded.map(({ data }) => data.wsId),
-      store,
-    );
-    const rows = loaded.map((workstream) => {
-      const { wsId, name, state, title, modelAlias } = workstream.data.toRow();
-      const { usage, toolCalls } = workstream.data;
+}: ListingDeps): Handlers<keyof typeof listingContracts> => {
+  const search = createMessageSearch({ store });
+  return {
+    'workstream.list': (_, call) => ({ workstreams: workstreams.list(viewerOf(call)).map(({ data }) => data.toRow()) }),
+    'workstream.saved': async (params, call) => ({ workstreams: await saved.list(params, viewerOf(call)), nodeId }),
+    'workstream.find': (params, call) => search.find(params, viewerOf(call), call.signal),
+    'workstream.dashboard': async (_, call) => {
+      const loaded = workstreams.list(viewerOf(call));
+      const tokens = await tokensOf(
+        loaded.map(({ data }) => data.wsId),
+        store,
+      );
+      const rows = loaded.map((workstream) => {
+        const { wsId, name, state, title, modelAlias } = workstream.data.toRow();
+        const { usage, toolCalls } = workstream.data;
+        return {
+          wsId,
+          name,
+          state,
+          title,
+          modelAlias,
+          toolCalls,
+          ...activityOf(workstream),
+          model: workstream.data.settingsEvent().model,
+          totalTokens: tokens.get(wsId) ?? 0,
+          contextRatio: shareOf(usage).contextRatio,
+        };
+      });
+      const { uptimeSeconds } = health.summary();
       return {
-        wsId,
-        name,
-        state,
-        title,
-        modelAlias,
-        toolCalls,
-        ...activityOf(workstream),
-        model: workstream.data.settingsEvent().model,
-        totalTokens: tokens.get(wsId) ?? 0,
-        contextRatio: shareOf(usage).contextRatio,
+        workstreams: rows,
+        totalTokens: sum(rows.map(({ totalTokens }) => totalTokens)),
+        totalToolCalls: sum(rows.map(({ toolCalls }) => toolCalls)),
+        activeCount: rows.filter(({ state }) => state !== 'idle' && state !== 'error').length,
+        uptimeSeconds,
+        nodeId,
       };
-    });
-    const { uptimeSeconds } = health.summary();
-    return {
-      workstreams: rows,
-      totalTokens: sum(rows.map(({ totalTokens }) => totalTokens)),
-      totalToolCalls: sum(rows.map(({ toolCalls }) => toolCalls)),
-      activeCount: rows.filter(({ state }) => state !== 'idle' && state !== 'error').length,
-      uptimeSeconds,
-      nodeId,
-    };
-  },
-});
+    },
+  };
+};
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 

@@ -2,6 +2,7 @@ import type { CronSchedule } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import type { cronContracts } from '../../../protocol/methods/cron.ts';
+import type { Notice } from '../../../protocol/notice.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import { instantsBetween } from '../../cron/schedule/instants.ts';
@@ -14,6 +15,7 @@ import { resolveTimeZone } from '../../cron/schedule/schedule-zone.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import { until } from '../../timing/until.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
+import type { Channels } from '../channels/channels.ts';
 import { requireProofForAllowing } from '../cron/allowed-calls.ts';
 import type { CronJobs } from '../cron/cron-jobs.ts';
 import { explain, explainIdle } from '../cron/explain.ts';
@@ -23,6 +25,7 @@ import type { LiveSettings } from '../live-settings.ts';
 
 export interface CronMethodDeps {
   cron: { jobs: CronJobs; scheduler: Scheduler; occurrences: Occurrences; loaded(): Promise<void> };
+  channels: Pick<Channels, 'noticesOf'>;
   live: Pick<LiveSettings, 'cron'>;
   storePath: string;
   clock: { now(): number };
@@ -36,7 +39,7 @@ const DAY_MS = 86_400_000;
 export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronContracts> {
   const { jobs, scheduler, occurrences } = deps.cron;
   const toWire = (job: Job, { extended }: { extended?: boolean | undefined }) =>
-    extended ? toExtendedJob(job, scheduler) : toCronJob(job, scheduler);
+    extended ? { ...toExtendedJob(job, scheduler), ...noticesAbout(job, deps.channels) } : toCronJob(job, scheduler);
   /** Waits until the jobs are loaded, which takes a moment when there are many. */
   const onceLoaded =
     <A extends unknown[], R>(answer: (...asked: A) => R) =>
@@ -84,6 +87,12 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
     'cron.preview': (asked) => previewOf(asked, deps),
     'cron.explain': onceLoaded((asked) => explainJob(asked, deps)),
   };
+}
+
+/** Which channel `last` means is only known at a run. */
+function noticesAbout({ payload }: Job, channels: CronMethodDeps['channels']): { notices?: Notice[] } {
+  if (payload.kind !== 'agentTurn' || !payload.deliver) return {};
+  return channels.noticesOf(payload.channel?.trim().toLowerCase() ?? '');
 }
 
 async function run({ id, mode, wait = true }: Params<'cron.run'>, call: Call, { cron }: CronMethodDeps) {

@@ -26,7 +26,7 @@ type Accepted = { messageId: string; provider: string; chatId: string };
 export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendContracts> => ({
   send: async ({ to, message, idempotencyKey: runId, mediaUrl, provider }, call) => {
     const kept = keptOf<Accepted>(call);
-    if (kept) return { runId, ...kept };
+    if (kept) return { runId, ...kept, ...deps.channels.noticesOf(kept.provider) };
     if (message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'message must not be blank');
     if (to?.trim() === '') throw new GatewayError('INVALID_REQUEST', 'to must not be blank');
     const place = await placeOf({ to, provider }, viewerOf(call), deps);
@@ -42,7 +42,7 @@ export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendCon
     });
     await deps.store.commit({ statements: [row, ...call.keep(accepted)], durable: true });
     deps.deliveries.wake();
-    return { runId, ...accepted };
+    return { runId, ...accepted, ...deps.channels.noticesOf(accepted.provider) };
   },
 });
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { Taint } from '../../../protocol/events/rules.ts';
 import type { Message } from '../../agent/message.ts';
 import { taintAfter } from '../../agent/run/approval/taint.ts';
@@ -15,12 +15,12 @@ const MOST_ADDED = 20_000;
 type IndexStore = Pick<Store, 'db' | 'commit' | 'readMessages'>;
 
 /**
- * Adds what is missing of the owner's conversations to the index of words, the latest conversations first. It is done when
+ * Adds what is missing of some conversations to the index of words, the latest conversations first. It is done when
  * somebody searches, so that recording a message costs nothing. Returns whether everything is in it.
  */
-export async function catchUp(store: IndexStore, ownerId: string, signal: AbortSignal): Promise<boolean> {
+export async function catchUp(store: IndexStore, which: RawBuilder<boolean>, signal: AbortSignal): Promise<boolean> {
   let left = MOST_ADDED;
-  for (const { wsId, upTo } of await findBehind(store, ownerId)) {
+  for (const { wsId, upTo } of await findBehind(store, which)) {
     for (let place = await placeOf(store, wsId); place && place.indexedSeq < upTo; ) {
       if (left <= 0) return false;
       signal.throwIfAborted();
@@ -34,11 +34,13 @@ export async function catchUp(store: IndexStore, ownerId: string, signal: AbortS
   return true;
 }
 
-async function findBehind({ db }: IndexStore, ownerId: string): Promise<{ wsId: string; upTo: number }[]> {
+/** `which` is a condition for the table `workstreams`. */
+async function findBehind({ db }: IndexStore, which: RawBuilder<boolean>): Promise<{ wsId: string; upTo: number }[]> {
   const { rows } = await sql<{ ws_id: string; message_count: number }>`
-    select w.ws_id, w.message_count from workstreams as w left join recalled_workstreams as r on r.ws_id = w.ws_id
-    where w.owner_id = ${ownerId} and w.loaded <> ${DELETED} and w.message_count > coalesce(r.indexed_seq, 0)
-    order by w.updated_ms desc`.execute(db);
+    select workstreams.ws_id, workstreams.message_count
+    from workstreams left join recalled_workstreams as r on r.ws_id = workstreams.ws_id
+    where ${which} and workstreams.loaded <> ${DELETED} and workstreams.message_count > coalesce(r.indexed_seq, 0)
+    order by workstreams.updated_ms desc`.execute(db);
   return rows.map(({ ws_id, message_count }) => ({ wsId: ws_id, upTo: Number(message_count) }));
 }
 

@@ -176,6 +176,7 @@ export const OTHERWISE: Partial<Record<ServedMethod, string>> = {
 export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'workstream.list': [{}],
   'workstream.saved': [{}, { search: 'canary' }],
+  'workstream.find': [{ query: 'canary' }],
   'workstream.dashboard': [{}],
   'cluster.overview': [{}],
   'cluster.nodes': [{}],

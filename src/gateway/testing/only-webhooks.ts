@@ -1,11 +1,11 @@
 import type { ChannelServices } from '../channels/channel-services.ts';
 
 const fetch: ChannelServices['telegram']['fetch'] = () => Promise.reject(new Error('no chat service is set up'));
-const none = { settings: () => undefined, fetch };
+const none = { settings: () => undefined, fetch, fetchMedia: fetch };
 
 /** The channels of a configuration that has only these webhooks. */
 export const onlyWebhooks = (webhooks: ChannelServices['webhooks']): ChannelServices => ({
   webhooks,
-  telegram: { ...none, fetchMedia: fetch },
+  telegram: none,
   whatsapp: none,
 });

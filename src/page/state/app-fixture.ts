@@ -75,6 +75,7 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
       getItem: (key) => stored.get(key) ?? null,
       setItem: (key, value) => void stored.set(key, value),
     },
+    lasting: { getItem: () => null, setItem: () => undefined },
     theme: new ThemeChoice({ memory: { getItem: () => null, setItem: () => undefined }, apply: () => undefined }),
     newKey: () => 'key',
     now: () => 0,

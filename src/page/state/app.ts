@@ -28,6 +28,7 @@ import {
 } from './login.ts';
 import type { ModelChoices } from './model-choices.ts';
 import type { Nodes } from './nodes/nodes.ts';
+import type { RailParts } from './rail/rail-parts.ts';
 import type { PageClient } from './reading/reading.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
@@ -37,6 +38,7 @@ import type { Workstreams } from './workstreams.ts';
 export interface Desk {
   client: PageClient;
   workstreams: Workstreams;
+  rail: RailParts;
   actions: Actions;
   inbox: Inbox;
   jobs: CronJobs;

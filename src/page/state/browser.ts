@@ -12,6 +12,8 @@ export interface Browser {
   isVisible(): boolean;
   /** Storage of this browser tab that survives a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
+  /** Storage of this browser. */
+  lasting: Pick<Storage, 'getItem' | 'setItem'>;
   theme: ThemeChoice;
   newKey(): string;
   /** Milliseconds since 1970. */

@@ -1,4 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
+import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { Confirmation } from './accounts/confirmation.ts';
 import type { HeldRights } from './accounts/held-rights.ts';
 import { Owners } from './accounts/owners.ts';
@@ -11,6 +12,8 @@ import type { Drafts } from './drafts.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { createModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
+import { Pins } from './rail/pins.ts';
+import { Removals } from './rail/removals.ts';
 import type { PageClient } from './reading/reading.ts';
 import { Workstreams } from './workstreams.ts';
 
@@ -25,11 +28,13 @@ interface Port {
 
 /** The parts of a logged-in page. Only the inbox listens from the beginning; the others read when they are told to. */
 export function createDesk({ browser, drafts, client, confirmation, rights, who }: Port) {
-  const { schedule, isVisible, memory, newKey, files, now } = browser;
-  const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts });
+  const { schedule, isVisible, memory, lasting, newKey, files, now } = browser;
+  const pins = new Pins(lasting);
+  const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts, pins });
   return {
     client,
     workstreams,
+    rail: { pins, removals: new Removals({ client, workstreams, timers: systemTimers }) },
     actions: createActions({ client, workstreams, newKey }),
     inbox: new Inbox({ client, now, mayDecide: () => rights.decide.peek() }),
     jobs: new CronJobs({ client, newKey }),

@@ -13,6 +13,10 @@ export type ShortcutId =
   | 'previous'
   | 'next'
   | 'rename'
+  | 'find'
+  | 'asked-before'
+  | 'asked-after'
+  | 'asked-last'
   | 'question'
   | 'approve'
   | 'deny'
@@ -40,6 +44,10 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   usage: { code: 'KeyU', modifier: 'alt', does: 'Usage' },
   account: { code: 'KeyA', modifier: 'alt', does: 'Account' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
+  find: { code: 'KeyF', modifier: 'control', does: 'Find in this conversation (again: in the page)' },
+  'asked-before': { code: 'KeyB', modifier: 'alt', does: 'Your message before this one' },
+  'asked-after': { code: 'KeyJ', modifier: 'alt', does: 'Your message after this one' },
+  'asked-last': { code: 'KeyE', modifier: 'alt', does: 'Your last message' },
   question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the waiting question' },
   approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the focused question' },
   deny: { code: 'KeyN', modifier: 'alt', does: 'Deny the focused question' },

@@ -8,6 +8,7 @@ import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol
 import { generatedName } from '../../../protocol/text/generated-name.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
 import type { Drafts } from './drafts.ts';
+import type { Goal } from './finding/goal.ts';
 
 /** A file attached to the draft. */
 export interface Chip {
@@ -38,6 +39,10 @@ export interface Tab {
   readonly chips: Signal<readonly Chip[]>;
   /** The messages that the daemon does not have yet. The first is being sent. */
   readonly sending: Signal<readonly Draft[]>;
+  /** What the person wants to read next. The view removes it once it is shown. */
+  readonly goal: Signal<Goal | undefined>;
+  /** The words that are searched in the conversation; undefined while the search is closed. */
+  readonly search: Signal<string | undefined>;
   /** The error of the last action in this tab. */
   readonly problem: Signal<string | undefined>;
   /** Applies the events that were received since the last drawn frame. */
@@ -103,6 +108,8 @@ export function openTab(
     draft,
     chips: signal([]),
     sending,
+    goal: signal(undefined),
+    search: signal(undefined),
     problem: signal(undefined),
     catchUp: flush,
     close() {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signal } from '@preact/signals';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
 import { createFakeClient } from './fake-client.ts';
@@ -17,6 +18,7 @@ function open(remembered: string | null = null) {
     client: fake.client,
     schedule: (run) => run(),
     isVisible: () => true,
+    pins: { ids: signal<ReadonlySet<string>>(new Set()) },
     drafts: { find: (wsId) => (wsId === 'a' ? 'half a thought' : ''), keep: () => undefined },
     memory: {
       getItem: () => stored.front,

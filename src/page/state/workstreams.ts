@@ -6,6 +6,9 @@ import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
+import type { Place } from './finding/message-link.ts';
+import type { Pins } from './rail/pins.ts';
+import { toSections } from './rail/rail-sections.ts';
 import { openTab, type Tab } from './tab.ts';
 
 interface Port {
@@ -16,6 +19,7 @@ interface Port {
   /** Stores which tab is in front, over a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
   drafts: Pick<Drafts, 'find' | 'keep'>;
+  pins: Pick<Pins, 'ids'>;
 }
 
 /** What can be shown instead of a conversation. */
@@ -34,10 +38,14 @@ export class Workstreams {
   readonly watched = signal<Watch | undefined>(undefined);
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
   readonly #folds = signal<ReadonlyMap<string, boolean>>(new Map());
-  /** The tabs as they are listed: those of a coordinator stand below it. */
-  readonly listed = computed(() =>
-    arrangeTabs(this.tabs.value, { folds: this.#folds.value, front: this.#front.value }),
-  );
+  readonly #hidden = signal<ReadonlySet<string>>(new Set());
+  /** The tabs as they are listed: in sections, and those of a coordinator stand below it. */
+  readonly sections = computed(() => {
+    const shown = this.tabs.value.filter(({ wsId }) => !this.#hidden.value.has(wsId));
+    const listed = arrangeTabs(shown, { folds: this.#folds.value, front: this.#front.value });
+    return toSections(listed, this.#port.pins.ids.value);
+  });
+  readonly listed = computed(() => this.sections.value.flatMap(({ rows }) => rows));
 
   constructor(port: Port) {
     this.#port = port;
@@ -119,6 +127,15 @@ export class Workstreams {
     this.#folds.value = new Map([...this.#folds.peek(), [wsId, isFolded]]);
   }
 
+  /** Takes a workstream out of the list, or back into it. The next one comes to the front in its place. */
+  hide(wsId: string, isHidden: boolean): void {
+    if (isHidden && this.#front.peek() === wsId) this.step(1);
+    const hidden = new Set(this.#hidden.peek());
+    if (isHidden) hidden.add(wsId);
+    else hidden.delete(wsId);
+    this.#hidden.value = hidden;
+  }
+
   /** Creates or reopens a workstream and brings it to the front. */
   async create(params: ParamsInput<'workstream.create'>): Promise<void> {
     const { wsId } = await this.#port.client.call('workstream.create', params);
@@ -128,6 +145,17 @@ export class Workstreams {
   async show(wsId: string): Promise<void> {
     this.select(wsId);
     await this.refresh();
+  }
+
+  /** Follows a link to a conversation, opened if it was closed, and to a message of it. */
+  async visit({ wsId, seq }: Place, words?: string): Promise<void> {
+    if (this.tabs.peek().length === 0) await this.refresh(); // right after the start
+    if (!this.#isOpen(wsId)) await this.#port.client.call('workstream.open', { wsId });
+    await this.show(wsId);
+    const tab = this.front.peek();
+    if (tab?.wsId !== wsId) throw new Error('This conversation is not there.');
+    if (words !== undefined) tab.search.value = words;
+    if (seq !== undefined) tab.goal.value = { seq };
   }
 
   /** Brings the conversation of a session to the front, opened if it was closed. */

@@ -7,6 +7,7 @@ import { ConfirmDialog } from './accounts/confirm-dialog.tsx';
 import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
 import { NewWorkstreamDialog } from './dialogs/new-workstream-dialog.tsx';
+import { useLinks } from './finding/use-links.ts';
 import { InboxView } from './inbox/inbox-view.tsx';
 import { LoginCard } from './login/login-card.tsx';
 import type { Overlay } from './overlay.ts';
@@ -36,6 +37,7 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
   const isRenaming = useSignal(false);
   useShortcuts({ app, desk, overlay, isRenaming });
   useWayBack({ desk, overlay });
+  useLinks({ app, desk });
   const front = desk.workstreams.front.value;
   useEffect(() => {
     isRenaming.value = false; // the rename was for the previous workstream

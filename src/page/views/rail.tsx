@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import type { Theme } from '../state/theme.ts';
 import type { Panel } from '../state/workstreams.ts';
-import { walk } from './arrow-keys.ts';
 import { Icon, type IconName } from './icons.tsx';
 import type { Overlay } from './overlay.ts';
-import { TabButton } from './tab-button.tsx';
+import { TabList } from './rail/tab-list.tsx';
 
 interface RailProps {
   app: App;
@@ -17,13 +16,8 @@ interface RailProps {
 /** The list of workstreams and the buttons below it: a column next to the conversation, or a drawer on a phone. */
 export function Rail({ app, desk, overlay }: RailProps) {
   const element = useRef<HTMLElement>(null);
-  const tabs = desk.workstreams.tabs.value;
-  const listed = desk.workstreams.listed.value;
   const isDrawn = overlay.value === 'drawer';
   useDrawerFocus(isDrawn, element.current);
-  const rows = tabs.map(({ row }) => row.value);
-  const { owners } = desk;
-  useEffect(() => void owners.read(rows), [owners, rows.map(({ userId }) => userId).join()]);
   const show = (what: 'new' | 'saved' | 'shortcuts') => () => {
     overlay.value = what;
   };
@@ -53,25 +47,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
             <Icon name="close" />
           </button>
         </div>
-        {/* A tab list may contain only tabs, but each tab has a close button next to it. */}
-        <div
-          role="tablist"
-          aria-label="Open workstreams"
-          aria-orientation="vertical"
-          aria-owns={listed.map(({ tab }) => `tab-${tab.wsId}`).join(' ')}
-        />
-        <ul class="tabs" onKeyDown={(event) => walk(event, '[role=tab]')}>
-          {listed.map((row) => (
-            <TabButton
-              key={row.tab.wsId}
-              app={app}
-              listed={row}
-              desk={desk}
-              mayClose={tabs.length > 1 && app.rights.closeWorkstreams.value}
-              onChosen={closeDrawer}
-            />
-          ))}
-        </ul>
+        <TabList app={app} desk={desk} onChosen={closeDrawer} />
         <div class="rail-actions">
           {app.rights.createWorkstreams.value && (
             <button type="button" class="quiet" onClick={show('new')}>

@@ -3,9 +3,11 @@ import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { App, Desk } from '../state/app.ts';
 import type { ListedTab } from '../state/coordinators/arranged-tabs.ts';
+import { toAge } from '../state/rail/age.ts';
 import { type Tab, tabName, tabState } from '../state/tab.ts';
 import { indentOf } from './agents/indent.ts';
 import { Icon } from './icons.tsx';
+import { RowMenu } from './rail/row-menu.tsx';
 import { RenameField } from './rename-field.tsx';
 
 export const STATE_WORDS: Record<WorkstreamState, string> = {
@@ -33,9 +35,7 @@ export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonPr
   const isFront = isNext && desk.workstreams.shown.value === 'conversation';
   const state = tabState(tab);
   const name = tabName(tab);
-  const who = app.who.value;
-  const { owners } = desk;
-  const owner = owners.otherThan(who, tab.row.value);
+  const owner = desk.owners.otherThan(app.who.value, tab.row.value);
   const mayRename = app.rights.write.value;
   const rename = () => {
     renaming.value = mayRename;
@@ -76,26 +76,18 @@ export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonPr
         <span class={`dot ${state}`} aria-hidden="true" />
         <span class="tab-name">{name}</span>
         <CoordinatorMark listed={listed} />
-        {owner !== undefined && tab.row.value.userId !== '' && (
-          <span class="tab-owner">
-            <span class="hidden-text">of</span> {owner}
-          </span>
-        )}
-        {tab.row.value.visibility === 'private' && (
-          <span class="tab-lock" title={`${owners.onlyWords(who, tab.row.value)} see it`}>
-            <Icon name="lock" />
-            <span class="hidden-text">private</span>
-          </span>
-        )}
-        <span class="hidden-text">{STATE_WORDS[state]}</span>
-        {state === 'attention' && <span class="badge">asks</span>}
-        {state !== 'attention' && tab.unread.value && (
-          <span class="unread">
-            <span class="hidden-text">unread</span>
-          </span>
-        )}
+        <Marks app={app} desk={desk} tab={tab} />
       </button>
       <FoldButton listed={listed} name={name} desk={desk} />
+      <RowMenu
+        app={app}
+        desk={desk}
+        tab={tab}
+        mayClose={mayClose}
+        isNext={isNext}
+        rename={rename}
+        close={() => void closeTab(tab, desk)}
+      />
       {mayClose && (
         <button
           type="button"
@@ -109,6 +101,41 @@ export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonPr
         </button>
       )}
     </li>
+  );
+}
+
+/** Whose it is, who sees it, and what is new in it. */
+function Marks({ app, desk, tab }: Pick<TabButtonProps, 'app' | 'desk'> & { tab: Tab }) {
+  const who = app.who.value;
+  const { owners } = desk;
+  const owner = owners.otherThan(who, tab.row.value);
+  const state = tabState(tab);
+  return (
+    <>
+      {owner !== undefined && tab.row.value.userId !== '' && (
+        <span class="tab-owner">
+          <span class="hidden-text">of</span> {owner}
+        </span>
+      )}
+      {tab.row.value.visibility === 'private' && (
+        <span class="tab-lock" title={`${owners.onlyWords(who, tab.row.value)} see it`}>
+          <Icon name="lock" />
+          <span class="hidden-text">private</span>
+        </span>
+      )}
+      <span class="hidden-text">{STATE_WORDS[state]}</span>
+      {state === 'attention' && <span class="badge">asks</span>}
+      {state !== 'attention' && !tab.unread.value && (
+        <span class="tab-age" aria-hidden="true">
+          {toAge(tab.row.value.updatedMs, desk.now())}
+        </span>
+      )}
+      {state !== 'attention' && tab.unread.value && (
+        <span class="unread">
+          <span class="hidden-text">unread</span>
+        </span>
+      )}
+    </>
   );
 }
 

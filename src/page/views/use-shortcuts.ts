@@ -1,7 +1,9 @@
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
+import type { Goal } from '../state/finding/goal.ts';
 import { findShortcut, type ShortcutId } from '../state/shortcuts.ts';
+import { SEARCH_FIELD } from './finding/find-bar.tsx';
 import { isField, type Overlay } from './overlay.ts';
 
 interface Situation {
@@ -51,6 +53,10 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
         desk.workstreams.shown.value = 'conversation';
         isRenaming.value = true;
       },
+      find: () => openSearch(desk),
+      'asked-before': () => goTo(desk, { asked: 'before' }),
+      'asked-after': () => goTo(desk, { asked: 'after' }),
+      'asked-last': () => goTo(desk, { asked: 'last' }),
       question: () => goToQuestion(),
       approve: () => press('approve'),
       deny: () => press('deny'),
@@ -65,13 +71,33 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       if (event.key === 'Escape' && !event.defaultPrevented) stepBack();
       if (overlay.peek() !== undefined) return;
       const id = findShortcut(event, { isTyping: isField(event.target), isMac: isMac() });
-      if (id === undefined) return;
+      if (id === undefined || (id === 'find' && !mayFind(desk))) return;
       event.preventDefault();
       run[id]();
     };
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
   }, [app, desk, overlay, isRenaming]);
+}
+
+/** The browser’s own search finds only what is drawn. It is still there: pressed in the field, the key is the browser’s. */
+const mayFind = ({ workstreams: { front, shown } }: Desk): boolean =>
+  shown.peek() === 'conversation' && front.peek()?.conversation.peek() !== undefined && !isSearchField();
+
+const isSearchField = (): boolean => document.activeElement?.id === SEARCH_FIELD;
+
+function openSearch({ workstreams }: Desk): void {
+  const tab = workstreams.front.peek();
+  if (!tab) return;
+  tab.search.value ??= '';
+  document.getElementById(SEARCH_FIELD)?.focus(); // a bar that is not drawn yet takes the focus when it appears
+}
+
+function goTo({ workstreams: { front, shown } }: Desk, goal: Goal): void {
+  const tab = front.peek();
+  if (!tab) return;
+  shown.value = 'conversation';
+  tab.goal.value = goal;
 }
 
 function goToQuestion(): void {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { closeServer, listen } from '../../../../src/listen.ts';
 import { Changes } from '../telegram/changes.ts';
 
@@ -49,6 +50,8 @@ export async function startGraphServer(options: GraphServerOptions) {
       ),
     /** The person has just written, which opens the window of 24 hours. */
     wrote: (person: string) => void world.wroteMs.set(person, world.nowMs()),
+    /** Files that were uploaded, in their order; their ids are `upload-1` and so on. */
+    uploads: world.uploads,
     fail: (...faults: GraphFault[]) => void world.faults.push(...faults),
     file: (id: string, bytes: Uint8Array, more: FileMore = {}) => void world.files.set(id, { bytes, ...more }),
     async [Symbol.asyncDispose]() {
@@ -71,6 +74,7 @@ class GraphWorld {
   readonly wroteMs = new Map<string, number>();
   readonly faults: GraphFault[] = [];
   readonly changes = new Changes();
+  readonly uploads: { type: string; fileName: string; text: string }[] = [];
   readonly files = new Map<string, { bytes: Uint8Array } & FileMore>();
   readonly nowMs: () => number;
   origin = '';
@@ -83,15 +87,35 @@ class GraphWorld {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { phoneNumberId, accessToken } = this.#options;
-    const body = await readJson(request);
+    const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
+    const body = isForm ? {} : await readJson(request);
     const { pathname, searchParams } = new URL(request.url ?? '/', this.origin);
     if (request.headers.authorization !== `Bearer ${accessToken}`)
       refuse(response, { status: 401, code: 190, message: 'Invalid OAuth access token.' });
+    else if (isForm && pathname === `/v23.0/${phoneNumberId}/media`) await this.#upload(request, response);
     else if (request.method === 'POST' && pathname === `/v23.0/${phoneNumberId}/messages`)
       this.#message(body, response);
     else if (pathname === `/v23.0/${phoneNumberId}` && searchParams.has('fields'))
       answer(response, { id: phoneNumberId, display_phone_number: '+49 170 1' });
     else this.#file(pathname, response);
+  }
+
+  async #upload(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const form = await new Response(Readable.toWeb(request) as ReadableStream, {
+      headers: { 'content-type': request.headers['content-type'] ?? '' },
+    }).formData();
+    const [file, type] = [form.get('file'), String(form.get('type'))];
+    const isWhole = form.get('messaging_product') === 'whatsapp' && file instanceof File && file.type === type;
+    if (!isWhole || type === 'application/octet-stream') {
+      refuse(response, {
+        status: 400,
+        code: 100,
+        message: `Param file must be a file with one of the types, not ${type}`,
+      });
+      return;
+    }
+    this.uploads.push({ type, fileName: file.name, text: Buffer.from(await file.arrayBuffer()).toString('latin1') });
+    answer(response, { id: `upload-${this.uploads.length}` });
   }
 
   #file(pathname: string, response: ServerResponse): void {

@@ -1,5 +1,4 @@
 import { UsageError } from '../../../start-error.ts';
-import { toImportLines } from '../../conversation-files.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import type { TalkCommand } from './talk-command.ts';
 
@@ -20,7 +19,9 @@ export const exportTo: TalkCommand = async (argument, { talk }) => {
 
 /** `/import FILE`: makes a new workstream from an exported conversation. The chat stays in its own. */
 export const importFrom: TalkCommand = async (argument, { talk }) => {
-  talk.transcript.print(toImportLines(await talk.importFrom(toFileName('/import', argument))));
+  const imported = await talk.importFrom(toFileName('/import', argument));
+  const { toImportLines } = await import('../../conversation-files.ts'); // rarely used, and slow to load
+  talk.transcript.print(toImportLines(imported));
 };
 
 /** Quotes around the name are removed. */

@@ -35,6 +35,11 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ['v', 'print everything that would run'],
   ['Enter', 'send; a backslash before it, Alt-Enter or Ctrl-J begin a new line'],
   ['Tab, Up', 'complete a command; recall earlier input'],
+  ['@, !', '@FILE or @FILE#20-45 attaches a file to the message; !COMMAND runs a command of yours'],
+  ['Ctrl-R', 'search earlier input; letters find it, Enter takes it'],
+  ['Ctrl-O', 'print the last output in full, as /output does'],
+  ['Alt-1 … 9', 'change to a tab; /open opens one'],
+  ['Esc', 'stop the answer and keep the line; close a list'],
   ['Ctrl-C', 'clear the line, or stop the answer; twice: leave'],
   ['Ctrl-D', 'leave; a run in progress continues'],
 ];

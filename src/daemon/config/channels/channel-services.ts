@@ -6,12 +6,15 @@ import type { LiveConfig } from '../live-config.ts';
 export const channelServices = (
   live: Pick<LiveConfig, 'channels' | 'privateHosts'>,
   fetch: ChannelServices['telegram']['fetch'],
-): ChannelServices => ({
-  webhooks: { destinations: () => live.channels.webhooks, fetch },
-  telegram: {
-    settings: () => live.channels.telegram,
-    fetch,
-    fetchMedia: createPublicFetch(fetch, () => live.privateHosts),
-  },
-  whatsapp: { settings: () => live.channels.whatsapp, fetch },
-});
+): ChannelServices => {
+  const fetchMedia = createPublicFetch(fetch, () => live.privateHosts);
+  return {
+    webhooks: { destinations: () => live.channels.webhooks, fetch },
+    telegram: {
+      settings: () => live.channels.telegram,
+      fetch,
+      fetchMedia,
+    },
+    whatsapp: { settings: () => live.channels.whatsapp, fetch, fetchMedia },
+  };
+};

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import { imageTypeOf, safeFileName } from '../../../content/file-kind.ts';
+import { mediaTypeOf } from '../../../content/media-type.ts';
 import { EgressError } from '../../../egress/guarded-egress.ts';
 import { BodyTooLarge, boundedBody } from './bounded-body.ts';
 import { CallWait } from './call-wait.ts';
@@ -19,7 +20,7 @@ export type Media =
 /** For an answer, and for each piece of the file. */
 const TIMEOUT_MS = 30_000;
 
-/** Loads a file that is sent with a message. Its bytes decide whether it is an image. */
+/** Loads a file that is sent with a message. Its bytes decide about its type, as far as they show it. */
 export async function loadMedia(
   url: string,
   { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
@@ -51,11 +52,12 @@ const failed = (why: string): Media => ({ kind: 'failed', why });
 function toMedia(bytes: Buffer, { url, said }: { url: string; said: string | null }): Media {
   if (bytes.length === 0) return failed('it is empty');
   const image = imageTypeOf(bytes);
-  const contentType = image ?? said?.split(';')[0]?.trim() ?? '';
+  const media = mediaTypeOf(bytes);
+  const contentType = image ?? media?.mime_type ?? said?.split(';')[0]?.trim() ?? '';
   return {
     kind: 'loaded',
     bytes,
-    fileName: safeFileName(nameIn(url), image === undefined ? 'text' : 'image'),
+    fileName: safeFileName(nameIn(url), image === undefined ? (media?.kind ?? 'text') : 'image'),
     contentType: /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : 'application/octet-stream',
     isImage: image !== undefined,
   };

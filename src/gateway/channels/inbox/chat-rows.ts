@@ -36,6 +36,26 @@ export const readLastChat = (
     .limit(1)
     .executeTakeFirst();
 
+/** How many chats are looked at for one of a person who may write now. */
+const MOST_CHATS = 100;
+
+/** The direct chats of an owner, the one in which somebody last wrote first. */
+export const readDirectChats = (
+  { db }: Pick<Store, 'db'>,
+  { ownerId, channel }: { ownerId: string; channel: string | undefined },
+): Promise<Pick<ChatTable, 'channel' | 'chat' | 'last_sender'>[]> =>
+  db
+    .selectFrom('channel_chats')
+    .innerJoin('workstreams', 'workstreams.ws_id', 'channel_chats.ws_id')
+    .select(['channel_chats.channel', 'channel_chats.chat', 'channel_chats.last_sender'])
+    .where('channel_chats.kind', '=', 'dm')
+    .where('channel_chats.last_in_ms', 'is not', null)
+    .where('workstreams.owner_id', '=', ownerId)
+    .$if(channel !== undefined, (query) => query.where('channel_chats.channel', '=', channel ?? ''))
+    .orderBy('channel_chats.last_in_ms', 'desc')
+    .limit(MOST_CHATS)
+    .execute();
+
 /** The private workstream of a person's direct chat, if it belongs to another user than this one. Empty: the operator. */
 export const readChatOfOther = async (
   { db }: Pick<Store, 'db'>,

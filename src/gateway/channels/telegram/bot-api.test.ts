@@ -6,9 +6,9 @@ import { type Clock, systemClock } from '../../../clock.ts';
 import { createGuardedEgress, EgressError } from '../../../egress/guarded-egress.ts';
 import { closeServer, listen } from '../../../listen.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
+import { Upload } from '../calls/form-body.ts';
 import { createBotApi } from './bot-api.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
-import { Upload } from './wire/request-body.ts';
 
 const TOKEN = '4242:canary-Token_of-the-bot';
 const { fetch } = createGuardedEgress({ privateHosts: () => [], environment: {} });

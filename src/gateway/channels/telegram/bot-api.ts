@@ -3,13 +3,14 @@ import type { ApiError, ApiMethods, ApiSuccess, Opts } from '@grammyjs/types';
 import type { Clock } from '../../../clock.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
+import type { Upload } from '../calls/form-body.ts';
 import { readAnswer, toAnswer } from '../calls/json-answer.ts';
 import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
 import type { ServiceErrorKind } from '../calls/service-error.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
-import { toRequestBody, type Upload } from './wire/request-body.ts';
+import { toRequestBody } from './wire/request-body.ts';
 
 /** A method of the Bot API, such as `sendMessage`. */
 export type BotMethod = keyof ApiMethods<Upload>;

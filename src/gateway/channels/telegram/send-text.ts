@@ -1,9 +1,9 @@
 import type { Opts } from '@grammyjs/types';
 import type { CallLimits } from '../calls/call-wait.ts';
+import type { Upload } from '../calls/form-body.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import type { Bot } from './bots.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
-import type { Upload } from './wire/request-body.ts';
 
 /** The chat of a destination, as Telegram is told it. */
 export interface Address {

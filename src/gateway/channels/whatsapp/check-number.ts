@@ -9,7 +9,7 @@ const TIMEOUT_MS = 20_000;
 /** Asks WhatsApp which telephone number the settings name, with this access token or that of the environment. */
 export async function checkNumber(
   { token, signal }: { token: string | undefined; signal: AbortSignal },
-  { settings, fetch, clock }: WhatsAppDeps & { clock: Pick<Clock, 'sleep'> },
+  { settings, fetch, clock }: Pick<WhatsAppDeps, 'settings' | 'fetch'> & { clock: Pick<Clock, 'sleep'> },
 ): Promise<{ account: string; bot: string }> {
   const current = settings();
   if (current === undefined) throw new GatewayError('NOT_LINKED', 'WhatsApp is not set up.');

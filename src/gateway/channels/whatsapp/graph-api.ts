@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../clock.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
+import { toForm, Upload } from '../calls/form-body.ts';
 import { readAnswer, toAnswer } from '../calls/json-answer.ts';
 import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
@@ -17,9 +19,13 @@ export interface GraphApi {
   identify(limits: CallLimits): Promise<string>;
   /** Marks a message as read. `isTyping`: shows for up to 25 seconds that an answer is being written. */
   markRead(messageId: string, limits: CallLimits & { isTyping: boolean }): Promise<void>;
+  /** Uploads a file and returns its id, by which messages name it. WhatsApp keeps it for 30 days. */
+  upload(file: NewFile, limits: CallLimits): Promise<string>;
   /** Downloads a file of a message by its id. Its address expires, so it is asked for first. */
   openMedia(mediaId: string, limits: CallLimits & { maxBytes: number }): Promise<OpenedFile>;
 }
+
+type NewFile = ConstructorParameters<typeof Upload>[0];
 
 interface GraphApiDeps {
   phoneNumberId: string;
@@ -30,7 +36,7 @@ interface GraphApiDeps {
   clock: Pick<Clock, 'sleep'>;
 }
 
-type Request = { what: string; wait: CallWait } & RequestInit;
+type Request = { what: string; wait: CallWait; headers?: Record<string, string> } & Omit<RequestInit, 'headers'>;
 
 /** Follows no redirect and retries nothing: the caller decides what to do next. */
 export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clock }: GraphApiDeps): GraphApi {
@@ -38,7 +44,7 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
   const scrub = (text: string) => (accessToken === '' ? text : text.replaceAll(accessToken, '[access token]'));
   const request = async (url: string, { what, wait, ...init }: Request): Promise<Response> => {
     if (wait.signal.aborted) throw new GraphError('unreachable', `${what} was cancelled before it was sent.`);
-    const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', ...init.headers, authorization: `Bearer ${accessToken}` };
     try {
       return await fetch(url, { ...init, headers, signal: wait.signal });
     } catch (error) {
@@ -85,6 +91,15 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
       const typing = isTyping ? { typing_indicator: { type: 'text' } } : {};
       await post('the read mark', { status: 'read', message_id: messageId, ...typing }, limits);
     },
+    async upload(file, limits) {
+      using wait = new CallWait(limits, clock);
+      const what = 'the upload';
+      const path = `${encodeURIComponent(phoneNumberId)}/media`;
+      const answer = await call(path, { method: 'POST', ...uploadOf(file), what, wait });
+      const id = field(answer, 'id');
+      if (typeof id === 'string' && id !== '') return id;
+      throw noAnswer({ what, method: 'POST' }, 'no id of the file');
+    },
     async openMedia(mediaId, { maxBytes, ...limits }) {
       const wait = new CallWait(limits, clock);
       try {
@@ -100,6 +115,11 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
       }
     },
   };
+}
+
+function uploadOf(file: NewFile) {
+  const fields = { messaging_product: 'whatsapp', type: file.contentType };
+  return toForm({ fields, files: { file: new Upload(file) } }, `headgate-${randomUUID()}`);
 }
 
 /** Only POST changes something. */

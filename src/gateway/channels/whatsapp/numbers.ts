@@ -12,11 +12,13 @@ export interface WhatsAppDeps {
   /** Read at each use; undefined: there is no number. */
   settings(): WhatsAppSettings | undefined;
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /** For files that are sent. Refuses private addresses. */
+  fetchMedia(url: string, init: RequestInit): Promise<Response>;
 }
 
 /** Returns the number in force; undefined if there is none, or a secret of it is missing. */
 export function createNumbers(
-  { settings, fetch }: WhatsAppDeps,
+  { settings, fetch }: Pick<WhatsAppDeps, 'settings' | 'fetch'>,
   clock: Pick<Clock, 'sleep'>,
 ): () => WhatsAppNumber | undefined {
   let made: { key: string; api: GraphApi } | undefined;

@@ -6,8 +6,11 @@ export type OutgoingMessage =
   | { type: 'image' | 'video' | 'document'; media: MediaSource; caption?: string }
   | { type: 'audio'; media: MediaSource };
 
-/** A file that was uploaded, or one that WhatsApp fetches. */
-type MediaSource = { id: string; fileName?: string } | { link: string; fileName?: string };
+/** A file that was uploaded. */
+interface MediaSource {
+  id: string;
+  fileName?: string;
+}
 
 /** Limits of WhatsApp. */
 const MAX_BUTTONS = 3;
@@ -23,16 +26,14 @@ export function toBody(message: OutgoingMessage): Record<string, unknown> {
     case 'template':
       return { type: 'template', template: toTemplate(message) };
     case 'audio':
-      return { type: 'audio', audio: toSource(message.media) };
+      return { type: 'audio', audio: { id: message.media.id } };
     default: {
       const { type, media, caption } = message;
       const named = type === 'document' && media.fileName !== undefined && { filename: media.fileName };
-      return { type, [type]: { ...toSource(media), ...named, ...(caption !== undefined && { caption }) } };
+      return { type, [type]: { id: media.id, ...named, ...(caption !== undefined && { caption }) } };
     }
   }
 }
-
-const toSource = (media: MediaSource) => ('id' in media ? { id: media.id } : { link: media.link });
 
 function toInteractive({ text, buttons }: Extract<OutgoingMessage, { type: 'buttons' }>) {
   if (buttons.length === 0 || buttons.length > MAX_BUTTONS)

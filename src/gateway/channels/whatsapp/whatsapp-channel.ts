@@ -1,8 +1,11 @@
+import { warn } from '../../../../protocol/notice.ts';
 import type { Clock } from '../../../clock.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { Store } from '../../store/store.ts';
+import type { MediaDeps } from '../calls/load-media.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { type Button, readCard } from '../chats/approval-card.ts';
+import { trustIn } from '../chats/trust-in.ts';
 import { readChat } from '../inbox/chat-rows.ts';
 import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
@@ -15,17 +18,31 @@ import type { WhatsAppSettings } from './whatsapp-settings.ts';
 interface WhatsAppChannelDeps {
   number(): WhatsAppNumber | undefined;
   settings(): WhatsAppSettings | undefined;
+  /** For files that are sent. Refuses private addresses. */
+  fetchMedia: MediaDeps['fetch'];
   store: Pick<Store, 'db' | 'commit'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
   metrics: Pick<ChannelMetrics, 'channelPart'>;
 }
 
 /** Sends messages to people at WhatsApp. Their names are telephone numbers, or their session keys. */
-export const createWhatsAppChannel = ({ number, settings, store, clock, metrics }: WhatsAppChannelDeps): Channel => ({
+export const createWhatsAppChannel = ({
+  number,
+  settings,
+  fetchMedia: fetch,
+  store,
+  clock,
+  metrics,
+}: WhatsAppChannelDeps): Channel => ({
   name: 'whatsapp',
   get destinations() {
     return settings() === undefined ? [] : undefined;
   },
+  get notice() {
+    const current = settings();
+    return current === undefined || current.template !== undefined ? undefined : NO_TEMPLATE;
+  },
+  trustIn: (senderId) => trustIn({ channel: 'whatsapp', senderId }, { settings: settings(), store }),
   async find(to, viewer) {
     const [, chat] = NAME.exec(to) ?? [];
     return chat && findChat({ channel: 'whatsapp', chat }, viewer, store);
@@ -35,12 +52,17 @@ export const createWhatsAppChannel = ({ number, settings, store, clock, metrics 
     if (!current) throw new DeliveryError('whatsapp is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { render, send, mayTell } = await prepare(delivery, current, { store, clock });
+    const { render, send, mayTell } = await prepare(delivery, current, { fetch, store, clock, signal });
     const sent = { channel: 'whatsapp', delivery, ambiguous, render, send, mayTell };
     await sendParts(sent, { store, clock, metrics });
     return 'taken';
   },
 });
+
+const NO_TEMPLATE = warn(
+  'template_missing',
+  'WhatsApp accepts messages for 24 hours after the last message of the person. Later ones fail, because channels.whatsapp.template names no approved template.',
+);
 
 const NAME = /^(?:whatsapp:)?\+?(\d{1,20})$/;
 
@@ -58,22 +80,25 @@ interface Prepared {
   mayTell: boolean;
 }
 
-/** How a message is sent: as text, as a question with buttons, as an answer to its question, or as a template. */
+type PrepareDeps = Pick<WhatsAppChannelDeps, 'store' | 'clock'> & MediaDeps & { signal: AbortSignal };
+
+/** How a message is sent: as text, with a file, as a question with buttons, as an answer to its question, or as a template. */
 async function prepare(
   delivery: Delivery,
   { api, settings }: WhatsAppNumber,
-  { store, clock }: Pick<WhatsAppChannelDeps, 'store' | 'clock'>,
+  { fetch, store, clock, signal }: PrepareDeps,
 ): Promise<Prepared> {
-  const { renderForWhatsApp: render, toParameter } = await import('../loaded-services.ts');
+  const { renderForWhatsApp: render, prepareWhatsAppMedia, toParameter } = await import('../loaded-services.ts');
   const { template } = settings;
   const card = await readCard(delivery, store);
   if (card === 'none') return { render: () => [], send: async () => '', mayTell: false };
-  const text = delivery.mediaUrl === undefined ? delivery.message : `${delivery.message}\n\n${delivery.mediaUrl}`;
   const post = (message: OutgoingMessage & { replyTo?: string }) => api.send(delivery.to, message, LIMITS);
-  const asTemplate = ({ plain }: RenderedChunk) =>
-    template ? post({ type: 'template', ...template, parameters: [toParameter(plain)] }) : undefined;
+  const asTemplate = ({ plain, mediaUrl }: RenderedChunk) =>
+    template
+      ? post({ type: 'template', ...template, parameters: [toParameter(withAddress(plain, mediaUrl))] })
+      : undefined;
   if (template && !(await isWindowOpen(delivery.to, { store, clock }))) {
-    const line = toParameter(text);
+    const line = toParameter(withAddress(delivery.message, delivery.mediaUrl));
     return {
       render: () => (line === '' ? [] : [{ formatted: line, plain: line }]),
       send: async (chunk) => (await asTemplate(chunk)) ?? '',
@@ -91,13 +116,21 @@ async function prepare(
     }
   };
   if (card?.kind === 'question' && card.buttons.length > 0) return withButtons(card, { render, send });
+  if (delivery.mediaUrl !== undefined) {
+    const media = await prepareWhatsAppMedia(delivery, delivery.mediaUrl, { api, store, signal, fetch, clock });
+    return { render: media.render, send: (chunk) => send(chunk, media.toMessage(chunk)), mayTell: false };
+  }
   const replyTo = card?.kind === 'decision' ? { replyTo: card.messageId } : {};
   return {
-    render: () => render(text),
+    render: () => render(delivery.message),
     send: (chunk) => send(chunk, { type: 'text', text: chunk.formatted, ...replyTo }),
     mayTell: card === undefined,
   };
 }
+
+/** Templates and their parameters are texts, so a file is named by its address. */
+const withAddress = (message: string, mediaUrl: string | undefined): string =>
+  mediaUrl === undefined ? message : `${message}\n\n${mediaUrl}`;
 
 async function isWindowOpen(
   chat: string,

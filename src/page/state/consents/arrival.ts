@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Browser } from '../browser.ts';
+import { findPlace, type Place } from '../finding/message-link.ts';
 import { findLoginCode, findProviderProblem } from '../login.ts';
 import { type ConsentResult, findConsentResult } from './consent-result.ts';
 
@@ -8,6 +9,7 @@ export class Arrival {
   readonly #address: Pick<Browser, 'fragment' | 'search'>;
   readonly #consent = signal<ConsentResult | undefined>(undefined);
   #isNew = false;
+  #place: Place | undefined;
 
   constructor(address: Pick<Browser, 'fragment' | 'search'>) {
     this.#address = address;
@@ -27,11 +29,20 @@ export class Arrival {
     this.#isNew = false;
   }
 
+  /** The conversation that a link leads to; only the first call returns it. */
+  takePlace(): Place | undefined {
+    const place = this.#place;
+    this.#place = undefined;
+    return place;
+  }
+
   /** Returns the code of a login link, and the problem of a login through a provider. */
   read(): { code: string | undefined; problem: string | undefined } {
     const { fragment, search } = this.#address;
     const code = findLoginCode(`#${fragment.read()}`);
-    if (code !== undefined) fragment.clear();
+    const place = findPlace(fragment.read());
+    if (code !== undefined || place !== undefined) fragment.clear();
+    this.#place = place ?? this.#place; // kept until the login
     const text = search.read();
     const [problem, consent] = [findProviderProblem(text), findConsentResult(text)];
     if (problem !== undefined || consent !== undefined) search.clear();

@@ -13,6 +13,8 @@ function tab(wsId: string, parentWsId?: string, state: WorkstreamState = 'idle')
     queue: signal([]),
     draft: signal(''),
     chips: signal([]),
+    goal: signal(undefined),
+    search: signal(undefined),
     sending: signal([]),
   };
   const nothing = () => undefined;

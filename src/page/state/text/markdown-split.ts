@@ -1,4 +1,5 @@
 import { Lexer, type Token, type Tokens } from 'marked';
+import { EXTRAS } from './markdown-extras.ts';
 
 /** One block of a Markdown text: a paragraph, a list, a code fence. */
 export interface MarkdownPart {
@@ -34,7 +35,7 @@ function countSettled(parts: readonly MarkdownPart[]): number {
 function readFrom(text: string, from: number): MarkdownPart[] {
   const parts: MarkdownPart[] = [];
   let at = from;
-  for (const token of new Lexer({ gfm: true }).lex(text.slice(from))) {
+  for (const token of new Lexer(EXTRAS).lex(text.slice(from))) {
     if (token.type !== 'space' && token.type !== 'def') parts.push({ at, token });
     at += token.raw.length;
   }

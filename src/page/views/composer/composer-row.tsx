@@ -7,6 +7,7 @@ import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { AttachButton } from './attach-button.tsx';
+import { DictateButton } from './dictate-button.tsx';
 import { ModelPicker } from './model-picker.tsx';
 import { StopButton } from './stop-button.tsx';
 import { TokenStatus } from './token-status.tsx';
@@ -28,6 +29,7 @@ export function ComposerRow({ app, desk, tab, conversation, mayGo }: ComposerRow
   return (
     <div class={`composer-row ${fold}`}>
       <AttachButton desk={desk} tab={tab} />
+      <DictateButton tab={tab} />
       <button
         ref={button}
         type="button"

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -9,7 +10,9 @@ import type { Tab } from '../../state/tab.ts';
 import { takesFiles } from './attach-button.tsx';
 import { ChipList } from './chip-list.tsx';
 import { ComposerRow } from './composer-row.tsx';
+import { type Pasted, PastedNotice } from './pasted-notice.tsx';
 import { QueueList } from './queue-list.tsx';
+import { useHistory } from './use-history.ts';
 import { useSuggestions } from './use-suggestions.ts';
 
 interface ComposerProps {
@@ -28,6 +31,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const suggestions = useSuggestions({ desk, tab });
   const { offered, active } = suggestions;
   const draft = tab.draft.value;
+  const pasted = useSignal<Pasted | undefined>(undefined);
   const busy = isBusy(conversation.state);
   const chips = tab.chips.value;
   const isSomething = draft.trim() !== '' || chips.length > 0;
@@ -41,8 +45,9 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const submit = (how?: { steer: true }) => {
     if (mayGo) void desk.actions.submit(tab, how);
   };
+  const recall = useHistory(tab, conversation);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (suggestions.onKeyDown(event)) return;
+    if (suggestions.onKeyDown(event) || recall(event)) return;
     if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
     event.preventDefault();
     submit(busy && (event.ctrlKey || event.metaKey) ? { steer: true } : undefined);
@@ -57,13 +62,20 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
         <CommandList offered={offered} active={active} onTake={suggestions.take} />
         <form
           class="composer-box"
-          {...takesFiles({ desk, tab })}
+          {...takesFiles({
+            desk,
+            tab,
+            onPasted: (text) => {
+              pasted.value = text;
+            },
+          })}
           onSubmit={(event) => {
             event.preventDefault();
             submit();
           }}
         >
           <ChipList desk={desk} tab={tab} />
+          <PastedNotice desk={desk} tab={tab} pasted={pasted} />
           <textarea
             ref={field}
             id="message"

@@ -2,6 +2,8 @@ import { type Signal, signal } from '@preact/signals';
 
 /** How far from the end still counts as reading the end. */
 const NEAR_PX = 48;
+/** How far below the edge a held element stands. */
+const HELD_PX = 16;
 const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
 /**
@@ -64,6 +66,17 @@ export class Following {
     this.#view?.scrollTo({ top: this.#view.scrollHeight });
   };
 
+  /** Shows an element, or a range in it, and no longer follows the end. */
+  hold(element: Element, range?: Range): void {
+    const view = this.#view;
+    if (!view) return;
+    this.isFollowing.value = false;
+    const [edge, at] = range ? [range.getBoundingClientRect().top, view.clientHeight / 3] : [topOn(element), HELD_PX];
+    view.scrollTop += edge - topOn(view) - at;
+    this.#seen = measure(view);
+    this.#anchor = { element, top: this.#topOf(element) };
+  }
+
   #onScroll(view: HTMLElement): void {
     const now = measure(view);
     const seen = this.#seen;
@@ -109,6 +122,8 @@ function elementAt(content: Element, line: number): Element | undefined {
   }
   return found;
 }
+
+const topOn = (element: Element): number => element.getBoundingClientRect().top;
 
 const measure = ({ scrollTop, scrollHeight, clientHeight }: Element) => ({ scrollTop, scrollHeight, clientHeight });
 

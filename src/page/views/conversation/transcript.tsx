@@ -6,6 +6,9 @@ import { type ApprovalBlock, findPendingApproval } from '../../state/conversatio
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import { joinTexts, type Tab } from '../../state/tab.ts';
 import { toTitle } from '../approvals/approval-card.tsx';
+import { FindBar } from '../finding/find-bar.tsx';
+import { keepMarks } from '../finding/marks.ts';
+import { useGoal } from '../finding/use-goal.ts';
 import { Icon } from '../icons.tsx';
 import { Summary } from '../summaries/summary.tsx';
 import { useSummaryFold } from '../summaries/use-summary-fold.ts';
@@ -28,9 +31,13 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const loadEarlier = useLoadEarlier(desk, tab);
   const { isFolded, toggle, blocks: shown } = useSummaryFold(blocks, rememberedOf(tab));
   const hasEarlier = truncated && !isFolded;
-  const { scroller, content, space, following, drawn, above, below } = useBlockWindow(shown, () => {
-    if (hasEarlier && !following.isFollowing.peek()) loadEarlier();
+  const window = useBlockWindow(shown, () => {
+    if (hasEarlier && !window.following.isFollowing.peek()) void loadEarlier();
   });
+  const { scroller, content, space, following, drawn, above, below } = window;
+  useGoal(tab, { window, blocks, shown, truncated, unfold: toggle, loadEarlier: () => void loadEarlier() });
+  const words = tab.search.value;
+  useEffect(() => (content.current && words ? keepMarks(content.current, words) : undefined), [words, content]);
   const pending = findPendingApproval(blocks);
   const sending = tab.sending.value;
   const isSending = sending.length > 0;
@@ -47,7 +54,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
         <div class="transcript" ref={scroller} tabIndex={-1}>
           <div class="column" ref={content}>
             {hasEarlier && (
-              <button type="button" class="quiet earlier" onClick={() => loadEarlier({ again: true })}>
+              <button type="button" class="quiet earlier" onClick={() => void loadEarlier({ again: true })}>
                 Load earlier messages
               </button>
             )}
@@ -79,21 +86,36 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
             {conversation.waiting && !conversation.wait && <Waiting />}
           </div>
         </div>
+        {words !== undefined && (
+          <FindBar
+            tab={tab}
+            blocks={blocks}
+            words={words}
+            truncated={truncated}
+            loadEarlier={async () =>
+              (await loadEarlier({ again: true })) && tab.conversation.peek()?.truncated === true
+            }
+          />
+        )}
         {!following.isFollowing.value && <WayBack pending={pending} jump={following.jump} />}
       </div>
     </InConversation.Provider>
   );
 }
 
-/** Loads one page at a time. After a failure, only a call with `again` retries. */
-function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) => void {
-  const state = useRef<'ready' | 'loading' | 'failed'>('ready');
+/** Loads one page at a time and resolves to whether it came. After a failure, only a call with `again` retries. */
+function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) => Promise<boolean> {
+  const loading = useRef<Promise<boolean>>(undefined);
+  const hasFailed = useRef(false);
   return ({ again = false } = {}) => {
-    if (state.current === 'loading' || (state.current === 'failed' && !again)) return;
-    state.current = 'loading';
-    void desk.actions.loadEarlier(tab).then((loaded) => {
-      state.current = loaded ? 'ready' : 'failed';
+    if (loading.current) return loading.current;
+    if (hasFailed.current && !again) return Promise.resolve(false);
+    loading.current = desk.actions.loadEarlier(tab).then((isLoaded) => {
+      hasFailed.current = !isLoaded;
+      loading.current = undefined;
+      return isLoaded;
     });
+    return loading.current;
   };
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Block } from '../../state/conversation/blocks.ts';
 import { Following } from './following.ts';
 
-interface BlockWindow {
+export interface BlockWindow {
   scroller: { current: HTMLDivElement | null };
   content: { current: HTMLDivElement | null };
   /** The empty element directly before the first drawn block; its height is `above`. */
@@ -18,6 +18,12 @@ interface BlockWindow {
   following: Following;
   /** The blocks to draw. */
   drawn: readonly Block[];
+  /** Where they are among all. */
+  span: Span;
+  /** The top of each block in pixels. */
+  tops: readonly number[];
+  /** Draws the block with this index, and some around it. */
+  draw(index: number): void;
   /** Pixels that stand for the blocks before and after them. */
   above: number;
   below: number;
@@ -82,6 +88,9 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
     space,
     following,
     drawn: blocks.slice(span.first, span.last),
+    span,
+    tops,
+    draw: (index) => choose(toPlace(blocks, spanAround(blocks, index))),
     above: tops[span.first] ?? 0,
     below: end - (tops[span.last] ?? end),
   };
@@ -111,6 +120,10 @@ interface Place extends Span {
 const toPlace = (blocks: readonly Block[], span: Span): Place => ({ ...span, key: blocks[span.first]?.key });
 
 const tailOf = ({ length }: readonly Block[]): Span => ({ first: Math.max(0, length - FIRST_BLOCKS), last: length });
+const spanAround = ({ length }: readonly Block[], index: number): Span => ({
+  first: Math.max(0, index - 1),
+  last: Math.min(length, index + FIRST_BLOCKS),
+});
 /** Number of blocks drawn in the first frame; the next frames fill the screen. */
 const FIRST_BLOCKS = 5;
 /** More blocks than are ever appended between two frames. */

@@ -54,6 +54,11 @@ export function CronJobCard({ app, desk, job, now, words, onEdit }: CronJobCardP
           />
         )}
       </div>
+      {job.notices?.map(({ code, text }) => (
+        <p class="soft" key={code}>
+          {text}
+        </p>
+      ))}
       {job.state.alert && <p class="job-alert">Alert: {job.state.consecutiveErrors} errors in a row.</p>}
       <p class="problem" role="alert">
         {problem.value}

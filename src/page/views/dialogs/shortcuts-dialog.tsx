@@ -5,6 +5,7 @@ import { Dialog } from './dialog.tsx';
 /** Keys that work only inside the focused part of the page. */
 const IN_PLACE = [
   { keys: ['Enter'], does: 'Send (with Shift: new line)' },
+  { keys: ['↑', '↓'], does: 'Earlier messages, in an empty message field' },
   { keys: ['/'], does: 'List commands, at the start of a message' },
   { keys: ['Esc', 'Esc'], does: 'Stop the run' },
   { keys: ['↑', '↓'], does: 'Move through lists' },

@@ -10,5 +10,6 @@ export const CHANNELS = new LazyPart(() => import('../channels/channels-view.tsx
 export const USAGE = new LazyPart(() => import('../usage/usage-view.tsx'));
 export const SAVED = new LazyPart(() => import('../dialogs/saved-dialog.tsx'));
 export const SHORTCUT_LIST = new LazyPart(() => import('../dialogs/shortcuts-dialog.tsx'));
+export const FORMULA = new LazyPart(() => import('../math/formula.tsx'));
 export const CHANGES = new LazyPart(() => import('../changes/changes-dialog.tsx'));
 export const OWNER = new LazyPart(() => import('../conversation/head/owner-dialog.tsx'));

@@ -1,9 +1,13 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { useMemo } from 'preact/hooks';
 import { showHidden } from '../../state/text/hidden-characters.ts';
+import { isFootnote, isFootnoteMark, isMath } from '../../state/text/markdown-extras.ts';
 import { LONG_PARAGRAPH, toPieces } from '../../state/text/paragraph-pieces.ts';
+import { FormulaPart } from '../math/formula-part.tsx';
 import { CodeBlock } from './code.tsx';
 import { CodeText } from './code-text.tsx';
+import { Footnote, FootnoteMark } from './footnotes.tsx';
+import { MarkdownTable } from './markdown-table.tsx';
 import { useStepwise } from './stepwise.ts';
 
 /** A longer heading or piece of HTML was not written for reading and is shown as source text. */
@@ -26,7 +30,7 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
       </div>
     );
   }
-  if (!isMarked(token)) return <>{token.raw}</>;
+  if (!isMarked(token)) return <Extra token={token} />;
   switch (token.type) {
     case 'code':
       return <CodeBlock text={token.text} language={token.lang ?? ''} growing={growing} />;
@@ -41,7 +45,7 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
     case 'list':
       return <List token={token} growing={growing} />;
     case 'table':
-      return <Table token={token} />;
+      return <MarkdownTable token={token} step={STEP_ITEMS} draw={drawInlines} />;
     case 'hr':
       return <hr />;
     case 'space':
@@ -64,7 +68,7 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
 const isTooLong = ({ type, raw }: Token): boolean => raw.length > MAX_CHARS && !PIECEMEAL.includes(type);
 const PIECEMEAL = ['code', 'list', 'table', 'blockquote', 'paragraph'];
 
-/** Whether this is a standard token of Marked. Others come only from extensions, which are not used here. */
+/** Whether this is a standard token of Marked. Others come from state/text/markdown-extras.ts. */
 const isMarked = (token: Token): token is MarkedToken => token.type in KNOWN;
 const KNOWN: Record<MarkedToken['type'], true> = {
   blockquote: true,
@@ -119,6 +123,8 @@ const Inlines = ({ tokens }: { tokens: readonly Token[] }) => (
     ))}
   </>
 );
+
+const drawInlines = (tokens: readonly Token[]) => <Inlines tokens={tokens} />;
 
 const KeptInline = ({ token }: { token: Token }) => useMemo(() => <Inline token={token} />, [token.type, token.raw]);
 
@@ -179,44 +185,20 @@ const Item = ({ item, loose, growing }: { item: Tokens.ListItem; loose: boolean;
 
 const toParagraph = (token: Token): Token => (token.type === 'text' ? { ...token, type: 'paragraph' } : token);
 
-function Table({ token: { header, rows } }: { token: Tokens.Table }) {
-  const count = useStepwise(rows.length, STEP_ITEMS);
+/** What models write in addition to the standard. */
+function Extra({ token }: { token: Token }) {
+  if (isMath(token)) return <FormulaPart token={token} />;
+  if (isFootnoteMark(token)) return <FootnoteMark label={token.label} />;
+  if (!isFootnote(token)) return <>{token.raw}</>;
   return (
-    <table>
-      <thead>
-        <tr>
-          {header.map((cell, index) => (
-            <th key={index} align={cell.align ?? undefined}>
-              <Inlines tokens={cell.tokens} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.slice(0, count).map((row, at) => (
-          <Row key={at} cells={row} />
-        ))}
-      </tbody>
-    </table>
+    <Footnote label={token.label}>
+      <Inlines tokens={token.tokens} />
+    </Footnote>
   );
 }
 
-const Row = ({ cells }: { cells: readonly Tokens.TableCell[] }) =>
-  useMemo(
-    () => (
-      <tr>
-        {cells.map((cell, index) => (
-          <td key={index} align={cell.align ?? undefined}>
-            <Inlines tokens={cell.tokens} />
-          </td>
-        ))}
-      </tr>
-    ),
-    [cells.map(({ text }) => text).join('|')],
-  );
-
 function Inline({ token }: { token: Token }) {
-  if (!isMarked(token)) return <>{token.raw}</>;
+  if (!isMarked(token)) return <Extra token={token} />;
   switch (token.type) {
     case 'strong':
       return (

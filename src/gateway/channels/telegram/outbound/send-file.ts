@@ -1,9 +1,9 @@
+import { Upload } from '../../calls/form-body.ts';
 import type { Media } from '../../calls/load-media.ts';
 import type { RenderedChunk } from '../../ledger/chunk-rows.ts';
 import type { Bot } from '../bots.ts';
 import { type Address, asAccepted, LIMITS } from '../send-text.ts';
 import { BotApiError } from '../wire/bot-api-error.ts';
-import { Upload } from '../wire/request-body.ts';
 
 /** Telegram takes images up to this size as photos, and files up to that size. */
 const MAX_PHOTO_BYTES = 10 * 1024 * 1024;

@@ -1,22 +1,23 @@
 /** The preview of one run, while its text is followed. */
 interface OpenPreview extends Disposable {
-  /** Does the work unless the answer is on its way. It must not reject. */
-  show(work: () => Promise<void>): Promise<void>;
+  /** Does the work unless the answer is on its way; undefined: it is. The work must not reject. */
+  show<T>(work: () => Promise<T>): Promise<T | undefined>;
   readonly isOver: boolean;
 }
 
 /** Keeps the edits of a preview from arriving after the answer that takes its place. */
 export class PreviewGate {
-  readonly #open = new Map<string, { isOver: boolean; underWay: Promise<void> }>();
+  readonly #open = new Map<string, { isOver: boolean; underWay: Promise<unknown> }>();
 
   open(runId: string): OpenPreview {
-    const state = { isOver: false, underWay: Promise.resolve() };
+    const state: { isOver: boolean; underWay: Promise<unknown> } = { isOver: false, underWay: Promise.resolve() };
     this.#open.set(runId, state);
     return {
       async show(work) {
-        if (state.isOver) return;
-        state.underWay = work();
-        await state.underWay;
+        if (state.isOver) return undefined;
+        const working = work();
+        state.underWay = working;
+        return await working;
       },
       get isOver() {
         return state.isOver;

@@ -8,7 +8,7 @@ import { leavePreview } from '../../ledger/preview-rows.ts';
 import type { Bot } from '../bots.ts';
 import { render } from '../outbound/render.ts';
 import type { PreviewGate } from './preview-gate.ts';
-import { showPreview } from './show-preview.ts';
+import { type Showing, showPreview } from './show-preview.ts';
 import { StreamedText } from './streamed-text.ts';
 
 interface PreviewDeps {
@@ -94,12 +94,10 @@ export class Previews {
       await this.#pause(work.chat, signal);
       const [part] = render(text.read());
       if (signal.aborted || part === undefined || part.formatted === shown) continue;
-      let goesOn = false;
-      await turn.show(async () => {
-        goesOn = await this.#show(work, part);
-      });
-      if (!goesOn) return;
-      shown = part.formatted;
+      const showing = await turn.show(() => this.#show(work, part));
+      if (showing === undefined || showing === 'over') return;
+      if (showing === 'shown') shown = part.formatted;
+      else text.putBack();
     }
   }
 
@@ -125,19 +123,19 @@ export class Previews {
     if (!signal.aborted) this.#nextMs.set(place, clock.monotonic() + EVERY_MS);
   }
 
-  /** False when nothing more is to be shown. */
-  async #show(work: ChatWork, part: RenderedChunk): Promise<boolean> {
+  async #show(work: ChatWork, part: RenderedChunk): Promise<Showing> {
     const { bot: current, store, clock, log } = this.#deps;
     const bot = current();
-    if (!bot) return false;
+    if (!bot) return 'over';
     const place = placeOf(work.chat);
     try {
-      const waitMs = await showPreview(part, { chat: work.chat, runId: work.run.runId }, { bot, store, clock });
-      if (waitMs) this.#nextMs.set(place, clock.monotonic() + waitMs);
-      return waitMs !== undefined;
+      const showing = await showPreview(part, { chat: work.chat, runId: work.run.runId }, { bot, store, clock });
+      if (typeof showing === 'object' && showing.waitMs > 0)
+        this.#nextMs.set(place, clock.monotonic() + showing.waitMs);
+      return showing;
     } catch (err) {
       log.warn({ err, runId: work.run.runId }, 'an answer in progress could not be shown');
-      return false;
+      return 'over';
     }
   }
 }

@@ -15,6 +15,11 @@ export class StreamedText {
     return this.#grown.promise;
   }
 
+  /** What was read counts as not read. */
+  putBack(): void {
+    this.#grown.resolve();
+  }
+
   read(): string {
     this.#grown = Promise.withResolvers();
     return this.#text;

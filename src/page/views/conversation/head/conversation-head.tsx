@@ -48,6 +48,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
       )}
       <ModeMenu app={app} desk={desk} tab={tab} conversation={conversation} />
       <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
+      {conversation.blocks.length > 0 && <FindButton tab={tab} />}
       {conversation.blocks.length > 0 && <ChangesButton app={app} desk={desk} tab={tab} overlay={overlay} />}
       {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} overlay={overlay} />}
       <span class="facts">
@@ -60,6 +61,21 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
     </header>
   );
 }
+
+/** A phone has no room for the button, so the menu beside it has an entry. */
+const FindButton = ({ tab }: { tab: Tab }) => (
+  <button
+    type="button"
+    class="quiet icon-only head-changes"
+    aria-label="Find in this conversation"
+    title="Find in this conversation (Ctrl+F)"
+    onClick={() => {
+      tab.search.value ??= '';
+    }}
+  >
+    <Icon name="search" />
+  </button>
+);
 
 /** The model's own name, or its alias until the model server has reported the name. */
 const ModelChip = ({ model, alias }: { model: string; alias: string }) => (

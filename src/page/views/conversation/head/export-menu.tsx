@@ -14,7 +14,7 @@ interface ExportMenuProps {
   overlay: Overlay;
 }
 
-/** Offers the conversation as a download, and on a phone what runs changed on disk. */
+/** Offers the conversation as a download, and on a phone what the head has no room for. */
 export const ExportMenu = ({ tab, name, overlay }: ExportMenuProps) => (
   <HeadMenu label="Export" icon="down">
     {(close) => [
@@ -25,6 +25,18 @@ export const ExportMenu = ({ tab, name, overlay }: ExportMenuProps) => (
           </a>
         </li>
       )),
+      <li key="find" class="for-phones">
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            close();
+            tab.search.value ??= '';
+          }}
+        >
+          Find in this conversation
+        </button>
+      </li>,
       <li key="changes" class="for-phones">
         <button
           type="button"

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Desk } from '../../../state/app.ts';
 import { type AskedTurn, toAnswerText } from '../../../state/conversation/asked-turn.ts';
 import type { UserBlock } from '../../../state/conversation/blocks.ts';
+import { toFragment } from '../../../state/finding/message-link.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon, type IconName } from '../../icons.tsx';
 import { MessageTime } from './message-time.tsx';
@@ -20,7 +21,7 @@ interface MessageActionsProps {
 }
 
 /** What can be done with a message: shown on hover and focus; on a touch screen, behind a button. */
-export function MessageActions({ block, mayWrite, tab, ...others }: MessageActionsProps) {
+export function MessageActions({ block, turn, mayWrite, tab, ...others }: MessageActionsProps) {
   const [isOpen, setOpen] = useState(false);
   // Browsers allow clipboard access only on https and localhost.
   const copy = navigator.clipboard && ((text: string) => void (text !== '' && navigator.clipboard.writeText(text)));
@@ -55,7 +56,8 @@ export function MessageActions({ block, mayWrite, tab, ...others }: MessageActio
         {block.sentMs !== undefined && <MessageTime of="message" atMs={block.sentMs} />}
         {copy && <Action name="Copy this message" icon="copy" run={() => copy(block.text)} />}
         {copy && <Action name="Copy the answer" icon="answer" run={() => copy(answer())} />}
-        {mayWrite && <Changes block={block} tab={tab} {...others} />}
+        {copy && <Action name="Copy a link to this message" icon="link" run={() => copy(toAddress(tab, turn))} />}
+        {mayWrite && <Changes block={block} turn={turn} tab={tab} {...others} />}
       </span>
     </fieldset>
   );
@@ -87,6 +89,9 @@ function Changes({ block, turn, isBusy, wasEditing, desk, tab, edit }: Omit<Mess
     </>
   );
 }
+
+const toAddress = ({ wsId }: Tab, { seq }: AskedTurn): string =>
+  `${location.origin}${location.pathname}#${toFragment({ wsId, seq })}`;
 
 interface ActionProps {
   name: string;

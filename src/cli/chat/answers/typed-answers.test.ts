@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { type Answering, answerLines, answerTyped, hasQuestions } from './typed-answers.ts';
 
 const item = (callId: string, question?: ApprovalItem['question']): ApprovalItem => ({

@@ -6,6 +6,8 @@ export interface LineEditor {
   readonly text: string;
   /** Code units before the cursor. */
   readonly cursor: number;
+  /** Newest first. */
+  readonly history: readonly string[];
   /** Handles one key with all commands of readline: words, kill and yank, undo, history. */
   press(text: string | undefined, key: Key): void;
   insert(text: string): void;
@@ -39,7 +41,11 @@ export function createLineEditor({ history, complete, onHistory }: LineEditorOpt
     removeHistoryDuplicates: true,
     completer: (line: string): [string[], string] => [complete(line), line],
   });
-  reader.on('history', (entries: string[]) => onHistory(entries.map(toLines)));
+  let known = history;
+  reader.on('history', (entries: string[]) => {
+    known = entries.map(toLines);
+    onHistory(known);
+  });
   const clear = () => {
     reader.write(null, { ctrl: true, name: 'e' });
     reader.write(null, { ctrl: true, name: 'u' });
@@ -53,6 +59,9 @@ export function createLineEditor({ history, complete, onHistory }: LineEditorOpt
     },
     get cursor() {
       return reader.cursor;
+    },
+    get history() {
+      return known;
     },
     press: (text, key) => reader.write(text ?? null, key),
     insert,

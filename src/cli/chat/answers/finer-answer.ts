@@ -1,8 +1,8 @@
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import { RULE_TERMS, type RuleTerm, type SuggestedRule } from '../../../protocol/events/rules.ts';
-import { TERM_WORDS, toMatchWords } from '../../../protocol/text/rule-words.ts';
-import type { Question } from '../terminal/question-lines.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { RuleTerm, SuggestedRule } from '../../../../protocol/events/rules.ts';
+import { TERM_WORDS, toMatchWords } from '../../../../protocol/text/rule-words.ts';
+import type { Question } from '../../terminal/question-lines.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
 import { hasQuestions } from './typed-answers.ts';
 
 /** A rule is being chosen: first which one, then for how long. */
@@ -66,8 +66,9 @@ function chooseRule(question: Question, mode: ChoosingRule, key: string | undefi
     const offered = /^[1-9]$/.test(key ?? '') ? offeredIn(question)[Number(key) - 1] : undefined;
     return offered && { ...mode, chosen: { callId: offered.callId, id: offered.rule.id, terms: offered.rule.terms } };
   }
-  const term = RULE_TERMS.find((one) => one === TERM_KEYS[key ?? ''] && chosen.terms.includes(one));
-  return term && { kind: 'decided', rules: [{ callId: chosen.callId, id: chosen.id, term }] };
+  const term = TERM_KEYS[key ?? ''];
+  if (term === undefined || !chosen.terms.includes(term)) return undefined;
+  return { kind: 'decided', rules: [{ callId: chosen.callId, id: chosen.id, term }] };
 }
 
 /** An answer that needs several keys. */

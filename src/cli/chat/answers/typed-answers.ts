@@ -1,9 +1,9 @@
 import type { Key } from 'node:readline';
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import type { AskedQuestion } from '../../../protocol/events/questions/asked-question.ts';
-import type { CallDecisions } from '../../../protocol/methods/approval.ts';
-import type { Question } from '../terminal/question-lines.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { AskedQuestion } from '../../../../protocol/events/questions/asked-question.ts';
+import type { CallDecisions } from '../../../../protocol/methods/approval.ts';
+import type { Question } from '../../terminal/question-lines.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
 
 /** Questions of the agent are answered one after the other. */
 export interface Answering {

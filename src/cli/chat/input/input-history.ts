@@ -1,13 +1,11 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
-
-const Lines = z.array(z.string());
 
 /** Typed lines, newest first. A missing or malformed file counts as empty. */
 export async function readInputHistory(file: string): Promise<string[]> {
   try {
-    return Lines.parse(JSON.parse(await readFile(file, 'utf8')));
+    const lines: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return Array.isArray(lines) && lines.every((line) => typeof line === 'string') ? lines : [];
   } catch {
     return []; // the chat works without its history
   }

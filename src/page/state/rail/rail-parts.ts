@@ -1,0 +1,8 @@
+import type { Pins } from './pins.ts';
+import type { Removals } from './removals.ts';
+
+/** What the list of workstreams has besides the workstreams. */
+export interface RailParts {
+  pins: Pins;
+  removals: Removals;
+}

@@ -1,0 +1,28 @@
+import { useEffect } from 'preact/hooks';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { App, Desk } from '../../state/app.ts';
+
+/** Follows a link to a message: that of the address when the page was opened, and each that the address gets later. */
+export function useLinks({ app, desk }: { app: App; desk: Desk }): void {
+  const isOpen = app.connection.value.kind === 'open';
+  useEffect(() => {
+    if (!isOpen) return;
+    const follow = () => {
+      const place = app.arrival.takePlace();
+      if (place) desk.workstreams.visit(place).catch((error) => tell(desk, error));
+    };
+    const onChange = () => {
+      if (!location.hash.startsWith('#conversation=')) return; // a login link; main.tsx follows it
+      app.arrival.read();
+      follow();
+    };
+    follow();
+    window.addEventListener('hashchange', onChange);
+    return () => window.removeEventListener('hashchange', onChange);
+  }, [app, desk, isOpen]);
+}
+
+function tell({ workstreams }: Desk, error: unknown): void {
+  const tab = workstreams.front.peek();
+  if (tab) tab.problem.value = `The link cannot be followed: ${wordsOf(error)}`;
+}

@@ -1,0 +1,69 @@
+import { useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { App, Desk } from '../../state/app.ts';
+import { narrowSections, SECTION_WORDS } from '../../state/rail/rail-sections.ts';
+import { walk } from '../arrow-keys.ts';
+import { TabButton } from '../tab-button.tsx';
+import { MessageHits } from './message-hits.tsx';
+import { RailSearch } from './rail-search.tsx';
+import { SavedHits } from './saved-hits.tsx';
+import { UndoNotice } from './undo-notice.tsx';
+
+interface TabListProps {
+  app: App;
+  desk: Desk;
+  onChosen(): void;
+}
+
+/** The open workstreams in sections, and what a search finds among the saved ones. */
+export function TabList({ app, desk, onChosen }: TabListProps) {
+  const words = useSignal('');
+  const tabs = desk.workstreams.tabs.value;
+  const sections = narrowSections(desk.workstreams.sections.value, words.value);
+  const listed = sections.flatMap(({ rows }) => rows);
+  const rows = tabs.map(({ row }) => row.value);
+  const { owners } = desk;
+  useEffect(() => void owners.read(rows), [owners, rows.map(({ userId }) => userId).join()]);
+  const mayClose = desk.workstreams.listed.value.length > 1 && app.rights.closeWorkstreams.value;
+  const finish = () => {
+    words.value = '';
+    onChosen();
+  };
+  return (
+    <>
+      <RailSearch words={words} />
+      {/* A tab list may contain only tabs, but each tab has buttons next to it. */}
+      <div
+        role="tablist"
+        aria-label="Open workstreams"
+        aria-orientation="vertical"
+        aria-owns={listed.map(({ tab }) => `tab-${tab.wsId}`).join(' ')}
+      />
+      <ul class="tabs" onKeyDown={(event) => walk(event, '.tab-main')}>
+        {sections.map(({ name, rows: shown }) => (
+          <Fragment key={name}>
+            {sections.length > 1 && <li class="tabs-head">{SECTION_WORDS[name]}</li>}
+            {shown.map((row) => (
+              <TabButton
+                key={row.tab.wsId}
+                app={app}
+                listed={row}
+                desk={desk}
+                mayClose={mayClose}
+                onChosen={onChosen}
+              />
+            ))}
+          </Fragment>
+        ))}
+        {words.value.trim() !== '' && (
+          <>
+            <SavedHits desk={desk} words={words.value} openHits={listed.length} onChosen={finish} />
+            <MessageHits desk={desk} words={words.value} onChosen={finish} />
+          </>
+        )}
+      </ul>
+      <UndoNotice desk={desk} />
+    </>
+  );
+}
