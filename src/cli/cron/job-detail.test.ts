@@ -33,14 +33,6 @@ test('a job is shown with all its settings and its message', async () => {
   assert.match(lines.slice(-4).join('\n'), /^\nsum up\nthe \S+ news\n$/);
 });
 
-test('a job that delivers to WhatsApp says that a template may be needed', async () => {
-  const payload = { kind: 'agentTurn', message: 'x', deliver: true, channel: 'whatsapp', to: '49170' } as const;
-  assert.deepEqual(
-    (await linesOf({ payload })).filter((line) => line.startsWith('Deliver')),
-    ['Deliver: to whatsapp, 49170; more than 24 hours after the last message of the person by a template'],
-  );
-});
-
 test('a job in the main conversation is shown without approval and delivery', async () => {
   const lines = await linesOf({ sessionTarget: 'main', payload: { kind: 'systemEvent', text: 'stand up' } });
   assert.deepEqual(lines.slice(3), [

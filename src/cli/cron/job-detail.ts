@@ -60,7 +60,5 @@ function toApprovalWords(approval: CronApproval): string {
 function toDeliveryWords(turn: Extract<CronPayload, { kind: 'agentTurn' }>): string | undefined {
   const { deliver, channel = 'last', to, bestEffortDeliver } = turn;
   if (!deliver) return undefined;
-  const window =
-    channel === 'whatsapp' ? '; more than 24 hours after the last message of the person by a template' : '';
-  return `to ${channel}${to === undefined ? '' : `, ${to}`}${bestEffortDeliver ? '; no error if that fails' : ''}${window}`;
+  return `to ${channel}${to === undefined ? '' : `, ${to}`}${bestEffortDeliver ? '; no error if that fails' : ''}`;
 }

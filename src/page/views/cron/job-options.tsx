@@ -14,8 +14,6 @@ const APPROVAL = {
   wait: 'wait for approval',
   allow: 'allow some tools',
 };
-const NEEDS_TEMPLATE =
-  'WhatsApp needs a template (channels.whatsapp.template) if the last message of the person is more than 24 hours old.';
 /** Options that most jobs leave at their defaults. */
 export function JobOptions({ editor }: { editor: JobEditor }) {
   const { target } = editor.draft.value;
@@ -62,7 +60,7 @@ function Misfire({ editor }: { editor: JobEditor }) {
 }
 
 function AgentOptions({ editor }: { editor: JobEditor }) {
-  const { approval, deliver, channel } = editor.draft.value;
+  const { approval, deliver } = editor.draft.value;
   return (
     <>
       <Choice editor={editor} field="approval" label="When a call needs approval" options={APPROVAL} />
@@ -84,7 +82,6 @@ function AgentOptions({ editor }: { editor: JobEditor }) {
       {deliver && (
         <>
           <Field editor={editor} field="channel" label="Channel" placeholder="last" />
-          {channel.trim().toLowerCase() === 'whatsapp' && <span class="hint">{NEEDS_TEMPLATE}</span>}
           <Field editor={editor} field="to" label="To" />
           <Check editor={editor} field="bestEffort" label="Ignore a failure to send" />
         </>
