@@ -6,6 +6,6 @@ export { prepareMedia } from './telegram/outbound/prepare-media.ts';
 export { render as renderForTelegram } from './telegram/outbound/render.ts';
 export { replacedPreview } from './telegram/preview/replaced-preview.ts';
 export { createTelegramNoun } from './telegram/telegram-noun.ts';
-export { prepareMedia as prepareWhatsAppMedia } from './whatsapp/outbound/upload-media.ts';
 export { render as renderForWhatsApp, toParameter } from './whatsapp/outbound/render-text.ts';
+export { prepareMedia as prepareWhatsAppMedia } from './whatsapp/outbound/upload-media.ts';
 export { createWhatsAppNoun } from './whatsapp/whatsapp-noun.ts';
