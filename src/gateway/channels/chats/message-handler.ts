@@ -113,7 +113,10 @@ export class MessageHandler {
     const { chat, foreign, senderId } = message;
     const { principal } = by;
     const told = message.isForBot ? warnings : [];
-    const isForeign = foreign.length > 0 || claim?.attachments.some(({ kind }) => kind === 'pdf');
+    const isForeign =
+      foreign.length > 0 ||
+      message.files.some(({ kind, isOwnVoice }) => kind === 'speech' && !isOwnVoice) ||
+      claim?.attachments.some(({ kind }) => kind === 'pdf');
     try {
       const handle = await runs.accept(workstream, {
         message: messageText(message, { spoken, notes }),
