@@ -143,7 +143,10 @@ function toMessage(message: Message, senderName: string): WhatsAppMessage | unde
 }
 
 const toMedia = (kind: string, { id, mime_type: mimeType, filename: fileName, voice }: z.infer<typeof Media>) => ({
-  ...{ id, kind, mimeType, fileName },
+  id,
+  kind,
+  mimeType,
+  fileName,
   ...(voice === true && { isVoice: true as const }),
 });
 
