@@ -105,7 +105,8 @@ export const channelEndpoints = {
   revoke: endpoint({
     verb: 'delete',
     path: '/v1/api/admin/channels/{channel}/senders/{sender_id}',
-    summary: 'End the approval of a person; messages of this person that wait are dropped.',
+    summary:
+      'End the approval of a person; messages of this person that wait are dropped, and an answer in progress is cancelled.',
     scope: 'approve',
     request: () => z.object({ channel: z.string(), sender_id: z.string() }),
     reply: () => z.object({ status: z.literal('ok') }),

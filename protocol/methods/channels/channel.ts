@@ -169,7 +169,8 @@ export const channelContracts = {
       z.strictObject({ channel: z.string(), senderId: z.string(), name: z.string() }).meta({ id: 'ChannelPairResult' }),
   }),
   'channel.revoke': contract({
-    summary: 'End the approval of a person; messages of this person that wait are dropped.',
+    summary:
+      'End the approval of a person; messages of this person that wait are dropped, and an answer in progress is cancelled.',
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'channel.revoke', id: 'senderId', by: 'handler' },

@@ -41,7 +41,7 @@ export function addChannelCommands(program: Command, { root, around, withTarget 
     .option('--json', 'print JSON')
     .action(async (code: string, flags: PairFlags) => (await load()).pairSender(code, on(flags)));
   withTarget(channel.command('revoke'))
-    .description('end the approval of a person and drop the messages of this person that wait')
+    .description('end the approval of a person, cancel the answer in progress and drop the messages that wait')
     .argument('<sender>', 'number or name of the person, as listed by "headgate channel senders"')
     .option('--channel <name>', 'chat service', 'telegram')
     .action(async (which: string, flags: ChannelFlags) => (await load()).revokeSender(which, on(flags)));

@@ -4,8 +4,7 @@ import { DELETED } from '../../store/deletion.ts';
 import { never } from '../../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
 import { readWaiting, storeUpdates } from '../inbox/inbox-rows.ts';
-import type { AllowedMessage } from './allowed-message.ts';
-import { createChatCommands } from './chat-commands.ts';
+import { type AllowedMessage, createChatCommands } from './chat-commands.ts';
 import { createReplies } from './replies.ts';
 
 const OF = { channel: 'telegram', account: '1' };

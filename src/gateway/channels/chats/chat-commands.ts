@@ -1,8 +1,19 @@
 import type { Commands } from '../../commands/commands.ts';
 import type { Statement, Store } from '../../store/store.ts';
+import type { Workstream } from '../../workstreams/workstream.ts';
+import type { InboxRow } from '../inbox/inbox-rows.ts';
 import { stopOnce } from '../inbox/stop-once.ts';
-import type { AllowedMessage } from './allowed-message.ts';
+import type { ActingSender } from './acting-sender.ts';
+import type { ChatMessage } from './chat-message.ts';
 import type { Replies } from './replies.ts';
+
+/** A message of a person who may write. */
+export interface AllowedMessage {
+  row: InboxRow;
+  message: ChatMessage;
+  by: ActingSender;
+  workstream: Workstream;
+}
 
 interface ChatCommandDeps {
   store: Pick<Store, 'db' | 'commit'>;

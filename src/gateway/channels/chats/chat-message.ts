@@ -12,6 +12,8 @@ export interface ChatFile {
   id: string;
   /** `speech` is turned into text, too. */
   kind: 'file' | 'speech';
+  /** The sender recorded it in the chat: anybody may speak in other files. */
+  isOwnVoice?: true | undefined;
   /** As the sender called it; undefined: it has no name. */
   fileName: string | undefined;
   /** As the service announces it; undefined: it does not say. */

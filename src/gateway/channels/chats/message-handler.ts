@@ -10,8 +10,7 @@ import { noteWritten } from '../inbox/chat-rows.ts';
 import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
 import { readSender } from '../inbox/sender-rows.ts';
 import { actAs } from './acting-sender.ts';
-import type { AllowedMessage } from './allowed-message.ts';
-import type { ChatCommands } from './chat-commands.ts';
+import type { AllowedMessage, ChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
 import { type ChatRun, runOf } from './chat-run.ts';
 import type { ChatSettings } from './chat-settings.ts';
@@ -81,11 +80,21 @@ export class MessageHandler {
 
   async #serve(allowed: AllowedMessage): Promise<void> {
     if (allowed.message.command && (await this.#deps.commands.run(allowed, allowed.message.command))) return;
-    const { message, by, workstream } = allowed;
+    const { row, message, by, workstream } = allowed;
     const owner = { wsId: workstream.data.wsId, principal: by.principal.id };
     const received = await this.#deps.receive(message, owner);
+    if (!(await this.#isStillAllowed(allowed))) return this.handle(row, message);
     if (received.kind === 'received') await this.#send(allowed, received);
     else await this.#refuse(allowed, received.why);
+  }
+
+  /** Loading files takes a while, in which the sender may be revoked. */
+  async #isStillAllowed({ row: { channel }, message }: AllowedMessage): Promise<boolean> {
+    const { store, settings: read } = this.#deps;
+    const settings = read();
+    if (message.files.length === 0 || settings === undefined) return true;
+    const known = await readSender(store, { channel, senderId: message.senderId });
+    return decideSender(message, settings, known).kind === 'allowed';
   }
 
   /** Nothing of it enters the conversation. A group is not told about messages that were not for the bot. */
@@ -104,7 +113,10 @@ export class MessageHandler {
     const { chat, foreign, senderId } = message;
     const { principal } = by;
     const told = message.isForBot ? warnings : [];
-    const isForeign = foreign.length > 0 || claim?.attachments.some(({ kind }) => kind === 'pdf');
+    const isForeign =
+      foreign.length > 0 ||
+      message.files.some(({ kind, isOwnVoice }) => kind === 'speech' && !isOwnVoice) ||
+      claim?.attachments.some(({ kind }) => kind === 'pdf');
     try {
       const handle = await runs.accept(workstream, {
         message: messageText(message, { spoken, notes }),

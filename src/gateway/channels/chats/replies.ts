@@ -25,7 +25,6 @@ export function createReplies({ store, wake, clock }: RepliesDeps) {
   return {
     /** The statements of `answer`, for a unit with the effect of the update. `wake` follows its commit. */
     answering,
-    wake,
     /** Ends an update and tells its chat something, in one unit. */
     async answer(row: InboxRow, text: string, end?: End) {
       await store.commit({ statements: answering(row, text, end) });

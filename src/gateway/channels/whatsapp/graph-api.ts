@@ -77,9 +77,7 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
       const repliedTo = replyTo === undefined ? {} : { context: { message_id: replyTo } };
       const fields = { recipient_type: 'individual', to, ...repliedTo, ...toBody(message) };
       const answer = await post('the message', fields, limits);
-      const id = field(first(field(answer, 'messages')), 'id');
-      if (typeof id === 'string' && id !== '') return id;
-      throw noAnswer({ what: 'the message', method: 'POST' }, 'no id of the message');
+      return requireId(first(field(answer, 'messages')), 'the message', 'no id of the message');
     },
     async identify(limits) {
       using wait = new CallWait(limits, clock);
@@ -96,9 +94,7 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
       const what = 'the upload';
       const path = `${encodeURIComponent(phoneNumberId)}/media`;
       const answer = await call(path, { method: 'POST', ...uploadOf(file), what, wait });
-      const id = field(answer, 'id');
-      if (typeof id === 'string' && id !== '') return id;
-      throw noAnswer({ what, method: 'POST' }, 'no id of the file');
+      return requireId(answer, what, 'no id of the file');
     },
     async openMedia(mediaId, { maxBytes, ...limits }) {
       const wait = new CallWait(limits, clock);
@@ -125,6 +121,13 @@ function uploadOf(file: NewFile) {
 /** Only POST changes something. */
 const noAnswer = ({ what, method }: { what: string; method: string | undefined }, reason: string): GraphError =>
   new GraphError('ambiguous', noAnswerTo({ what, hasEffect: method === 'POST' }, { reason, service: 'WhatsApp' }));
+
+/** The id of what was made. */
+function requireId(made: unknown, what: string, missing: string): string {
+  const id = field(made, 'id');
+  if (typeof id === 'string' && id !== '') return id;
+  throw noAnswer({ what, method: 'POST' }, missing);
+}
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

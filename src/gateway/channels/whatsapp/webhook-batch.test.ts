@@ -106,6 +106,26 @@ test('files and pressed buttons are read by their ids', () => {
   );
 });
 
+test('only what was recorded in the chat is the voice of the sender', () => {
+  const audio = (id: string, more: object) => ({
+    from: '49170',
+    timestamp: '1',
+    id,
+    type: 'audio',
+    audio: { id, ...more },
+  });
+  const messages = [audio('a', { voice: true }), audio('b', { voice: false }), audio('c', {})];
+  const files = readBatch(batch(value({ messages })), OURS).messages.flatMap((message) => toChatMessage(message).files);
+  assert.deepEqual(
+    files.map(({ kind, isOwnVoice }) => [kind, isOwnVoice]),
+    [
+      ['speech', true],
+      ['speech', undefined],
+      ['speech', undefined],
+    ],
+  );
+});
+
 test('whoever sends what nobody reads is told so, but not for a reaction or a button that we did not send', () => {
   const base = { from: '49170', timestamp: '1' };
   const messages = [

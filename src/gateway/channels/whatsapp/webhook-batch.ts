@@ -11,7 +11,7 @@ export interface WhatsAppMessage {
   text: string;
   /** Words that the sender only passed on. */
   forwarded: string | undefined;
-  media: { id: string; kind: string; mimeType: string; fileName: string | undefined } | undefined;
+  media: { id: string; kind: string; mimeType: string; fileName: string | undefined; isVoice?: true } | undefined;
   /** What the message is, if nothing here reads it, for people: `locations`. */
   unreadable: string | undefined;
   /** The id of the button that was pressed. */
@@ -40,6 +40,8 @@ const Media = z.object({
   mime_type: z.string().default('application/octet-stream'),
   caption: z.string().default(''),
   filename: z.string().optional(),
+  /** Of audio: it was recorded in the chat. */
+  voice: z.boolean().optional(),
 });
 const Message = z.object({
   id: z.string().min(1),
@@ -136,9 +138,17 @@ function toMessage(message: Message, senderName: string): WhatsAppMessage | unde
     replyTo: context?.id,
     text: isForwarded ? '' : words,
     forwarded: isForwarded ? words : undefined,
-    media: kind && file ? { id: file.id, kind, mimeType: file.mime_type, fileName: file.filename } : undefined,
+    media: kind && file && toMedia(kind, file),
   };
 }
+
+const toMedia = (kind: string, { id, mime_type: mimeType, filename: fileName, voice }: z.infer<typeof Media>) => ({
+  id,
+  kind,
+  mimeType,
+  fileName,
+  ...(voice === true && { isVoice: true as const }),
+});
 
 const toStatus = ({ id, recipient_id: to, status, timestamp, errors }: z.infer<typeof Status>): DeliveryStatus => {
   const [error] = errors ?? [];

@@ -78,7 +78,11 @@ test('every kind of content is a file, a recording or unreadable', () => {
   const large = { ...file({ file_id: 'L' }), width: 9, height: 9 };
   const read1 = (fields: Partial<Message>) => {
     const { files, unreadable } = read(fields) ?? {};
-    return files?.map(({ id, kind, fileName }) => `${kind} ${id} ${fileName}`).join() || unreadable;
+    return (
+      files
+        ?.map(({ id, kind, isOwnVoice, fileName }) => `${isOwnVoice ? 'own ' : ''}${kind} ${id} ${fileName}`)
+        .join() || unreadable
+    );
   };
   const sticker = { ...file(), ...frame, type: 'regular' as const, is_animated: false, is_video: false };
   assert.deepEqual(
@@ -97,9 +101,9 @@ test('every kind of content is a file, a recording or unreadable', () => {
     {
       photo: 'file L undefined',
       document: 'file F a.txt',
-      voice: 'speech F voice.oga',
+      voice: 'own speech F voice.oga',
       audio: 'speech F audio.mp3',
-      videoNote: 'speech F video-note.mp4',
+      videoNote: 'own speech F video-note.mp4',
       sticker: 'file F sticker 👍',
       moving: 'stickers that move',
       video: 'file F video.mp4',

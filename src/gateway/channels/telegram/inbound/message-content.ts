@@ -10,9 +10,9 @@ export const contentOf = (message: Message): Content =>
   fileOf(message) ?? { files: [], unreadable: UNREADABLE.find(([field]) => message[field] !== undefined)?.[1] };
 
 function recordingOf({ voice, audio, video_note: videoNote }: Message): Content | undefined {
-  if (voice) return withSpeech({ ...voice, fileName: 'voice.oga' });
+  if (voice) return withSpeech({ ...voice, fileName: 'voice.oga', isOwnVoice: true });
   if (audio) return withSpeech({ ...audio, fileName: audio.file_name ?? 'audio.mp3' });
-  return videoNote && withSpeech({ ...videoNote, fileName: 'video-note.mp4' });
+  return videoNote && withSpeech({ ...videoNote, fileName: 'video-note.mp4', isOwnVoice: true });
 }
 
 function fileOf({ photo, video, animation, document, sticker }: Message): Content | undefined {
@@ -30,13 +30,14 @@ interface NamedFile {
   file_size?: number;
   duration?: number;
   fileName: string | undefined;
+  isOwnVoice?: true;
 }
 
 const toFile = (
   kind: ChatFile['kind'],
-  { file_id: id, file_size: size, duration: seconds, fileName }: NamedFile,
+  { file_id: id, file_size: size, duration: seconds, fileName, isOwnVoice }: NamedFile,
 ): Content => ({
-  files: [{ id, kind, fileName, size, seconds }],
+  files: [{ id, kind, fileName, size, seconds, ...(isOwnVoice && { isOwnVoice }) }],
   unreadable: undefined,
 });
 const withFile = (file: NamedFile) => toFile('file', file);

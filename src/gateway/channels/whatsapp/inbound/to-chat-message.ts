@@ -33,5 +33,6 @@ function filesOf(media: WhatsAppMessage['media']): ChatFile[] {
   if (media === undefined) return [];
   const kind: ChatFile['kind'] = media.kind === 'audio' ? 'speech' : 'file';
   const fileName = media.fileName ?? USUAL_NAMES[media.kind];
-  return [{ id: media.id, kind, fileName, size: undefined, seconds: undefined }];
+  const isOwnVoice = media.isVoice;
+  return [{ id: media.id, kind, fileName, size: undefined, seconds: undefined, ...(isOwnVoice && { isOwnVoice }) }];
 }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Store } from '../../store/store.ts';
+import { wholeGateway } from '../../testing/whole-gateway.ts';
+import { readWaiting, storeUpdates } from '../inbox/inbox-rows.ts';
+import { revokeSender } from '../inbox/sender-rows.ts';
+import type { ChatMessage } from './chat-message.ts';
+import { MessageHandler } from './message-handler.ts';
+import { createReplies } from './replies.ts';
+
+const OF = { channel: 'telegram', account: '1' };
+const ADA = '7';
+const SETTINGS = {
+  ...{ dmPolicy: 'allowlist' as const, allowFrom: new Set([ADA]), approvers: new Set([ADA]) },
+  ...{ groups: new Map(), session: 'chat' as const, ambiguous: 'once' as const },
+};
+const MESSAGE: ChatMessage = {
+  ...{ chat: ADA, chatId: ADA, chatKind: 'dm', chatTitle: 'Ada', sessionKey: 'telegram:dm:7', senderId: ADA },
+  ...{ senderName: 'Ada', messageId: '1', text: 'look', foreign: [], unreadable: undefined, isForBot: true },
+  files: [],
+  command: undefined,
+};
+
+/** Handles the message of Ada, who may approve; `meanwhile` happens while its files are loaded. */
+async function handled(
+  files: ChatMessage['files'],
+  meanwhile: (store: Store) => Promise<unknown> = async () => undefined,
+) {
+  await using it = await wholeGateway();
+  const { store } = it.parts;
+  await store.commit({
+    statements: storeUpdates(OF, [{ updateId: '1', chat: ADA, senderId: ADA, body: {} }], it.clock.now()),
+  });
+  const handler = new MessageHandler({
+    ...{ store, clock: it.clock, runs: it.parts.runs, settings: () => SETTINGS },
+    users: { boundsOf: () => undefined },
+    sessionOf: async () => it.mainWorkstream(),
+    commands: { run: async () => false },
+    replies: createReplies({ store, wake: () => undefined, clock: it.clock }),
+    async receive() {
+      await meanwhile(store);
+      return { kind: 'received', claim: undefined, spoken: [], notes: [], warnings: [] };
+    },
+    offerPairing: async () => assert.fail('the policy has no codes'),
+    onWork: () => undefined,
+  });
+  const [row] = await readWaiting(store, OF);
+  assert.ok(row);
+  await handler.handle(row, { ...MESSAGE, files });
+  const { state } = await store.db.selectFrom('channel_inbox').select('state').executeTakeFirstOrThrow();
+  const [run] = await store.db.selectFrom('runs').select('request_json').execute();
+  return [state, run && JSON.parse(run.request_json).rights];
+}
+
+const FILE = { id: 'f', fileName: 'a', size: 1, seconds: undefined };
+
+test('a message is blocked if its sender is revoked while its files are loaded', async () => {
+  const files = [{ ...FILE, kind: 'file' as const }];
+  assert.deepEqual(await handled(files), ['accepted', 'approve']);
+  const revoke = revokeSender({ channel: 'telegram', senderId: ADA }, { by: 'operator', nowMs: 1 });
+  assert.deepEqual(await handled(files, (store) => store.commit({ statements: [revoke] })), ['blocked', undefined]);
+});
+
+test('what is said in a file is not the word of an approver, unless it was recorded in the chat', async () => {
+  assert.deepEqual(await handled([{ ...FILE, kind: 'speech', isOwnVoice: true }]), ['accepted', 'approve']);
+  assert.deepEqual(await handled([{ ...FILE, kind: 'speech' }]), ['accepted', 'write']);
+});

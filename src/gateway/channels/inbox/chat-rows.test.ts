@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tempStore } from '../../../testing/temp-store.ts';
+import { insertDelivery } from '../delivery-rows.ts';
+import { migrationIn } from '../telegram/inbound/incoming.ts';
+import { putChat, renameChats } from './chat-rows.ts';
+
+const chat = (name: string, wsId: string, channel = 'telegram') =>
+  putChat({
+    ...{ channel, chat: name, kind: 'group', session_key: `key of ${wsId}`, ws_id: wsId, title: '' },
+    ...{ last_in_ms: null, last_out_ms: null, last_sender: '7', owes_notice: 0, created_ms: 1 },
+  });
+const message = (messageId: string, to: string) =>
+  insertDelivery({ messageId, provider: 'telegram', to, message: 'x', from: 'run', acceptedMs: 1 });
+const about = { update_id: 1, message: { message_id: 2, date: 3 } };
+
+test('a group that becomes a supergroup keeps its sessions and its waiting messages, whichever of both notes comes first, or twice', async () => {
+  const of = (id: number, note: object) =>
+    migrationIn(JSON.parse(JSON.stringify({ ...about, message: { ...about.message, chat: { id }, ...note } })));
+  const told = of(-5, { migrate_to_chat_id: -1007 });
+  const toldAgain = of(-1007, { migrate_from_chat_id: -5 });
+  assert.ok(told);
+  assert.deepEqual([told, of(-5, {})], [toldAgain, undefined]);
+  await using store = await tempStore();
+  await store.commit({
+    statements: [
+      ...[chat('-5', 'general'), chat('-5:9', 'topic'), chat('-55', 'other'), chat('-5', 'elsewhere', 'whatsapp')],
+      ...[chat('-1007', 'made by an early message'), message('a', '-5:9'), message('b', '-55')],
+    ],
+  });
+  for (let time = 1; time <= 2; time += 1) await store.commit({ statements: renameChats('telegram', told) });
+  const chats = await store.db.selectFrom('channel_chats').select(['chat', 'ws_id']).orderBy('ws_id').execute();
+  assert.deepEqual(
+    chats.map(({ chat: name, ws_id: wsId }) => [name, wsId]),
+    [
+      ['-5', 'elsewhere'],
+      ['-1007', 'general'],
+      ['-55', 'other'],
+      ['-1007:9', 'topic'],
+    ],
+  );
+  const waiting = await store.db.selectFrom('outbox').select('destination').orderBy('message_id').execute();
+  assert.deepEqual(waiting, [{ destination: '-1007:9' }, { destination: '-55' }]);
+});
