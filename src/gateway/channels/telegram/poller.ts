@@ -28,6 +28,8 @@ const POLL_SECS = 50;
 const SLACK_MS = 15_000;
 const CALL_MS = 30_000;
 const LIMIT = 100;
+/** Servers that do not wait, such as a proxy with a short limit, are asked no more often than this. */
+const SHORTEST_POLL_MS = 1_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 /** After a week without updates, Telegram numbers them anew, perhaps below the last number. */
@@ -105,6 +107,7 @@ export class Poller {
     for (let waitSecs = 0; !until.aborted; waitSecs = POLL_SECS) {
       const isFresh = known !== undefined && clock.now() - known.updated_ms < NUMBERED_ANEW_MS;
       const params = { limit: LIMIT, timeout: waitSecs, allowed_updates: [...WANTED] };
+      const beginMs = clock.monotonic();
       const updates = await api.call(
         'getUpdates',
         { ...params, ...(isFresh && known?.next_update != null && { offset: known.next_update }) },
@@ -112,7 +115,11 @@ export class Poller {
       );
       onSuccess();
       state.polled();
-      if (updates.length === 0) continue;
+      if (updates.length === 0) {
+        const leftMs = waitSecs === 0 ? 0 : beginMs + SHORTEST_POLL_MS - clock.monotonic();
+        if (leftMs > 0) await clock.sleep(leftMs, until);
+        continue;
+      }
       await storeBatch({ account, username }, updates, { store, clock });
       known = await readAccount(store, { channel: 'telegram', account });
       await onStored(account);
