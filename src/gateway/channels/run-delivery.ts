@@ -5,7 +5,6 @@ import type { Store } from '../store/store.ts';
 import type { Channels } from './channels.ts';
 import { readLast } from './delivery-rows.ts';
 import { readLastChat } from './inbox/chat-rows.ts';
-import { personalChat } from './personal-chat.ts';
 
 /** Where a client wants the answer of a run to go. */
 interface Asked {
@@ -52,13 +51,22 @@ export async function resolveDelivery(
   if (chat) return chat;
   const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider, viewer });
   const before = last && { provider: last.provider, to: last.destination };
-  const place = ownerId === undefined ? before : await personalChat({ ownerId, channel: provider, before }, parts);
+  const place = ownerId === undefined ? before : await ownChat({ ownerId, channel: provider, before }, parts);
   if (place) return place;
   const by = provider ?? 'a channel';
   throw new GatewayError(
     'INVALID_REQUEST',
     `deliver needs \`to\`: this session has neither received nor sent anything by ${by} yet`,
   );
+}
+
+/** Loaded with the chat services: without one, nobody has a chat. */
+async function ownChat(
+  asked: { ownerId: string; channel: string | undefined; before: Place | undefined },
+  parts: DeliveryParts,
+): Promise<Place | undefined> {
+  const { personalChat } = await import('./loaded-services.ts');
+  return personalChat(asked, parts);
 }
 
 /**

@@ -5,7 +5,6 @@ import type { MediaDeps } from '../calls/load-media.ts';
 import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { readCard } from '../chats/approval-card.ts';
-import { trustIn } from '../chats/trust-in.ts';
 import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
@@ -41,7 +40,10 @@ export const createTelegramChannel = ({
   get destinations() {
     return settings() === undefined ? [] : undefined;
   },
-  trustIn: (senderId) => trustIn({ channel: 'telegram', senderId }, { settings: settings(), store }),
+  async trustIn(senderId) {
+    const { trustIn } = await import('../loaded-services.ts');
+    return trustIn({ channel: 'telegram', senderId }, { settings: settings(), store });
+  },
   async find(to, viewer) {
     const chat = toChat(to);
     return chat && findChat({ channel: 'telegram', chat }, viewer, store);
