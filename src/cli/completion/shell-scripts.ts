@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these expansions belong to the shells.
 import type { CommandWords } from './command-words.ts';
 import type { Shell } from './shells.ts';
 
