@@ -62,7 +62,7 @@ test('a call without the secret of Telegram is refused, and so is every call whi
   const update = { update_id: 7, message: { message_id: 1, from: { id: 101 }, chat: { id: 101 }, text: 'hi' } };
   const post = async (headers: Record<string, string>) => {
     const init = { method: 'POST', headers, body: JSON.stringify(update) };
-    return (await fetch(`${daemon.url}/v1/api/channels/telegram/hook`, init)).status;
+    return (await fetch(`${daemon.url}/v1/api/channels/telegram/webhook`, init)).status;
   };
   await untilState(client, 'polling');
   assert.equal(await post({}), 404);

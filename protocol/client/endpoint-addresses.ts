@@ -65,8 +65,8 @@ export const endpoints: Addresses = {
   },
   attachment: attachmentEndpoints,
   channelHook: {
-    verify: { verb: 'get', path: '/v1/api/channels/{channel}/hook' },
-    receive: { verb: 'post', path: '/v1/api/channels/{channel}/hook' },
+    verify: { verb: 'get', path: '/v1/api/channels/{channel}/webhook' },
+    receive: { verb: 'post', path: '/v1/api/channels/{channel}/webhook' },
   },
   conversation: conversationEndpoints,
   background: {

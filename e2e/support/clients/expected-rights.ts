@@ -7,7 +7,7 @@ import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts
 import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from './skill-rights.ts';
 
 /** Chat services prove themselves by a signature. */
-const HOOK_ROUTES = ['GET', 'POST'].map((verb) => `${verb} /v1/api/channels/{channel}/hook`);
+const HOOK_ROUTES = ['GET', 'POST'].map((verb) => `${verb} /v1/api/channels/{channel}/webhook`);
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 
-const PATH = '/v1/api/channels/{channel}/hook';
+const PATH = '/v1/api/channels/{channel}/webhook';
 const Channel = z.object({ channel: z.string() });
 const UNKNOWN = { 404: 'This channel is not set up for calls' } as const;
 

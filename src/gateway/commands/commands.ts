@@ -1,4 +1,5 @@
-import { type CommandName, isCommandName, usageOf } from '../../../protocol/commands.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type CommandName, isCommandName } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { findStepUp } from '../../../protocol/methods/accounts/step-up.ts';
@@ -28,7 +29,6 @@ import { createPromptCommand } from '../mcp/prompt-command.ts';
 import { requireRights } from '../required-rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
-import { sightInCommon } from '../sharing/perception.ts';
 import type { UsableSkills } from '../skills/agent-skills.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
@@ -39,16 +39,17 @@ import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent } from '../workstreams/workstream-data.ts';
-import { readNamed, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBackgroundCommand } from './background-command.ts';
 import { createBudgetCommand } from './budget-command.ts';
-import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCaller } from './command.ts';
+import { type Command, type CommandCaller, ToldToCaller } from './command.ts';
 import { methodOf } from './command-methods.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createFileCommands } from './file-commands.ts';
 import { createListCommands } from './list-commands.ts';
 import { createModeCommand } from './mode-command.ts';
 import { createModelCommands } from './model-commands.ts';
+import { createNameCommand } from './name-command.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createResumeCommand } from './resume-command.ts';
 import { createShareCommand } from './share-command.ts';
@@ -87,6 +88,8 @@ export interface CommandDeps {
 export class Commands {
   readonly #deps: CommandDeps;
   readonly #commands: Record<CommandName, Command>;
+  /** What the commands of a call say, for a caller who does not follow the workstream. */
+  readonly #said = new AsyncLocalStorage<string[]>();
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
@@ -101,7 +104,7 @@ export class Commands {
       model: { when: 'always', run: model },
       effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: createResumeCommand(deps) },
-      name: { when: 'always', run: (name, workstream, by) => this.#name(name, workstream, by) },
+      name: { when: 'always', run: createNameCommand(deps, say) },
       mode: { when: 'always', run: createModeCommand(say) },
       share: { when: 'always', run: createShareCommand(say) },
       retry: this.#taking(takeBack.retry),
@@ -153,6 +156,13 @@ export class Commands {
       workstream,
       `/${word} is not possible while an answer is in progress. Wait for its end, or cancel it.`,
     );
+  }
+
+  /** The same for a caller who does not follow the workstream: returns what the command says, or why it failed. */
+  async answer(workstream: Workstream, line: string, by: CommandCaller): Promise<string> {
+    const said: string[] = [];
+    const failure = await this.#said.run(said, () => this.run(workstream, line, by));
+    return [...said, ...(failure === undefined || said.includes(failure) ? [] : [failure])].join('\n');
   }
 
   async #unlessBusy({ when }: Command, { workstream, work }: { workstream: Workstream; work: () => Promise<void> }) {
@@ -283,25 +293,13 @@ export class Commands {
     );
   }
 
-  async #name(name: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> {
-    if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('name')}`);
-    try {
-      await this.#deps.settings.change(workstream, { name: { text: name, by: viewer } });
-    } catch (error) {
-      if (!isNameInUse(error)) throw error;
-      const { wsId } = workstream.data;
-      const known = await readNamed(this.#deps.store, name, sightInCommon(workstream.data));
-      throw known.some(({ ws_id }) => ws_id !== wsId) ? error : toldToCaller(error);
-    }
-    await this.#say(workstream, `This workstream is now called ${name}.`);
-  }
-
   async #refuse(workstream: Workstream, reason: string): Promise<string> {
     await this.#say(workstream, reason);
     return reason;
   }
 
   #say(workstream: Workstream, message: string): Promise<void> {
+    this.#said.getStore()?.push(message);
     return this.#append(workstream, [{ type: 'info', message }]);
   }
 

@@ -1,5 +1,6 @@
 import type { Attachment, HistoryNote } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../agent/message.ts';
+import { fence } from '../../content/fence.ts';
 import type { StoredMessage } from '../history/messages.ts';
 
 interface Conversation {
@@ -126,10 +127,3 @@ const toQuote = (text: string): string => text.replaceAll(/^/gm, '> ');
 
 /** Text of one line that Markdown leaves as it is. */
 const toLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>#|]/g, '\\$&');
-
-/** A code block whose fence is longer than every row of backticks in it. */
-function fence(text: string, language = ''): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((row) => row.length));
-  const marks = '`'.repeat(longest + 1);
-  return `${marks}${language}\n${text}${text.endsWith('\n') ? '' : '\n'}${marks}`;
-}

@@ -23,7 +23,7 @@ interface Said {
 /** What Meta calls the daemon with: signed batches of messages and of statuses. */
 export function createMeta({ url, phoneNumberId, appSecret }: MetaOptions) {
   let count = 0;
-  const hook = () => `${url()}/v1/api/channels/whatsapp/hook`;
+  const hook = () => `${url()}/v1/api/channels/whatsapp/webhook`;
   const sign = (body: string, secret = appSecret) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   const post = (body: string, headers: Record<string, string> = { 'x-hub-signature-256': sign(body) }) =>

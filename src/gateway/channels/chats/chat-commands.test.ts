@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Scope } from '../../../../protocol/contract.ts';
 import { DELETED } from '../../store/deletion.ts';
 import { never } from '../../testing/puppet-model.ts';
-import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
+import { callerOf, type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
 import { readWaiting, storeUpdates } from '../inbox/inbox-rows.ts';
+import type { ActingSender } from './acting-sender.ts';
 import { type AllowedMessage, createChatCommands } from './chat-commands.ts';
 import { createReplies } from './replies.ts';
 
 const OF = { channel: 'telegram', account: '1' };
 const MOST_WRITES = 20;
+
+const asSender = (scopes: readonly Scope[]): ActingSender => ({
+  principal: callerOf({ id: 'telegram:7', scope: scopes[0] ?? 'read' }).principal ?? assert.fail(),
+  rights: 'write',
+  mayApprove: false,
+});
+const ADA = asSender(['write']);
 
 const arrive = ({ parts, clock }: WholeGateway) => {
   const update = { updateId: '1', chat: '7', senderId: '7', body: { message: {} } };
@@ -16,13 +25,17 @@ const arrive = ({ parts, clock }: WholeGateway) => {
 };
 
 /** Handles the stored update, if it has not ended. */
-async function handle({ parts, clock, mainWorkstream }: WholeGateway, name: string): Promise<void> {
+async function handle(
+  { parts, clock, mainWorkstream }: WholeGateway,
+  name: string,
+  { argument = '', by = ADA }: { argument?: string; by?: ActingSender } = {},
+): Promise<void> {
   const { store } = parts;
   const replies = createReplies({ store, wake: () => undefined, clock });
   const commands = createChatCommands({ store, commands: parts.commands, replies });
   const [row] = await readWaiting(store, OF);
   // Only these are read.
-  if (row) await commands.run({ row, workstream: mainWorkstream() } as AllowedMessage, { name });
+  if (row) await commands.run({ row, workstream: mainWorkstream(), by } as AllowedMessage, { name, argument });
 }
 
 /**
@@ -124,4 +137,24 @@ test('/stop stops what went on before it, and nothing that was said afterwards',
     },
   });
   assert.ok(writes >= 3, `${writes} writes`);
+});
+
+test('commands that every conversation has answer into the chat', async () => {
+  await using gateway = await wholeGateway();
+  const answerTo = async (name: string, argument = '', by = ADA) => {
+    await gateway.parts.store.commit({ statements: [{ sql: 'delete from outbox', args: [] }] });
+    await gateway.parts.store.commit({ statements: [{ sql: 'delete from channel_inbox', args: [] }] });
+    await arrive(gateway);
+    await handle(gateway, name, { argument, by });
+    const [reply] = await gateway.parts.store.db.selectFrom('outbox').select('message').execute();
+    return reply?.message;
+  };
+  assert.match((await answerTo('effort', 'high')) ?? '', /^Effort: high$/);
+  assert.match((await answerTo('model', 'nobody')) ?? '', /nobody/);
+  assert.equal(await answerTo('watches'), 'No watch is active.');
+  assert.match((await answerTo('budget', '5')) ?? '', /approve scope/);
+  assert.match((await answerTo('budget', '5', asSender(['approve']))) ?? '', /In a chat, this command only shows/);
+  assert.match((await answerTo('effort', 'low', asSender(['read']))) ?? '', /scope/);
+  assert.match((await answerTo('effort')) ?? '', /^Effort: high$/, 'it was not allowed to change it');
+  assert.equal(await answerTo('share', 'everyone'), undefined, 'no command of chats');
 });

@@ -28,7 +28,7 @@ export type ChatDeps = Pick<GatewayDeps, 'store' | 'auth' | 'hear' | 'ids' | 'lo
 export interface ChatParts {
   workstreams: Workstreams;
   runs: Pick<Runs, 'accept'>;
-  commands: Pick<Commands, 'startAfresh' | 'clear'>;
+  commands: Pick<Commands, 'startAfresh' | 'clear' | 'answer'>;
   approvals: Pick<Approvals, 'resolve'>;
   deliveries: Pick<DeliveryQueue, 'wake'>;
   metrics: Pick<ChannelMetrics, 'channelUpdate'>;

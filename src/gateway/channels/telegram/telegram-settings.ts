@@ -4,7 +4,7 @@ import type { ChatSettings } from '../chats/chat-settings.ts';
 export const TELEGRAM_API_ROOT = 'https://api.telegram.org';
 
 /** Where Telegram calls the daemon, below its address. */
-export const HOOK_PATH = '/v1/api/channels/telegram/hook';
+export const HOOK_PATH = '/v1/api/channels/telegram/webhook';
 
 /** Reactions that bots may use and that say "seen". */
 export const ACK_REACTIONS = ['👀', '👍', '👌', '✍', '🫡', '⚡', '🤔', '❤'] as const;

@@ -48,7 +48,7 @@ function WhatsAppGuide() {
       </li>
       <li>
         In the settings of the app at Meta, enter the address and the token that you chose, and choose <b>messages</b>:
-        <Command text="https://YOUR-HOST/v1/api/channels/whatsapp/hook" />
+        <Command text="https://YOUR-HOST/v1/api/channels/whatsapp/webhook" />
       </li>
       <li>
         Write to the number. It answers with a code, which you enter below, under People, or in a terminal:
