@@ -35,6 +35,15 @@ test('a batch holds messages of several entries in their order, also those that 
   assert.deepEqual(statuses, []);
 });
 
+test('messages of a batch are in the order in which they were sent', () => {
+  const later = value({ messages: [text('wamid.2', 'two', { timestamp: '1700000009' })] });
+  const { messages } = readBatch(batch(later, value({ messages: [text('wamid.1', 'one')] })), OURS);
+  assert.deepEqual(
+    messages.map(({ messageId }) => messageId),
+    ['wamid.1', 'wamid.2'],
+  );
+});
+
 test('messages of other numbers, and what cannot be read, do not keep the others from being read', () => {
   const broken = [
     null,

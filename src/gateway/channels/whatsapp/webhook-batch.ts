@@ -91,13 +91,14 @@ export function readBatch(body: unknown, phoneNumberId: string): WebhookBatch {
     Value,
     changes.map(({ value }) => value),
   ).filter(({ metadata }) => metadata.phone_number_id === phoneNumberId);
+  const messages = values.flatMap(({ messages: unread, contacts }) => {
+    const names = new Map(known(Contact, contacts).map(({ wa_id, profile }) => [wa_id, profile.name]));
+    return known(Message, unread).flatMap(
+      (message) => toMessage(message, names.get(message.from) ?? message.from) ?? [],
+    );
+  });
   return {
-    messages: values.flatMap(({ messages, contacts }) => {
-      const names = new Map(known(Contact, contacts).map(({ wa_id, profile }) => [wa_id, profile.name]));
-      return known(Message, messages).flatMap(
-        (message) => toMessage(message, names.get(message.from) ?? message.from) ?? [],
-      );
-    }),
+    messages: messages.toSorted((a, b) => a.sentMs - b.sentMs), // WhatsApp keeps no order
     statuses: values.flatMap(({ statuses }) => known(Status, statuses).map(toStatus)),
   };
 }
