@@ -118,7 +118,7 @@ test('nobody in particular gets no code', async () => {
 
 test('an approval by code opens no group and decides nothing', async () => {
   await using stage = await openAttackStage({ groups: { [stageGroup]: { allowFrom: [PEOPLE.ada] } } });
-  const { eve } = stage.people;
+  const { ada, eve } = stage.people;
   const client = await stage.start();
   eve.says('hello');
   await pair(client, await nextCode(eve.chat));
@@ -129,6 +129,15 @@ test('an approval by code opens no group and decides nothing', async () => {
   await eve.chat.until(({ text }) => text === 'Taken.');
   const [run] = readRows(stage.daemon.home).requests;
   assert.equal(run?.rights, 'write');
+
+  ada.says('@headgate_bot hello', { in: stage.group });
+  await stage.group.until(({ text }) => text === 'Taken.');
+  const supergroup = stage.telegram.migrate(stage.group, ada);
+  eve.says('@headgate_bot hello', { in: supergroup });
+  ada.says('@headgate_bot hello', { in: supergroup });
+  await supergroup.until(({ text }) => text === 'Taken.');
+  await untilHandled(stage);
+  assert.equal(supergroup.sent.length, 1, 'the rules of the group are those of the supergroup');
 });
 const stageGroup = -1_001_000_000_001;
 

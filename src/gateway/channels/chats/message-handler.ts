@@ -6,7 +6,7 @@ import type { SenderTable } from '../../store/schema/channels/channel-schema.ts'
 import type { Store } from '../../store/store.ts';
 import { NoRoom } from '../../workstreams/closing.ts';
 import type { Workstream } from '../../workstreams/workstream.ts';
-import { noteWritten } from '../inbox/chat-rows.ts';
+import { noteWritten, readFirstNumber } from '../inbox/chat-rows.ts';
 import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
 import { readSender } from '../inbox/sender-rows.ts';
 import { actAs } from './acting-sender.ts';
@@ -54,8 +54,7 @@ export class MessageHandler {
 
   async #decide(row: InboxRow, message: ChatMessage, settings: ChatSettings): Promise<void> {
     const { store, users, replies, offerPairing, sessionOf } = this.#deps;
-    const known = await readSender(store, { channel: row.channel, senderId: message.senderId });
-    const verdict = decideSender(message, settings, known);
+    const { known, verdict } = await this.#judge(row.channel, message, settings);
     switch (verdict.kind) {
       case 'ignored':
         return void (await store.commit({ statements: [dropUpdate(row)] }));
@@ -90,11 +89,18 @@ export class MessageHandler {
 
   /** Loading files takes a while, in which the sender may be revoked. */
   async #isStillAllowed({ row: { channel }, message }: AllowedMessage): Promise<boolean> {
-    const { store, settings: read } = this.#deps;
-    const settings = read();
+    const settings = this.#deps.settings();
     if (message.files.length === 0 || settings === undefined) return true;
+    return (await this.#judge(channel, message, settings)).verdict.kind === 'allowed';
+  }
+
+  /** A group that has another number now is the one that the settings name by its first number. */
+  async #judge(channel: string, message: ChatMessage, settings: ChatSettings) {
+    const { store } = this.#deps;
     const known = await readSender(store, { channel, senderId: message.senderId });
-    return decideSender(message, settings, known).kind === 'allowed';
+    const isNamed = message.chatKind === 'dm' || settings.groups.has(message.chatId);
+    const first = isNamed ? undefined : await readFirstNumber(store, { channel, group: message.chatId });
+    return { known, verdict: decideSender({ ...message, chatId: first ?? message.chatId }, settings, known) };
   }
 
   /** Nothing of it enters the conversation. A group is not told about messages that were not for the bot. */

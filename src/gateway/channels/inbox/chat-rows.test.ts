@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { tempStore } from '../../../testing/temp-store.ts';
 import { insertDelivery } from '../delivery-rows.ts';
 import { migrationIn } from '../telegram/inbound/incoming.ts';
-import { putChat, renameChats } from './chat-rows.ts';
+import { putChat, readFirstNumber, renameChats } from './chat-rows.ts';
 
 const chat = (name: string, wsId: string, channel = 'telegram') =>
   putChat({
-    ...{ channel, chat: name, kind: 'group', session_key: `key of ${wsId}`, ws_id: wsId, title: '' },
+    ...{ channel, chat: name, kind: 'group', session_key: `${channel}:group:${name}`, ws_id: wsId, title: '' },
     ...{ last_in_ms: null, last_out_ms: null, last_sender: '7', owes_notice: 0, created_ms: 1 },
   });
 const message = (messageId: string, to: string) =>
@@ -39,6 +39,8 @@ test('a group that becomes a supergroup keeps its sessions and its waiting messa
       ['-1007:9', 'topic'],
     ],
   );
+  const firstOf = (group: string) => readFirstNumber(store, { channel: 'telegram', group });
+  assert.deepEqual([await firstOf('-1007'), await firstOf('-55'), await firstOf('-8')], ['-5', '-55', undefined]);
   const waiting = await store.db.selectFrom('outbox').select('destination').orderBy('message_id').execute();
   assert.deepEqual(waiting, [{ destination: '-1007:9' }, { destination: '-55' }]);
 });

@@ -106,6 +106,22 @@ export const noteSent = ({ channel, chat }: ChatName, { owes, nowMs }: { owes?: 
       .where('chat', '=', chat),
   );
 
+/** The number that a group had when its session was made; undefined for an unknown group. */
+export async function readFirstNumber(
+  { db }: Pick<Store, 'db'>,
+  { channel, group }: { channel: string; group: string },
+): Promise<string | undefined> {
+  const found = await db
+    .selectFrom('channel_chats')
+    .select('session_key')
+    .where('channel', '=', channel)
+    .where('kind', '=', 'group')
+    .where((chat) => chat.or([chat('chat', '=', group), chat('chat', 'like', `${group}:%`)]))
+    .limit(1)
+    .executeTakeFirst();
+  return /^[^:]+:group:([^:]+)/.exec(found?.session_key ?? '')?.[1];
+}
+
 /** A group has another id from now on, with the same sessions. Topics move with it. */
 export function renameChats(channel: string, { from, to }: { from: string; to: string }): Statement[] {
   const isOf = `(chat = ?2 OR chat LIKE ?2 || ':%')`;

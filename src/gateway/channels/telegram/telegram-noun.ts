@@ -53,7 +53,7 @@ export function createTelegramNoun(
       const account = await readAccount(store, row);
       const message = toWhole(row, { id: Number(row.account), username: account?.username ?? '' });
       if (message && !migration) return chats.handle(row, message);
-      if (migration) log.warn(migration, 'a group has another number now; change it in channels.telegram.groups');
+      if (migration) log.info(migration, 'a group has another number now; its rules stay those of its first number');
       const renamed = migration ? renameChats(row.channel, migration) : [];
       await store.commit({ statements: [...renamed, dropUpdate(row)] });
     },
