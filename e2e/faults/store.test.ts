@@ -14,7 +14,7 @@ import { noWrites, type StoreCall, tappedStore } from '../support/faults/faulty-
 /** A folder in memory, because the test syncs thousands of commits. */
 const MEMORY = '/dev/shm';
 /** The number of calls, spread evenly over the script, that fail once each; FAULT_ROUNDS=100000 takes all. */
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 10);
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 7);
 
 const ioError = () => Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
 const noReads = () => new GatewayError('UNAVAILABLE', 'The disk cannot be read', { retryAfterMs: 1_000 });

@@ -9,7 +9,7 @@ import { FRAMES_PER_SAMPLE, hostileFrames } from './hostile-frames.ts';
 import { sendFrames } from './send-frames.ts';
 
 /** A sample; `npm run fuzz` sends 200 000. */
-const FRAMES = Number(process.env.FUZZ_FRAMES ?? 40_000);
+const FRAMES = Number(process.env.FUZZ_FRAMES ?? 20_000);
 const FRAMES_PER_CONNECTION = 2_500;
 /** Yields, so that frames are generated while others are answered. */
 const LANES = 2;

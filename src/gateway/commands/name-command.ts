@@ -8,7 +8,7 @@ import { readNamed } from '../workstreams/workstream-rows.ts';
 import { type Command, isNameInUse, toldToCaller } from './command.ts';
 
 interface NameCommandDeps {
-  store: Pick<Store, 'db'>;
+  store: Store;
   settings: Pick<Settings, 'change'>;
 }
 

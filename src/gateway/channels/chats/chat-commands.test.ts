@@ -142,8 +142,8 @@ test('/stop stops what went on before it, and nothing that was said afterwards',
 test('commands that every conversation has answer into the chat', async () => {
   await using gateway = await wholeGateway();
   const answerTo = async (name: string, argument = '', by = ADA) => {
-    await gateway.parts.store.commit({ statements: [{ sql: 'delete from outbox', args: [] }] });
-    await gateway.parts.store.commit({ statements: [{ sql: 'delete from channel_inbox', args: [] }] });
+    await gateway.parts.store.commit({ statements: [{ sql: 'delete from outbox', parameters: [] }] });
+    await gateway.parts.store.commit({ statements: [{ sql: 'delete from channel_inbox', parameters: [] }] });
     await arrive(gateway);
     await handle(gateway, name, { argument, by });
     const [reply] = await gateway.parts.store.db.selectFrom('outbox').select('message').execute();
