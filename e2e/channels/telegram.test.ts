@@ -102,7 +102,7 @@ test('Telegram is told once which commands the bot knows, and again only if it k
   await telegram.call('setMyCommands');
   assert.deepEqual(
     telegram.commands.map(({ command }) => command),
-    ['stop', 'new', 'clear', 'help'],
+    ['stop', 'new', 'clear', 'model', 'effort', 'compact', 'budget', 'background', 'watches', 'tools', 'help'],
   );
   await daemon.stop();
   await daemon.restart();
