@@ -57,8 +57,7 @@ const FILES_TOGETHER = 20;
 /** Runs the tests next to the code. */
 export function runUnitTests() {
   const files = globSync('{src,protocol,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
-  const count = Math.ceil(files.length / FILES_TOGETHER);
-  const batches = Array.from({ length: count }, (_, at) => files.slice(at * FILES_TOGETHER, (at + 1) * FILES_TOGETHER));
+  const batches = inBatches(files, FILES_TOGETHER);
   const environmentOf = () => (isMeasured() ? {} : COMPILED);
   return runTests({
     ...{ name: 'unit', batches, atLeast: FLOORS.unit, watch },
@@ -81,28 +80,57 @@ function endToEndEnvironment(file) {
   return { E2E_BUILT: '1', NODE_V8_COVERAGE: undefined, ...COMPILED };
 }
 
-/** The longest ones, for a machine on which no durations are known yet. They start first, so that none runs alone at the end. */
+/** The longest ones start first, so that none runs alone at the end. */
 const LONGEST = [
   'e2e/security/cards.test.ts',
   'e2e/cli/command-line.test.ts',
-  'e2e/samples/cron-kills.test.ts',
-  'e2e/page/phone.test.ts',
-  'e2e/nodes/nodes.test.ts',
-  'e2e/page/connection-trouble.test.ts',
+  'e2e/protocol/whole.test.ts',
+  'e2e/restart/tools.test.ts',
+  'e2e/restart/packed-logs.test.ts',
+  'e2e/restart/shutdown.test.ts',
+  'e2e/restart/restart.test.ts',
+  'e2e/security/rights.test.ts',
+  'e2e/page/step-up.test.ts',
+  'e2e/faults/tools.test.ts',
+  'e2e/security/route-rights.test.ts',
   'e2e/samples/conversations.test.ts',
-  'e2e/security/sockets.test.ts',
+  'e2e/samples/decision-kills.test.ts',
+  'e2e/fuzz/frames.test.ts',
+  'e2e/faults/files.test.ts',
+  'e2e/page/connection-trouble.test.ts',
+  'e2e/samples/cron-kills.test.ts',
+  'e2e/start/npm-dev.test.ts',
 ];
 
-/** Runs the tests of the whole product, each file in a separate process. */
+/** How many files of a folder share a process and its browser, because loading modules and starting Chromium takes seconds. */
+const END_TO_END_TOGETHER = 4;
+
+/** The files that must be alone: they are long, or they need an environment of their own. */
+const isAlone = (file) => LONGEST.includes(file) || FROM_SOURCES.includes(file);
+
+/** Runs the tests of the whole product. */
 export async function runEndToEndTests() {
   await installedChromium().catch(() => undefined); // unpack it once; if that fails, the tests that need it say why
-  const batches = globSync('e2e/**/*.test.ts', { cwd: ROOT })
-    .sort((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)) || (a < b ? -1 : 1))
-    .map((file) => [file]);
+  const files = globSync('e2e/**/*.test.ts', { cwd: ROOT }).sort();
+  const folders = Object.values(
+    Object.groupBy(
+      files.filter((file) => !isAlone(file)),
+      path.dirname,
+    ),
+  );
+  const batches = [
+    ...files.filter(isAlone).map((file) => [file]),
+    ...folders.flatMap((folder) => inBatches(folder, END_TO_END_TOGETHER)),
+  ];
   return runTests({
     ...{ name: 'end-to-end', batches, atLeast: FLOORS['end-to-end'], watch },
     ...{ isCi, environmentOf: endToEndEnvironment, durations },
   });
+}
+
+function inBatches(files, size) {
+  const count = Math.ceil(files.length / size);
+  return Array.from({ length: count }, (_, at) => files.slice(at * size, (at + 1) * size));
 }
 
 /** Prints the counts of a run, and what to install so that nothing is skipped. */
