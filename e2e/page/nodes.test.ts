@@ -125,7 +125,10 @@ test('every open page marks a request at once, in any view, and shows decisions 
   await openNodes(page);
   await button(page, 'Reject seen by two').click();
   await request(other, 'seen by two').getByText('Rejected').waitFor();
-  for (const each of [page, other]) assert.equal(await entry(each).innerText(), 'Nodes');
+  for (const each of [page, other]) {
+    await entry(each).getByText('asks').waitFor({ state: 'detached' });
+    assert.equal(await entry(each).innerText(), 'Nodes');
+  }
 });
 
 test('the request of a machine that disconnects is withdrawn; its card stays in place, so that nobody presses the wrong button', async (t) => {

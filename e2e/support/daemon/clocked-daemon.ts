@@ -10,10 +10,13 @@ import { createLogRing } from '../../../src/log-ring.ts';
 import { fakeClock } from '../../../src/testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../../src/testing/temp-store.ts';
 import { readVersion } from '../../../src/version.ts';
+import { within } from '../deadline.ts';
 import { bundleUpToDate } from './daemon-process.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const NOON_MS = Date.UTC(2030, 0, 1, 12);
+/** A daemon whose clock stands still waits for ever where another one would give up. */
+const END_MS = 60_000;
 
 export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
 
@@ -91,7 +94,8 @@ export async function startClockedDaemon(
     },
     async [Symbol.asyncDispose]() {
       for (const { socket } of clients) socket.terminate();
-      await daemon.shutdown('test');
+      const told = () => `an end of the daemon; its last words: ${JSON.stringify(log.lines.slice(-5))}`;
+      await within(daemon.shutdown('test'), END_MS, told);
       folder[Symbol.dispose]();
     },
   };

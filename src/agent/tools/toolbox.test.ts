@@ -102,3 +102,18 @@ test('an exception during preparation becomes a refusal that reveals no secret',
     canonicalArguments: '{}',
   });
 });
+
+test('a tool that is not known yet is waited for', async () => {
+  await using fixture = await createToolFixture();
+  let known: Tool[] = [];
+  const ready = async () => {
+    known = [echo];
+  };
+  const others = { offered: () => known, find: (name: string) => known.find((tool) => tool.name === name), ready };
+  const toolbox = createToolbox([broken], testGuard(), others);
+  const call = { id: 'c1', name: 'echo', arguments: '{"text":"hi"}' };
+  assert.equal((await toolbox.prepare(call, fixture.context())).kind, 'ready');
+  known = [];
+  const cancelled = createToolbox([broken], testGuard(), { ...others, ready: () => Promise.reject(new Error('over')) });
+  assert.equal((await cancelled.prepare(call, fixture.context())).kind, 'refused');
+});

@@ -66,7 +66,10 @@ function createOne(tools: readonly Tool[], guard: OutputGuard, others: ChangingT
     },
     isFound: (name) => others.find(name) !== undefined && !others.offered().some((one) => one.name === name),
     async prepare(call, context) {
-      const tool = byName.get(call.name) ?? others.find(call.name);
+      const find = () => byName.get(call.name) ?? others.find(call.name);
+      // A daemon that was killed may have forgotten what servers told it, and asks them again.
+      if (find() === undefined) await others.ready(context.signal).catch(() => undefined); // it was cancelled
+      const tool = find();
       const prepared = tool
         ? { tool, ...(await prepareKnown(tool, { call, context, guard })) }
         : refuse(call, `Unknown tool: ${call.name}. Available tools: ${present()}.`);
