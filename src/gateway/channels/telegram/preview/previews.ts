@@ -11,7 +11,7 @@ import type { PreviewGate } from './preview-gate.ts';
 import { type Showing, showPreview } from './show-preview.ts';
 import { StreamedText } from './streamed-text.ts';
 
-interface PreviewDeps {
+export interface PreviewDeps {
   bot(): Bot | undefined;
   gate: PreviewGate;
   events: Pick<EventLog, 'onAppended'>;

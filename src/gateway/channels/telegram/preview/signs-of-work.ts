@@ -1,26 +1,11 @@
-import type { Clock } from '../../../../clock.ts';
-import type { Log } from '../../../../log.ts';
-import type { EventLog } from '../../../events/event-log.ts';
-import type { Store } from '../../../store/store.ts';
 import type { ChatMessage } from '../../chats/chat-message.ts';
 import type { ChatRun } from '../../chats/chat-run.ts';
-import type { Bot } from '../bots.ts';
 import { Typing } from '../typing.ts';
 import { acknowledge } from './acknowledge.ts';
-import type { PreviewGate } from './preview-gate.ts';
-import { Previews } from './previews.ts';
-
-interface SignDeps {
-  bot(): Bot | undefined;
-  gate: PreviewGate;
-  events: Pick<EventLog, 'onAppended'>;
-  store: Pick<Store, 'db' | 'commit'>;
-  clock: Clock;
-  log: Log;
-}
+import { type PreviewDeps, Previews } from './previews.ts';
 
 /** How a chat sees that its messages are worked on. */
-export function createSignsOfWork({ bot, gate, events, store, clock, log }: SignDeps) {
+export function createSignsOfWork({ bot, gate, events, store, clock, log }: PreviewDeps) {
   const typing = new Typing({ bot, clock });
   const previews = new Previews({ bot, gate, events, store, clock, log });
   const goOn = (chat: string, { run, ended, isCurrent }: ChatRun) => {
