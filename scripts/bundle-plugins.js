@@ -1,6 +1,7 @@
 // What esbuild leaves out of the bundles of the daemon, or evaluates later, so that the daemon starts fast and stays small.
 
 import { readFile } from 'node:fs/promises';
+import { lateSchemas } from './late-schemas.js';
 import { lazyShapes } from './lazy-shapes.js';
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
@@ -109,6 +110,7 @@ const noSchemaCompiler = {
 
 export const PLUGINS = [
   lazyShapes,
+  lateSchemas,
   noSchemaCompiler,
   noUnusedPackages,
   noBodyParser,
