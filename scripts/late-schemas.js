@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 /**
  * Changes zod's constructor: an instance has only its definition until somebody reads `_zod`, which everything that uses a schema does.
  * The first instance of each kind is built at once, because it also installs the methods of the kind. Its other own properties, such
- * as `options`, are made readable on the others: reading one builds them.
+ * as `options`, are made readable on the others: reading one builds them (decision 150).
  */
 export const lateSchemas = {
   name: 'late-schemas',

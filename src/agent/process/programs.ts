@@ -128,7 +128,7 @@ export async function followWay(path: string, look: Look = lookLater): Promise<W
 const partsOf = (path: string): string[] => path.split(sep).filter((part) => part !== '');
 
 /** Undefined if nothing is there, or it is not accessible. */
-type Look = (path: string) => Promise<Place | undefined> | Place | undefined;
+export type Look = (path: string) => Promise<Place | undefined> | Place | undefined;
 
 const lookLater: Look = async (path) => {
   const stats = await lstat(path).catch(() => undefined);
@@ -136,7 +136,7 @@ const lookLater: Look = async (path) => {
 };
 
 /** For the start, which waits for it anyway: takes a tenth of the time. */
-const lookNow: Look = (path) => {
+export const lookNow: Look = (path) => {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     return stats && toPlace(path, stats);
