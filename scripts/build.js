@@ -24,6 +24,7 @@ const PARTS = {
       'protocol',
       'scripts/build.js',
       'scripts/bundle-plugins.js',
+      'scripts/late-schemas.js',
       'scripts/lazy-shapes.js',
       'scripts/licenses.js',
       'scripts/precompress.js',

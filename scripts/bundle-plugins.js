@@ -1,6 +1,7 @@
 // What esbuild leaves out of the bundles of the daemon, or evaluates later, so that the daemon starts fast and stays small.
 
 import { readFile } from 'node:fs/promises';
+import { lateSchemas } from './late-schemas.js';
 import { lazyShapes } from './lazy-shapes.js';
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
@@ -47,8 +48,24 @@ const requiredModules = {
     builder.onResolve({ filter: /^(node:)?(fs|http|process|util|zlib)$/ }, ({ path: name, kind }) =>
       kind === 'import-statement' ? { path: name.replace(/^(node:)?/, 'node:'), namespace: 'required' } : undefined,
     );
+    // Its properties are inherited, because esbuild copies own ones, which makes Node load what they stand for. The methods of
+    // `process` need itself.
     builder.onLoad({ filter: /./, namespace: 'required' }, ({ path: name }) => ({
-      contents: `module.exports = require('${name}');`,
+      contents: `module.exports = ${name === 'node:process' ? `require('${name}')` : `Object.create(require('${name}'))`};`,
+    }));
+  },
+};
+
+/** Loads TLS when `ws` opens a connection with it, as its server never does. It takes 4 ms, for the lists of ciphers and such. */
+const lateTls = {
+  name: 'late-tls',
+  setup(builder) {
+    builder.onResolve({ filter: /^(https|tls)$/ }, ({ path: name, importer }) =>
+      /[\\/]node_modules[\\/]ws[\\/]/.test(importer) ? { path: name, namespace: 'late-tls' } : undefined,
+    );
+    builder.onLoad({ filter: /./, namespace: 'late-tls' }, ({ path: name }) => ({
+      contents: `for (const key of ['connect', 'get', 'request'])
+        Object.defineProperty(exports, key, { get: () => require('node:${name}')[key] });`,
     }));
   },
 };
@@ -109,10 +126,12 @@ const noSchemaCompiler = {
 
 export const PLUGINS = [
   lazyShapes,
+  lateSchemas,
   noSchemaCompiler,
   noUnusedPackages,
   noBodyParser,
   noPushgateway,
   onlyEnglish,
   requiredModules,
+  lateTls,
 ];

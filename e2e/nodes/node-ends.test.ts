@@ -55,7 +55,7 @@ for (const [way, leave] of Object.entries(WAYS_OUT)) {
     await leave(node, client);
     await node.child.exited;
     const pids = await Promise.all(['pid', 'stubborn'].map((name) => readFile(path.join(node.folder, name), 'utf8')));
-    const left = await Promise.all(pids.map((pid) => findProcess(Number(pid))));
+    const left = pids.map((pid) => findProcess(Number(pid)));
     assert.deepEqual(left, [undefined, undefined]);
     if (way === 'is revoked') await assert.rejects(answer, { code: 'UNAVAILABLE', message: REVOKED });
   });

@@ -22,16 +22,16 @@ import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { nodeIdOf } from './node-id.ts';
+import type { CommandsWay } from './programs.ts';
 import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
   DaemonOptions,
-  'home' | 'userHome' | 'environment' | 'version' | 'config' | 'assets' | 'clock' | 'ids' | 'log' | 'replace'
+  'home' | 'userHome' | 'environment' | 'version' | 'config' | 'assets' | 'clock' | 'ids' | 'log'
 >;
 
 interface AgentDeps {
-  /** The default working directory of workstreams. */
-  workdir: string;
+  commandsWay: CommandsWay;
   store: SqliteStore;
   commandAudit: CommandAudit;
   /** The daemon's own requests. */
@@ -59,8 +59,8 @@ interface AgentDeps {
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
-  { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, secrets, commandAudit, fetch, auth }: AgentDeps,
+  { home, userHome, environment, version, config, assets, clock, ids, log }: AgentOptions,
+  { commandsWay, store, live, secrets, commandAudit, fetch, auth }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -95,7 +95,7 @@ export async function createAgent(
     version,
     config,
     assets,
-    workdir,
+    commandsWay,
     live,
     guard,
     background: commands,
@@ -110,7 +110,6 @@ export async function createAgent(
     clock,
     ids,
     log,
-    replace,
   });
   const configured = await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live });
   return {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ENCODINGS, type StaticText } from '../http/encoding.ts';
 import { createSiteFiles } from '../http/site/site-files.ts';
@@ -8,37 +8,28 @@ import type { Assets } from './daemon-options.ts';
 const PartNames = z.array(z.string().regex(/^[\w.-]+\.js$/));
 const PolicyHashes = z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) });
 
-/** Loads the files that the build put into `dist/` of the package. */
-export async function loadAssets(root: URL): Promise<Assets> {
+/**
+ * Loads the files that the build put into `dist/` of the package. Synchronously: nothing else happens at this time, and sixty
+ * asynchronous reads would take five turns of a thread each.
+ */
+export function loadAssets(root: URL): Assets {
   const dist = new URL('dist/', root);
   try {
-    const read = (name: string) => readFile(new URL(name, dist), 'utf8');
-    const readStatic = async (name: string): Promise<StaticText> => {
-      const encoded = ENCODINGS.map((encoding) => readFile(new URL(`${name}.${encoding}`, dist)));
-      const [text, br, gzip] = await Promise.all([readFile(new URL(name, dist)), ...encoded]);
+    const read = (name: string) => readFileSync(new URL(name, dist), 'utf8');
+    const readStatic = (name: string): StaticText => {
+      const text = readFileSync(new URL(name, dist));
+      const [br, gzip] = ENCODINGS.map((encoding) => readFileSync(new URL(`${name}.${encoding}`, dist)));
       return { text, encoded: { ...(br && { br }), ...(gzip && { gzip }) } };
     };
-    const readParts = async () => {
-      const names = PartNames.parse(JSON.parse(await read('ui/parts.json')));
-      return new Map(
-        await Promise.all(names.map(async (name) => [name, await readStatic(`ui/parts/${name}`)] as const)),
-      );
-    };
-    const [pageHtml, parts, licenses, hashes, openapi] = await Promise.all([
-      readStatic('ui/index.html'),
-      readParts(),
-      readStatic('ui/licenses.txt'),
-      read('ui/csp.json'),
-      readStatic('openapi.json'),
-    ]);
-    const { scripts, styles } = PolicyHashes.parse(JSON.parse(hashes));
+    const names = PartNames.parse(JSON.parse(read('ui/parts.json')));
+    const { scripts, styles } = PolicyHashes.parse(JSON.parse(read('ui/csp.json')));
     return {
-      pageHtml,
-      pageParts: parts,
-      licenses,
+      pageHtml: readStatic('ui/index.html'),
+      pageParts: new Map(names.map((name) => [name, readStatic(`ui/parts/${name}`)] as const)),
+      licenses: readStatic('ui/licenses.txt'),
       scriptSources: scripts,
       styleSources: styles,
-      openapi,
+      openapi: readStatic('openapi.json'),
       siteFiles: createSiteFiles(new URL('ui/', dist)),
       pageWorkerUrl: new URL('page-worker.js', dist),
       searchWorkerUrl: new URL('search-worker.js', dist),

@@ -35,6 +35,7 @@ import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { machineOf } from './node-id.ts';
+import { openCommandsWay } from './programs.ts';
 import { outputsOf } from './tools.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { openWorkdirs } from './workdirs.ts';
@@ -91,7 +92,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
   const startNotices = [...store.notices];
   const tracing = await openTracing(options, fetch);
-  const auth = await openAccounts(options, {
+  const { auth, commandsWay } = await openBoth(options, workdir, {
     store,
     baseUrl: url,
     passwords: openPasswords(options),
@@ -102,7 +103,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   });
   secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit, fetch, auth });
+  const agent = await createAgent(options, { commandsWay, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
@@ -143,6 +144,12 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     loginLink: () => auth.link(),
     shutdown,
   };
+}
+
+/** The accounts, while the sandbox is tried out, which waits for another process. */
+async function openBoth(options: DaemonOptions, workdir: string, deps: Parameters<typeof openAccounts>[1]) {
+  const [auth, commandsWay] = await Promise.all([openAccounts(options, deps), openCommandsWay(options, workdir)]);
+  return { auth, commandsWay };
 }
 
 interface Stoppable extends Held {

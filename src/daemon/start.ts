@@ -46,7 +46,8 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   const logRing = createLogRing(randomIds.secret(4));
   const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY, ring: logRing });
   for (const notice of [...changes, ...warnings]) log.warn({}, notice);
-  const [assets, version, bootId] = await Promise.all([loadAssets(root), readVersion(root), readBootId()]);
+  const assets = loadAssets(root);
+  const [version, bootId] = await Promise.all([readVersion(root), readBootId()]);
   const environment = around.environment;
   const { host, port, workdir, model, authEnabled } = options;
   const starting = startDaemon({

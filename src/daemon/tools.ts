@@ -7,7 +7,6 @@ import type { Accounts } from '../agent/mcp/accounts/accounts.ts';
 import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
-import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
 import { taskTool } from '../agent/tools/agents/task.ts';
 import { createBashOutputTool } from '../agent/tools/background/bash-output.ts';
 import { createKillShellTool } from '../agent/tools/background/kill-shell.ts';
@@ -37,9 +36,8 @@ import type { WatchBook } from '../agent/watches/watch-book.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
 import type { StoredServers } from '../gateway/mcp/stored-servers.ts';
 import type { LiveConfig } from './config/live-config.ts';
-import type { DaemonOptions, Replacements } from './daemon-options.ts';
-import { readOtherHomes } from './other-homes.ts';
-import { findPrograms } from './programs.ts';
+import type { DaemonOptions } from './daemon-options.ts';
+import type { CommandsWay } from './programs.ts';
 import { createKnowledgeTools, type KnowledgeSources } from './tools/knowledge-tools.ts';
 import { openToolServers } from './tools/tool-servers.ts';
 import { createWebTools } from './tools/web-tools.ts';
@@ -48,7 +46,7 @@ type ToolOptions = Pick<
   DaemonOptions,
   'home' | 'userHome' | 'environment' | 'version' | 'clock' | 'ids' | 'config' | 'assets' | 'log'
 > & {
-  replace: Replacements | undefined;
+  commandsWay: CommandsWay;
   nodes: NodeDirectory;
   /** The outputs of earlier calls. */
   earlier: OutputSource;
@@ -69,8 +67,6 @@ type ToolOptions = Pick<
   fetch: typeof fetch;
   /** All texts of tools pass it. */
   guard: OutputGuard;
-  /** The default working directory of workstreams. */
-  workdir: string;
 };
 
 interface Tools {
@@ -86,19 +82,9 @@ interface Tools {
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, guard, live, log, replace, background } = options;
-  const workdirs = [await realpath(options.workdir)];
-  const programs = await findPrograms({ environment, avoid: workdirs });
+  const { home, environment, clock, ids, config, guard, live, log, background } = options;
+  const { workdirs, programs, sandbox, limiter } = options.commandsWay;
   const { bash, rg } = programs;
-  const { sandbox, limiter } = await openSandbox({
-    home,
-    environment,
-    clock,
-    ids,
-    programs: { bash, bwrap: replace?.bwrap ?? programs.bwrap },
-    settings: config.tools,
-    homes: await readOtherHomes(process.getuid?.()),
-  });
   const runner = createProcessRunner({
     home: await realpath(home),
     environment,

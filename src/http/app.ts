@@ -121,27 +121,18 @@ export interface HttpApp {
 
 /** The HTTP edge: Express with a Router per noun, generated from the endpoint rows, and one guard before each (decision 44). */
 export function createHttpApp(deps: HttpDeps): HttpApp {
-  const { originPolicy, rateLimit, page, openapi, siteFiles: files, metrics, defer, clock, log } = deps;
-  const { dispatch, authenticator, clientAddress, version, closing } = deps;
+  const { metrics, clock, log } = deps;
   const requestIdOf = createRequestIds(deps.requestIdPrefix);
-  const respond = createRespond({ metrics, log, clock, defer });
-  const gate = createGate({ originPolicy, rateLimit, metrics, respond });
   const app = createExpress();
-  app.use(entrance(gate, createApi(deps, { respond, gate })));
-  app.use(((_, res, next) => {
-    if (!gate(res.locals.exchange)) next();
-  }) satisfies EdgeHandler);
-  app.use(createMcpEdge({ dispatch, authenticator, originPolicy, clientAddress, respond, version, log, closing }));
-  app.use(createSite({ page, openapi, files, metrics, respond }));
-  app.use(((_, res) => respond(res.locals.exchange, NOT_FOUND)) satisfies EdgeHandler);
-  // biome-ignore lint/complexity/useMaxParams: express knows an error handler by its four parameters.
-  app.use(((error, _req, res, _next) =>
-    fail(res.locals.exchange, error, { respond, log })) satisfies ErrorRequestHandler);
+  // A daemon that has just started answers sockets first.
+  let isMounted = false;
   return {
     classes: createExpressClasses(app),
     requestIdOf,
     raw: createRawRequests({ requestIdOf, metrics, notFound: NOT_FOUND, clock, log }),
     listener(req, res) {
+      if (!isMounted) mount(app, deps);
+      isMounted = true;
       const { path: sent, query } = splitTarget(req.url ?? '/');
       const path = withoutNode(sent, deps.cluster);
       const requestId = requestIdOf(req);
@@ -160,6 +151,24 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
       app(req, res);
     },
   };
+}
+
+/** Puts the handlers into the app, in the order in which they are asked. */
+function mount(app: Express, deps: HttpDeps): void {
+  const { originPolicy, rateLimit, page, openapi, siteFiles: files, metrics, defer, clock, log } = deps;
+  const { dispatch, authenticator, clientAddress, version, closing } = deps;
+  const respond = createRespond({ metrics, log, clock, defer });
+  const gate = createGate({ originPolicy, rateLimit, metrics, respond });
+  app.use(entrance(gate, createApi(deps, { respond, gate })));
+  app.use(((_, res, next) => {
+    if (!gate(res.locals.exchange)) next();
+  }) satisfies EdgeHandler);
+  app.use(createMcpEdge({ dispatch, authenticator, originPolicy, clientAddress, respond, version, log, closing }));
+  app.use(createSite({ page, openapi, files, metrics, respond }));
+  app.use(((_, res) => respond(res.locals.exchange, NOT_FOUND)) satisfies EdgeHandler);
+  // biome-ignore lint/complexity/useMaxParams: express knows an error handler by its four parameters.
+  app.use(((error, _req, res, _next) =>
+    fail(res.locals.exchange, error, { respond, log })) satisfies ErrorRequestHandler);
 }
 
 function createExpress(): Express {

@@ -58,7 +58,7 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
     await exited;
     throw new CommandProblem('UNAVAILABLE', `${name} could not be run`);
   }
-  const leader = await identifyProcess(child.pid);
+  const leader = identifyProcess(child.pid);
   let isStopped = false;
   try {
     await until(exited, signal);

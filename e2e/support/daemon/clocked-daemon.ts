@@ -53,7 +53,7 @@ export async function startClockedDaemon(
       overrides: new Map(),
       environment: { HEADGATE_SKIP_TITLES: '1', HEADGATE_SKIP_JUDGE_MODEL: '1', ...environment },
       version: await readVersion(ROOT),
-      assets: await loadAssets(ROOT),
+      assets: loadAssets(ROOT),
       ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock, ids: randomIds },
     });
   let daemon = await start();

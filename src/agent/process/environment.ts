@@ -1,19 +1,21 @@
 import type { Environment } from '../../environment.ts';
 import { toChildPath } from './child-path.ts';
+import type { Look } from './programs.ts';
 
 /**
  * The part of the daemon's environment that a child process gets. Names come from an allow-list, so new secrets are
  * never passed on. The PATH begins with folders in which the child cannot plant programs. `avoid` are folders that
- * agents can write to, with links resolved.
+ * agents can write to, with links resolved. `look`: see `followWay`.
  */
 export async function toChildEnvironment(
   environment: Environment,
   avoid: readonly string[],
+  look?: Look,
 ): Promise<Record<string, string>> {
   const passed = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0], entry[1]),
   );
-  return { ...Object.fromEntries(passed), PATH: await toChildPath(environment.PATH, avoid), TERM: 'dumb' };
+  return { ...Object.fromEntries(passed), PATH: await toChildPath(environment.PATH, avoid, look), TERM: 'dumb' };
 }
 
 const NAMES = new Set(

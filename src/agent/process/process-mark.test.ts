@@ -14,7 +14,7 @@ test('a process in the middle of exec is found by a later read', async (t) => {
   await writeFile(script, '#!/bin/sh\nexec "$0"\n', { mode: 0o700 });
   const child = spawn(script, { env: toMarkVariable('restless') });
   t.after(() => child.kill('SIGKILL'));
-  const row = await findProcess(child.pid ?? 0);
+  const row = findProcess(child.pid ?? 0);
   assert.ok(row);
   for (let round = 0; round < 500; round += 1) {
     const find = createMarkFinder({ mark: 'restless', startTicks: row.startTicks });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { ProcessRow } from './process-table.ts';
@@ -25,24 +26,41 @@ export function createMarkFinder({ mark, startTicks }: { mark?: string; startTic
   };
 }
 
-/** Finds the processes whose mark begins like this. The beginning identifies the home of the daemon. */
+/**
+ * Finds the processes whose mark begins like this. The beginning identifies the home of the daemon. Only for the start, which
+ * waits for it anyway: reading them one after the other takes a tenth of the time.
+ */
 export async function findMarked(rows: readonly ProcessRow[], beginning: string): Promise<ProcessRow[]> {
-  const found = await Promise.all(rows.map(({ pid }) => hasVariable(pid, `${MARK_VARIABLE}=${beginning}`)));
-  return rows.filter((_, i) => found[i] === true);
+  const variable = `${MARK_VARIABLE}=${beginning}`;
+  const found: ProcessRow[] = [];
+  for (const row of rows) if (await hasVariable(row.pid, variable, readNow)) found.push(row);
+  return found;
 }
 
 /** How often an empty environment is read again: during exec, a process shows none for a moment. */
 const READS = 10;
 
 /** Undefined if the process shows no environment. */
-async function hasVariable(pid: number, beginning: string): Promise<boolean | undefined> {
+async function hasVariable(pid: number, beginning: string, read = readLater): Promise<boolean | undefined> {
   for (let reads = 0; reads < READS; reads += 1) {
-    const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => undefined);
+    const environ = await read(`/proc/${pid}/environ`);
     if (environ === undefined) return false; // ended meanwhile, or not readable
     if (environ !== '') return `\0${environ}`.includes(`\0${beginning}`);
     await setImmediate();
   }
   return undefined;
 }
+
+type Read = (file: string) => Promise<string | undefined> | string | undefined;
+
+const readLater: Read = (file) => readFile(file, 'utf8').catch(() => undefined);
+
+const readNow: Read = (file) => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
 
 const keyOf = ({ pid, startTicks }: ProcessRow): string => `${pid} ${startTicks}`;

@@ -35,8 +35,8 @@ export async function endTree(
 }
 
 /** Reads what distinguishes this process from a later one with the same pid. */
-export async function identifyProcess(pid: number): Promise<ProcessIdentity> {
-  return { pid, startTicks: (await findProcess(pid))?.startTicks ?? 0 };
+export function identifyProcess(pid: number): ProcessIdentity {
+  return { pid, startTicks: findProcess(pid)?.startTicks ?? 0 };
 }
 
 /**
@@ -45,7 +45,7 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity> {
 export async function isLeft(identity: ProcessIdentity): Promise<boolean> {
   const { pid, startTicks } = identity;
   if (startTicks === 0) return false;
-  if ((await findProcess(pid))?.startTicks === startTicks) return true;
+  if (findProcess(pid)?.startTicks === startTicks) return true;
   return (await createMarkFinder(identity)(await readProcessTable())).length > 0;
 }
 

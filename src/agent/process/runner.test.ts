@@ -117,7 +117,7 @@ test('the command does nothing until its process is recorded', async (t) => {
   const running = it.run('echo $$; touch here; ls');
   const { mark, ...identity } = await told.promise;
   assert.match(mark ?? '', /^[0-9a-f]{16}\.cmd_/);
-  assert.deepEqual(identity, await identifyProcess(identity.pid));
+  assert.deepEqual(identity, identifyProcess(identity.pid));
   assert.equal(it.printed(), '');
   recorded.resolve();
   await running;

@@ -244,8 +244,8 @@ async function spawnHeld(
       );
     });
   }
-  const [identity, limited] = await Promise.all([identifyProcess(child.pid), limiter?.begin(child.pid)]);
-  const leader = { ...identity, mark };
+  const leader = { ...identifyProcess(child.pid), mark };
+  const limited = await limiter?.begin(child.pid);
   after.use(isSandboxed ? undefined : lifeline.hold(leader));
   return {
     input,

@@ -16,7 +16,7 @@ import { isInside } from '../tools/files/confinement.ts';
 import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
-import { type Program, whyNot } from './programs.ts';
+import { lookNow, type Program, whyNot } from './programs.ts';
 
 /** Where commands of the agent run: in a sandbox that works on this machine, or without one for a known reason. */
 export type Sandbox =
@@ -247,7 +247,7 @@ async function tryOnce(
 ): Promise<string | undefined> {
   using deadline = withDeadline(new AbortController().signal, { clock, ms: 5_000 });
   const child = spawn(program, args, {
-    env: await toChildEnvironment(environment, []),
+    env: await toChildEnvironment(environment, [], lookNow),
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...fds],
   });
   const ended = Promise.withResolvers<number | null>();

@@ -1,4 +1,5 @@
-import { access, constants, lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { accessSync, constants, lstatSync, realpathSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '../../environment.ts';
 import { isInside } from '../tools/files/confinement.ts';
@@ -21,15 +22,16 @@ interface Machine {
   homePaths?: readonly string[];
 }
 
-/** Looks once, at startup: homes and secrets do not move while a daemon runs. */
+/**
+ * Looks once, at startup: homes and secrets do not move while a daemon runs. The start waits for it, so it looks
+ * synchronously, which takes a tenth of the time.
+ */
 export async function findMachinePlaces({ environment, homes, homePaths = [] }: Machine): Promise<MachinePlaces> {
   const userHome = environment.HOME ?? '';
   const hosts = await listKeys('/etc/ssh');
-  const [emptied, unreadable, shown] = await Promise.all([
-    existing([...homes, '/root', '/home', ...(isHome(userHome) ? [userHome] : []), ...SECRET_FOLDERS]),
-    existing([...SECRET_FILES, ...hosts]),
-    existing(await toShown({ environment, homePaths, userHome })),
-  ]);
+  const emptied = existing([...homes, '/root', '/home', ...(isHome(userHome) ? [userHome] : []), ...SECRET_FOLDERS]);
+  const unreadable = existing([...SECRET_FILES, ...hosts]);
+  const shown = existing(await toShown({ environment, homePaths, userHome }));
   return { emptied: withoutNested(emptied), unreadable, shown: withoutNested(shown.filter(isHidden(emptied))) };
 }
 
@@ -93,16 +95,17 @@ async function holdsNoSecret(file: string): Promise<boolean> {
 }
 
 /** The real paths of those that exist and can be read by this user; others are out of reach anyway. */
-async function existing(paths: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(paths.map(realIfReadable));
+function existing(paths: readonly string[]): string[] {
+  const found = paths.map(realIfReadable);
   return [...new Set(found.filter((path) => path !== undefined))];
 }
 
-async function realIfReadable(path: string): Promise<string | undefined> {
+function realIfReadable(path: string): string | undefined {
   try {
-    const real = await realpath(path);
-    await access(real, constants.R_OK);
-    const stats = await lstat(real);
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    const real = realpathSync.native(path);
+    accessSync(real, constants.R_OK);
+    const stats = lstatSync(real);
     return stats.isDirectory() || stats.isFile() ? real : undefined;
   } catch {
     return undefined; // missing or not accessible
