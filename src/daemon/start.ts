@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { keepAwake, systemClock } from '../clock.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
+import { restoreJournal } from '../home/restore-journal.ts';
 import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
 import { requireFreePort, urlOf } from '../listen.ts';
@@ -38,6 +40,7 @@ interface StartOptions {
 export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
   keepObjectsYoung();
   const home = resolveHome(flags, around);
+  await finishRestore(home);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
   // If the home's own daemon uses the port, the home's lock reports more than a busy port.
@@ -84,6 +87,11 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
+}
+
+/** Completes a restore that was killed while it moved files, before anything reads them. */
+async function finishRestore(home: string): Promise<void> {
+  if (existsSync(restoreJournal(home))) await (await import('./backup/finish-restore.ts')).finishRestore(home);
 }
 
 async function isOwnPort(home: string, port: number): Promise<boolean> {
