@@ -54,21 +54,25 @@ export async function checkBackup(archive: string): Promise<Manifest> {
 /** Replaces the files of a home by those of an archive, after verifying all of it. Refuses while a daemon uses the home. */
 export async function restoreBackup({ archive, home, nowMs }: RestoreOptions): Promise<Restored> {
   const before = await namesIn(home);
-  if (before.length > 0 && !isHome(before))
+  if (before !== undefined && before.length > 0 && !isHome(before))
     throw new StartError(`${home} holds files that are not Headgate’s. Choose an empty folder with --home.`);
   await openHomeFolder(home);
   const lock = await asStartError(() => lockHome(home));
   try {
     await asStartError(() => finishPutBack(home));
     return await restoreInto(home, { archive, nowMs });
+  } catch (error) {
+    if (before === undefined) await rm(home, { recursive: true, force: true });
+    throw error;
   } finally {
     lock.release();
   }
 }
 
-const namesIn = (folder: string): Promise<string[]> =>
+/** Undefined if there is no such folder yet. */
+const namesIn = (folder: string): Promise<string[] | undefined> =>
   readdir(folder).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return [];
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw new StartError(`The home folder ${folder} cannot be used: ${whyUnreadable(error)}.`, { cause: error });
   });
 
