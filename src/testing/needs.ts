@@ -58,6 +58,7 @@ const CHECKS = {
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),
   strace: forProgram('strace', 'strace'),
+  'systemd-analyze': forProgram('systemd-analyze', 'systemd'),
   zsh: forProgram('zsh', 'zsh'),
   'small disks': checkSmallDisks,
   'an open repository': checkRepository,
