@@ -44,7 +44,7 @@ StartLimitIntervalSec=0
 ${isSystem ? 'Wants=network-online.target\nAfter=network-online.target\n' : ''}
 [Service]
 Type=exec
-ExecStart=${command.map(toWord).join(' ')}
+ExecStart=${command.map((word) => toWord(word)).join(' ')}
 Environment=${toWord(`HEADGATE_HOME=${home}`, 'plain')}
 EnvironmentFile=-${environmentFile(isSystem)}
 ${isSystem ? `User=${user}\n` : ''}Delegate=yes

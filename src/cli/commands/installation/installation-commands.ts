@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../../../home/home-path.ts';
 import type { BackupFlags, RestoreFlags } from './backup.ts';
 import type { ServiceFlags } from './service.ts';
+import type { UpgradeFlags } from './upgrade.ts';
 
 interface InstallationCommandsDeps {
   root: URL;
   around: Surroundings;
 }
 
-/** Adds `headgate backup`, `headgate restore` and `headgate service`. */
+/** Adds `headgate backup`, `headgate restore`, `headgate service` and `headgate upgrade`. */
 export function addInstallationCommands(program: Command, { root, around }: InstallationCommandsDeps): void {
   const load = () => import('./backup.ts');
   program
@@ -29,6 +30,13 @@ export function addInstallationCommands(program: Command, { root, around }: Inst
     .option('--json', 'print one JSON object')
     .action(async (archive: string, flags: RestoreFlags) => (await load()).restore(archive, { flags, around }));
   addServiceCommands(program, { root, around });
+  program
+    .command('upgrade')
+    .description('find out whether there is a newer version, and how to install it')
+    .option('--check', 'ask the registry of npm; changes nothing')
+    .option('--registry <address>', 'another registry (npm_config_registry)')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: UpgradeFlags) => (await import('./upgrade.ts')).upgrade({ flags, around, root }));
 }
 
 function addServiceCommands(program: Command, { root, around }: InstallationCommandsDeps): void {
