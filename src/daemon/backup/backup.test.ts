@@ -134,7 +134,7 @@ test('a backup is restored into a new folder, closed to others', async () => {
   await backUp(stage);
   const home = path.join(stage.folder, 'new');
   assert.equal((await restoreBackup({ ...stage, home, nowMs: NOW_MS })).aside, undefined);
-  assert.deepEqual(Object.keys(await contentOf(home)).toSorted(), ["daemon.lock", ...KEPT].toSorted());
+  assert.deepEqual(new Set(Object.keys(await contentOf(home))), new Set(['daemon.lock', ...KEPT]));
   assert.equal((await stat(home)).mode & 0o777, 0o700);
   assert.equal((await stat(path.join(home, 'attachments/att_1'))).mode & 0o777, 0o600);
 });

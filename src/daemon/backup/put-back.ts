@@ -17,7 +17,7 @@ const journalSchema = z.strictObject({
 type Journal = z.infer<typeof journalSchema>;
 
 interface PutBackDeps {
-  rename: typeof rename;
+  rename(from: string, to: string): Promise<void>;
 }
 
 /** Whether a restore of this home has begun to move files and has not ended. */
