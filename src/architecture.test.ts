@@ -33,7 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The command line starts the daemon, backs its home up, and checks what a daemon would use, which returns findings. */
 const DAEMON_DOORS = [
   'src/daemon/start.ts',
-  'src/daemon/backup.ts',
+  'src/daemon/backup/backup.ts',
   'src/daemon/checkup.ts',
   'src/daemon/checkup/finding.ts',
 ];

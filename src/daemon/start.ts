@@ -15,6 +15,7 @@ import { createLog } from '../pino-log.ts';
 import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
+import { finishRestore } from './backup/finish-restore.ts';
 import { toBanner } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
@@ -40,7 +41,8 @@ interface StartOptions {
 export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
   keepObjectsYoung();
   const home = resolveHome(flags, around);
-  await finishRestore(home);
+  // Before anything reads the files that a killed restore was moving.
+  if (existsSync(restoreJournal(home))) await finishRestore(home);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
   // If the home's own daemon uses the port, the home's lock reports more than a busy port.
@@ -87,11 +89,6 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
-}
-
-/** Completes a restore that was killed while it moved files, before anything reads them. */
-async function finishRestore(home: string): Promise<void> {
-  if (existsSync(restoreJournal(home))) await (await import('./backup/finish-restore.ts')).finishRestore(home);
 }
 
 async function isOwnPort(home: string, port: number): Promise<boolean> {

@@ -35,13 +35,13 @@ export interface Backup {
 
 /** Backs a home up while a daemon may be using it. The archive gets its name when it is complete; no file is replaced. */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { home, nowMs } = options;
+  const { home, target, version, nowMs } = options;
   await requireDatabase(home);
-  const file = await toFileName(options.target, nowMs);
+  const file = await toFileName(target, nowMs);
   const beside = await folderBeside(file);
   const linked = await folderInHome(home);
   try {
-    return await backUp({ ...options, file, beside, linked });
+    return await backUp({ home, version, nowMs, file, beside, linked });
   } catch (error) {
     if (error instanceof StartError) throw error;
     const why = isDiskFull(error) ? 'the disk is full' : wordsOf(error);
@@ -114,7 +114,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-interface Places extends BackupOptions {
+interface Places extends Omit<BackupOptions, 'target'> {
   file: string;
   /** A temporary folder next to the archive. */
   beside: string;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { systemClock } from '../../../clock.ts';
-import { type Backup, checkBackup, type Manifest, makeBackup, restoreBackup } from '../../../daemon/backup.ts';
+import { type Backup, checkBackup, type Manifest, makeBackup, restoreBackup } from '../../../daemon/backup/backup.ts';
 import { resolveHome, type Surroundings } from '../../../home/home-path.ts';
 import { readVersion } from '../../../version.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
