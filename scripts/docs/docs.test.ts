@@ -64,7 +64,7 @@ test('a search needs every word or its beginning, and titles count more', () => 
     { title: 'Backups', url: 'b', text: 'how to make one' },
     { title: 'Nothing', url: 'c', text: 'nobackup' },
   ];
-  const urls = (query: string) => findPages(pages, query).map(({ url }) => url);
+  const urls = (query: string) => findPages(pages, query).map(({ url }: Searched) => url);
   assert.deepEqual(urls('BACK'), ['b', 'a']);
   assert.deepEqual(urls('backup everything'), ['a']);
   assert.deepEqual(urls('(.*'), []);
