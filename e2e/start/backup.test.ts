@@ -48,7 +48,10 @@ test('a backup of a daemon that is writing restores to a consistent home, and cl
   const restored = await runHeadgate(['restore', archive, '--home', daemon.home]);
   assert.deepEqual([restored.code, restored.stderr], [0, '']);
   const messages = readLedger(daemon.home, wsId).messages.length;
-  assert.ok(messages >= 2 * before && messages <= 2 * during + 2, `${messages} messages of ${before} to ${during} runs`);
+  assert.ok(
+    messages >= 2 * before && messages <= 2 * during + 2,
+    `${messages} messages of ${before} to ${during} runs`,
+  );
   await daemon.restart();
   const reader = await daemon.client();
   const again = await reader.call('events.subscribe', { wsId, after: cursor });

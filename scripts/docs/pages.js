@@ -6,7 +6,7 @@ import { Marked } from 'marked';
 const MOST_LINES = 120;
 
 /** The id of a heading, as GitHub makes it, so that the same links work there. */
-export const toSlug = (heading) =>
+const toSlug = (heading) =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
