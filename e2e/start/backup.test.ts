@@ -1,51 +1,105 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readdir, truncate, watch, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 import { readLedger } from '../support/daemon/ledger.ts';
-import { commandsUnder, paste } from '../support/documented-commands.ts';
+import { mountSmallDisk } from '../support/faults/full-disk.ts';
 
-const sqlite = await needs('sqlite3');
+const smallDisks = await needs('small disks');
 
-for (const config of [undefined, { retentionDays: 9 }]) {
-  const what = config ? 'with' : 'without';
-  test(`the documented backup and restore work ${what} a config.json while the daemon runs`, sqlite, async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'headgate-backup-'));
-    const [from, to] = [path.join(folder, 'from'), path.join(folder, 'to')];
-    await mkdir(from);
-    await mkdir(to);
-    const [backup = '', restore = ''] = await commandsUnder('Backup and restore');
-    await using daemon = await startDaemon({ home: path.join(from, '.headgate'), ...(config && { config }) });
-    const client = await daemon.client();
-    const send = { sessionKey: 'notes', message: 'say hello', idempotencyKey: 'k1' };
-    await client.call('chat.send', send);
-    await client.call('agent.wait', { runId: 'k1' });
-    const { sessionId: wsId = '' } = await client.call('chat.history', { sessionKey: 'notes' });
-    const { cursor } = await client.call('workstream.get', { wsId });
+test('a backup of a daemon that is writing restores to a consistent home, and clients reload', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-backup-'));
+  const archive = path.join(folder.path, 'a.tar.gz');
+  await using daemon = await startDaemon();
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', { idempotencyKey: 'w' });
+  const body = new FormData();
+  body.set('file', new File(['kept with the message'], 'notes.txt'));
+  const upload = await daemon.fetch(`/v1/api/workstreams/${wsId}/attachments`, { method: 'POST', body });
+  assert.equal(upload.status, 200, await upload.text());
+  let answered = 0;
+  const ask = async () => {
+    const idempotencyKey = `k${answered}`;
+    await client.call('workstream.send', { wsId, message: 'say hello', idempotencyKey });
+    await client.call('agent.wait', { runId: idempotencyKey });
+    answered += 1;
+  };
+  await ask();
+  const stop = new AbortController();
+  const writing = (async () => {
+    while (!stop.signal.aborted) await ask();
+  })();
+  const before = answered;
+  const backup = await runHeadgate(['backup', archive, '--home', daemon.home, '--json']);
+  const during = answered;
+  stop.abort();
+  await writing;
+  assert.deepEqual([backup.code, backup.stderr], [0, '']);
+  assert.ok(during > before, 'the daemon went on answering');
+  const { cursor } = await client.call('workstream.get', { wsId });
+  const refused = await runHeadgate(['restore', archive, '--home', daemon.home]);
+  assert.deepEqual([refused.code, /^headgate: Another Headgate daemon is using/.test(refused.stderr)], [1, true]);
 
-    await paste(backup, { home: from, cwd: folder });
-    await paste(backup, { home: from, cwd: folder }); // the next night
-    const copied = await stat(path.join(folder, 'headgate-backup', 'headgate.db'));
-    assert.equal(copied.mode & 0o077, 0, 'only the owner may read the file');
+  await daemon.stop();
+  const restored = await runHeadgate(['restore', archive, '--home', daemon.home]);
+  assert.deepEqual([restored.code, restored.stderr], [0, '']);
+  const messages = readLedger(daemon.home, wsId).messages.length;
+  assert.ok(
+    messages >= 2 * before && messages <= 2 * during + 2,
+    `${messages} messages of ${before} to ${during} runs`,
+  );
+  await daemon.restart();
+  const reader = await daemon.client();
+  const again = await reader.call('events.subscribe', { wsId, after: cursor });
+  assert.deepEqual([again.recovered, 'reason' in again && again.reason], [false, 'epoch']);
+  assert.equal((await reader.call('audit.verify', {})).ok, true, 'a restored trail is no changed one');
+  assert.equal((await readdir(path.join(daemon.home, 'attachments'))).length, 1);
+});
 
-    await client.call('chat.send', { ...send, idempotencyKey: 'k2' });
-    await client.call('agent.wait', { runId: 'k2' });
-    await daemon.stop();
-    for (const home of [to, from]) await paste(restore, { home, cwd: folder }); // elsewhere, and in place
-    const places = [path.join(to, '.headgate'), path.join(from, '.headgate')];
-    for (const home of places) {
-      await using restored = await startDaemon({ home });
-      assert.equal(restored.token, daemon.token);
-      assert.equal(readLedger(home, wsId).messages.length, 2, 'messages sent after the backup are gone');
-      const reader = await restored.client();
-      const again = await reader.call('events.subscribe', { wsId, after: cursor });
-      assert.deepEqual([again.recovered, 'reason' in again && again.reason], [false, 'epoch']);
-      assert.equal((await reader.call('config.get', {})).exists, config !== undefined);
-      assert.equal((await reader.call('audit.verify', {})).ok, true, 'a restored trail is no changed one');
-    }
-    await rm(folder, { recursive: true, force: true });
-  });
+/** A home that a daemon has used. */
+async function usedHome(folder: string): Promise<string> {
+  const home = path.join(folder, 'home');
+  await using daemon = await startDaemon({ home });
+  await daemon.stop();
+  return home;
 }
+
+test('a backup that is killed leaves no archive, and the next one removes its links', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-backup-'));
+  const home = await usedHome(folder.path);
+  const target = path.join(folder.path, 'target');
+  await mkdir(target);
+  const large = path.join(home, 'outputs', 'large');
+  await mkdir(path.dirname(large), { recursive: true });
+  await writeFile(large, '');
+  await truncate(large, 4_000_000_000);
+  const began = watch(target, { recursive: true, signal: AbortSignal.timeout(60_000) });
+  const killed = await spawnHeadgate({ args: ['backup', target, '--home', home], env: {} });
+  for await (const { filename } of began) if (filename?.endsWith('archive.tar.gz')) break;
+  killed.kill('SIGKILL');
+  await killed.exited;
+  const archives = (await readdir(target)).filter((name) => !name.startsWith('.'));
+  assert.deepEqual(archives, []);
+  assert.ok((await readdir(home)).some((name) => name.startsWith('.backup-')));
+  await truncate(large, 5);
+  const again = await runHeadgate(['backup', target, '--home', home]);
+  assert.equal(again.code, 0, again.stderr);
+  assert.ok(!(await readdir(home)).some((name) => name.startsWith('.backup-')));
+});
+
+test('without room, a backup leaves nothing behind', smallDisks, async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-backup-'));
+  const home = await usedHome(folder.path);
+  using disk = mountSmallDisk(1);
+  disk.fill();
+  const { code, stderr } = await runHeadgate(['backup', disk.folder, '--home', home]);
+  assert.deepEqual(
+    [code, stderr],
+    [1, `headgate: ${home} could not be backed up: the disk is full. No archive was written.\n`],
+  );
+  assert.deepEqual(await readdir(disk.folder), ['ballast']);
+});

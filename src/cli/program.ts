@@ -14,6 +14,7 @@ import type { ConformanceFlags } from './commands/conformance.ts';
 import { addCoordinatorCommands } from './commands/coordinators/coordinator-commands.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
 import { addEditorCommands } from './commands/editors/editor-commands.ts';
+import { addInstallationCommands } from './commands/installation/installation-commands.ts';
 import { addMcpCommands } from './commands/mcp/mcp-commands.ts';
 import { addMemoryCommands } from './commands/memory/memory-commands.ts';
 import { addNodeCommands } from './commands/nodes/node-commands.ts';
@@ -56,6 +57,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
     .option('--json', 'print one JSON object')
     .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
   addSandbox(program, around);
+  addInstallationCommands(program, { root, around });
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'name of the method, such as workstream.list')

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { keepAwake, systemClock } from '../clock.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
+import { restoreJournal } from '../home/restore-journal.ts';
 import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
 import { requireFreePort, urlOf } from '../listen.ts';
@@ -13,6 +15,7 @@ import { createLog } from '../pino-log.ts';
 import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
+import { finishRestore } from './backup/finish-restore.ts';
 import { toBanner } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
@@ -38,6 +41,8 @@ interface StartOptions {
 export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
   keepObjectsYoung();
   const home = resolveHome(flags, around);
+  // Before anything reads the files that a killed restore was moving.
+  if (existsSync(restoreJournal(home))) await finishRestore(home);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
   // If the home's own daemon uses the port, the home's lock reports more than a busy port.

@@ -57,6 +57,9 @@ async function makePrivate(home: string): Promise<string[]> {
 /** Closing a folder to others is safe only if it is empty or ours: not for `/` or a person's home directory. */
 async function requireOurs(home: string): Promise<void> {
   const names = await readdir(home);
-  if (names.length === 0 || names.some((name) => OURS.includes(name))) return;
+  if (names.length === 0 || isHome(names)) return;
   throw new StartError(toRefusal(home, `other users can enter it, and it holds files that are not Headgate’s`));
 }
+
+/** Whether a folder with these files is a home of Headgate. */
+export const isHome = (names: readonly string[]): boolean => names.some((name) => OURS.includes(name));

@@ -52,12 +52,15 @@ const toReason = (packages: readonly string[]): string =>
 const CHECKS = {
   bubblewrap: checkBubblewrap,
   bash: forProgram('bash', 'bash'),
+  caddy: forProgram('caddy', 'caddy'),
   curl: forProgram('curl', 'curl'),
   fish: forProgram('fish', 'fish'),
+  nginx: checkNginx,
   perl: forProgram('perl', 'perl'),
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),
   strace: forProgram('strace', 'strace'),
+  'systemd-analyze': forProgram('systemd-analyze', 'systemd'),
   zsh: forProgram('zsh', 'zsh'),
   'small disks': checkSmallDisks,
   'an open repository': checkRepository,
@@ -70,6 +73,15 @@ const run = promisify(execFile);
 function forProgram(program: string, name: string) {
   return async (): Promise<Lack | undefined> =>
     (await findInstalled(program)).kind === 'found' ? undefined : { kind: 'package', name };
+}
+
+/** Not among the programs of ordinary users. */
+async function checkNginx(): Promise<Lack | undefined> {
+  const isThere = await stat('/usr/sbin/nginx').then(
+    (found) => found.isFile(),
+    () => false, // not installed
+  );
+  return isThere ? undefined : { kind: 'package', name: 'nginx-light' };
 }
 
 /** Checks that bubblewrap is installed and may create its namespaces, which many containers do not allow. */

@@ -1,0 +1,70 @@
+import path from 'node:path';
+import { type Command, MARK, type ServiceManager, type ServicePlan } from './service.ts';
+
+const UNIT = 'headgate.service';
+
+interface SystemdPlaces {
+  /** The folder of the units of the person, or of the machine. */
+  folder: string;
+  /** For the machine, instead of for the person. */
+  isSystem: boolean;
+}
+
+/** systemd: a unit of the person (`systemctl --user`), or of the machine. */
+export function systemd({ folder, isSystem }: SystemdPlaces): ServiceManager {
+  const systemctl = (...words: string[]): Command => ['systemctl', ...(isSystem ? [] : ['--user']), ...words];
+  return {
+    file: path.join(folder, UNIT),
+    toText: toUnit,
+    activate: [systemctl('daemon-reload'), systemctl('enable', UNIT), systemctl('restart', UNIT)],
+    deactivate: [systemctl('disable', '--now', UNIT)],
+    forget: [systemctl('daemon-reload')],
+    probe: systemctl('is-active', UNIT),
+    hints: isSystem
+      ? [`API keys belong into ${environmentFile(true)} (mode 0600). Logs: journalctl -u headgate`]
+      : [
+          `API keys belong into ~/.config/headgate.env (mode 0600). Logs: journalctl --user -u headgate`,
+          'To keep it running while you are logged out: loginctl enable-linger',
+        ],
+  };
+}
+
+const environmentFile = (isSystem: boolean) => (isSystem ? '/etc/headgate.env' : '%h/.config/headgate.env');
+
+/**
+ * Hardened as far as the sandbox of commands still works: it needs namespaces and mounts, and a /proc without anything
+ * mounted over it, so the settings that restrict those are missing.
+ */
+function toUnit({ command, home, user }: ServicePlan): string {
+  const isSystem = user !== undefined;
+  return `# ${MARK}. Change it with: systemctl${isSystem ? '' : ' --user'} edit headgate
+[Unit]
+Description=Headgate
+StartLimitIntervalSec=0
+${isSystem ? 'Wants=network-online.target\nAfter=network-online.target\n' : ''}
+[Service]
+Type=exec
+ExecStart=${command.map((word) => toWord(word)).join(' ')}
+Environment=${toWord(`HEADGATE_HOME=${home}`, 'plain')}
+EnvironmentFile=-${environmentFile(isSystem)}
+${isSystem ? `User=${user}\n` : ''}Delegate=yes
+KillMode=mixed
+TimeoutStopSec=10
+Restart=on-failure
+RestartSec=5
+UMask=0077
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+${isSystem ? 'CapabilityBoundingSet=\nProtectSystem=full\n' : ''}
+[Install]
+WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}
+`;
+}
+
+/** A word of a setting: in quotes, with the specifiers of systemd escaped, and in commands its variables, too. */
+function toWord(text: string, kind: 'command' | 'plain' = 'command'): string {
+  const escaped = text.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%');
+  return `"${kind === 'command' ? escaped.replaceAll('$', () => '$$') : escaped}"`;
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtempDisposable, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { lockHome } from '../../gateway/store/home-lock.ts';
+import { MIGRATIONS } from '../../gateway/store/schema/migrations.ts';
+import { finishRestore } from './finish-restore.ts';
+import { makeBackup } from './make-backup.ts';
+import { putBack } from './put-back.ts';
+import { checkBackup, restoreBackup } from './restore-backup.ts';
+import { type Entry, toHeader } from './tar-entry.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 27, 23, 45);
+const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
+const LONG = `skills/${'deep/'.repeat(30)}größe.md`;
+
+interface Stage extends AsyncDisposable {
+  folder: string;
+  home: string;
+  archive: string;
+}
+
+/** A home with one file of every kind. */
+async function openStage({
+  folder: given,
+  schema = NEWEST,
+}: {
+  folder?: string;
+  schema?: number;
+} = {}): Promise<Stage> {
+  const temporary = await mkdtempDisposable(path.join(tmpdir(), 'headgate-backup-'));
+  const folder = given ?? temporary.path;
+  const home = path.join(folder, 'home');
+  await mkdir(home, { mode: 0o700 });
+  fillDatabase(path.join(home, 'headgate.db'), schema);
+  const files = {
+    token: 'svc_1',
+    'config.json': '{}',
+    'headgate-key': `hgk_${'0a'.repeat(32)}\n`,
+    'attachments/att_1': 'bytes of a file',
+    'attachments/att_2.part': 'unfinished',
+    [LONG]: 'a skill',
+    'workspace/mine.txt': 'my own',
+    'compiled/x': 'cache',
+    'headgate.db.bak-v3': 'older',
+    'something-new.json': 'of a later version',
+  };
+  for (const [name, text] of Object.entries(files)) await write(path.join(home, name), text);
+  return { folder, home, archive: path.join(folder, 'a.tar.gz'), [Symbol.asyncDispose]: () => temporary.remove() };
+}
+
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, text, { mode: 0o600 });
+}
+
+function fillDatabase(file: string, schema: number): void {
+  using database = new DatabaseSync(file);
+  database.exec(`pragma journal_mode = wal; create table meta (key text primary key, value text) strict;
+    insert into meta values ('epoch', 'former'), ('schema_version', '${schema}');
+    create table store_keys (machine_id text); create table facts (n integer)`);
+}
+
+const options = ({ home, archive }: Stage) => ({ home, target: archive, version: '9.9.9', nowMs: NOW_MS });
+const backUp = (stage: Stage) => makeBackup(options(stage));
+
+const epochIn = (home: string): unknown => {
+  using database = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+  return database.prepare("select value from meta where key = 'epoch'").get()?.value;
+};
+
+/** Every file below a folder with its text; of databases only the name. */
+async function contentOf(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const texts = files
+    .sort()
+    .map(async (file) => [
+      path.relative(folder, file),
+      file.includes('headgate.db') ? '' : await readFile(file, 'utf8'),
+    ]);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+const KEPT = ['attachments/att_1', 'config.json', 'headgate-key', 'headgate.db', LONG, 'something-new.json', 'token'];
+
+test('a backup holds the data of a home, and neither caches nor the person’s own files', async () => {
+  await using stage = await openStage();
+  await symlink('/etc/hostname', path.join(stage.home, 'link'));
+  const made = await backUp(stage);
+  assert.deepEqual([made.files, made.leftOut], [KEPT.length, ['link']]);
+  assert.equal((await stat(stage.archive)).mode & 0o777, 0o600);
+  const { files, schemaVersion, version, createdAt } = await checkBackup(stage.archive);
+  assert.deepEqual(files.map(({ name }) => name).sort(), KEPT.toSorted());
+  assert.deepEqual([schemaVersion, version, createdAt], [NEWEST, '9.9.9', '2026-11-27T23:45:00.000Z']);
+  assert.deepEqual(await readdir(stage.folder), ['a.tar.gz', 'home'], 'nothing temporary is left');
+  assert.ok(!(await readdir(stage.home)).some((name) => name.startsWith('.')));
+});
+
+test('a backup into a folder is named by its time, and no file is ever replaced', async () => {
+  await using stage = await openStage();
+  const { file } = await makeBackup({ ...options(stage), target: stage.folder });
+  assert.equal(path.basename(file), 'headgate-backup-20261127-234500.tar.gz');
+  const before = await readFile(file);
+  await assert.rejects(makeBackup({ ...options(stage), target: stage.folder }), /exists already/);
+  assert.deepEqual(await readFile(file), before);
+});
+
+test('a restored home is as it was backed up, in a new epoch, and the former files are set aside', async () => {
+  await using stage = await openStage();
+  await backUp(stage);
+  await writeFile(path.join(stage.home, 'config.json'), '{later: true}');
+  await writeFile(path.join(stage.home, 'attachments/att_9'), 'later');
+  await writeFile(path.join(stage.home, 'headgate.db-wal'), '');
+  const { aside = '' } = await restoreBackup({ ...stage, nowMs: NOW_MS });
+  const content = await contentOf(stage.home);
+  assert.equal(path.relative(stage.home, aside), 'before-restore-20261127-234500');
+  assert.deepEqual(
+    ['config.json', 'attachments/att_1', 'workspace/mine.txt', LONG].map((name) => content[name]),
+    ['{}', 'bytes of a file', 'my own', 'a skill'],
+  );
+  assert.equal(content['attachments/att_9'], undefined);
+  const former = await contentOf(aside);
+  assert.deepEqual([former['config.json'], former['attachments/att_9']], ['{later: true}', 'later']);
+  assert.ok('headgate.db-wal' in former, 'a log without its database would be read by the restored one');
+  assert.deepEqual([epochIn(stage.home), epochIn(aside)], [undefined, 'former']);
+});
+
+test('a backup is restored into a new folder, closed to others', async () => {
+  await using stage = await openStage();
+  await backUp(stage);
+  const home = path.join(stage.folder, 'new');
+  assert.equal((await restoreBackup({ ...stage, home, nowMs: NOW_MS })).aside, undefined);
+  assert.deepEqual(new Set(Object.keys(await contentOf(home))), new Set(['daemon.lock', ...KEPT]));
+  assert.equal((await stat(home)).mode & 0o777, 0o700);
+  assert.equal((await stat(path.join(home, 'attachments/att_1'))).mode & 0o777, 0o600);
+});
+
+test('a restore is refused while a daemon uses the home, and into a folder with other files', async () => {
+  await using stage = await openStage();
+  await backUp(stage);
+  const lock = lockHome(stage.home);
+  await assert.rejects(restoreBackup({ ...stage, nowMs: NOW_MS }), /Another Headgate daemon is using/);
+  lock.release();
+  const other = path.join(stage.folder, 'other');
+  await write(path.join(other, 'thesis.txt'), 'mine');
+  await assert.rejects(restoreBackup({ ...stage, home: other, nowMs: NOW_MS }), /holds files that are not Headgate’s/);
+  assert.deepEqual(await readdir(other), ['thesis.txt']);
+  await writeFile(stage.archive, 'no archive');
+  await assert.rejects(
+    restoreBackup({ ...stage, home: path.join(stage.folder, 'new'), nowMs: NOW_MS }),
+    /not an intact/,
+  );
+  assert.deepEqual(await readdir(stage.folder), ['a.tar.gz', 'home', 'other']);
+});
+
+test('a backup of a newer Headgate, or of another database, is refused', async () => {
+  await using newer = await openStage({ schema: NEWEST + 1 });
+  await backUp(newer);
+  await assert.rejects(
+    checkBackup(newer.archive),
+    /is from Headgate 9\.9\.9, which is newer .* Upgrade first\. Nothing/,
+  );
+  await writeFile(path.join(newer.home, 'headgate.db'), 'no database, but long enough to look like one'.repeat(50));
+  await rm(newer.archive);
+  await assert.rejects(backUp(newer), /could not be backed up: .*No archive was written/);
+});
+
+test('the key that the secrets of the database need is in the archive, or the manifest names it', async () => {
+  await using stage = await openStage();
+  const own = await backUp(stage);
+  assert.equal(own.machineKey?.included, true);
+  await rm(stage.archive);
+  {
+    using database = new DatabaseSync(path.join(stage.home, 'headgate.db'));
+    database.exec("insert into store_keys values ('elsewhere')");
+  }
+  assert.deepEqual((await backUp(stage)).machineKey, { id: 'elsewhere', included: false });
+});
+
+const damages: Record<string, (bytes: Buffer) => Buffer> = {
+  'with its end missing': (bytes) => bytes.subarray(0, bytes.length - 100),
+  'with a flipped bit': (bytes) => flip(bytes, Math.floor(bytes.length / 2)),
+  'that is empty': () => Buffer.alloc(0),
+  'that is another file': () => Buffer.from('a text'),
+  'with a changed byte, compressed again': (bytes) =>
+    repacked(bytes, (tar) => flip(tar, tar.indexOf('bytes of a file'))),
+  'without its manifest': (bytes) =>
+    repacked(bytes, (tar) => Buffer.concat([tar.subarray(0, tar.indexOf('manifest.json\0')), Buffer.alloc(1_024)])),
+  'with something after its end': (bytes) => repacked(bytes, (tar) => Buffer.concat([tar, Buffer.from('more')])),
+};
+
+function flip(bytes: Buffer, at: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+  return changed;
+}
+
+const repacked = (bytes: Buffer, change: (tar: Buffer) => Buffer): Buffer => gzipSync(change(gunzipSync(bytes)));
+
+const header = (change: Partial<Entry> & { name: string }): Buffer =>
+  toHeader({ bytes: 0, mode: 0o600, mtimeMs: 0, ...change });
+
+/** A header with another type of file. */
+function ofType(type: string, name: string): Buffer {
+  const block = header({ name });
+  block.write(type, 156, 'latin1');
+  block.fill(0x20, 148, 156);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return block;
+}
+
+const hostile: Record<string, Buffer> = {
+  'a path that leaves the home': header({ name: '../outside' }),
+  'a path that leaves it further down': header({ name: 'skills/../../outside' }),
+  'an absolute path': header({ name: '/tmp/outside' }),
+  'a long path that leaves it': header({ name: `skills/${'a/'.repeat(60)}${'../'.repeat(70)}outside` }),
+  'a symbolic link': ofType('2', 'skills/link'),
+  'a hard link': ofType('1', 'skills/link'),
+  'a device': ofType('3', 'skills/null'),
+  'a file that no backup holds': header({ name: 'daemon.lock' }),
+  'a file that it does not list': header({ name: 'skills/extra' }),
+  'a file twice': header({ name: 'token' }),
+};
+for (const [what, block] of Object.entries(hostile)) {
+  damages[`with ${what}`] = (bytes) =>
+    repacked(bytes, (tar) => {
+      const at = tar.indexOf('manifest.json\0');
+      return Buffer.concat([tar.subarray(0, at), block, tar.subarray(at)]);
+    });
+}
+
+test('an archive that is damaged or hostile is refused, and nothing changes', async (t) => {
+  await using stage = await openStage();
+  await backUp(stage);
+  const intact = await readFile(stage.archive);
+  const before = await contentOf(stage.folder);
+  for (const [what, change] of Object.entries(damages))
+    await t.test(`an archive ${what}`, async () => {
+      await writeFile(stage.archive, change(intact));
+      const refusal = await restoreBackup({ ...stage, nowMs: NOW_MS }).catch((error: Error) => error.message);
+      assert.match(String(refusal), /is not an intact backup: .+\. Nothing was changed\.$/);
+      await writeFile(stage.archive, intact);
+      const { 'home/daemon.lock': _, 'home/daemon.lock-journal': __, ...after } = await contentOf(stage.folder);
+      assert.deepEqual(after, before);
+    });
+});
+
+test('a restore that is killed at any step is completed by the next start', async () => {
+  for (let step = 0; ; step += 1) {
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-restore-'));
+    const home = folder.path;
+    const staged = '.restore-x';
+    for (const name of ['token', 'headgate.db', 'skills/former']) await write(path.join(home, name), 'former');
+    for (const name of ['token', 'config.json', 'headgate.db']) await write(path.join(home, staged, name), 'restored');
+    await write(path.join(home, 'workspace/mine.txt'), 'my own');
+    let left = step;
+    const dying = async (from: string, to: string) => {
+      if (left === 0) throw new Error('killed');
+      left -= 1;
+      await rename(from, to);
+    };
+    const done = await putBack(home, { staged, aside: 'before-restore-x' }, { rename: dying }).then(
+      () => true,
+      () => false,
+    );
+    const again = { home, target: path.join(home, 'b.tar.gz'), version: '9.9.9', nowMs: NOW_MS };
+    if (!done) await assert.rejects(makeBackup(again), /was interrupted/);
+    await finishRestore(home);
+    const { 'daemon.lock': _, ...content } = await contentOf(home);
+    assert.deepEqual(
+      content,
+      {
+        'before-restore-x/headgate.db': '',
+        'before-restore-x/skills/former': 'former',
+        'before-restore-x/token': 'former',
+        'config.json': 'restored',
+        'headgate.db': '',
+        token: 'restored',
+        'workspace/mine.txt': 'my own',
+      },
+      `killed at step ${step}`,
+    );
+    if (done) return assert.equal(step, 6, 'three files are set aside, three placed');
+  }
+});

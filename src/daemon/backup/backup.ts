@@ -1,0 +1,3 @@
+export { type Backup, makeBackup } from './make-backup.ts';
+export type { Manifest } from './manifest.ts';
+export { checkBackup, restoreBackup } from './restore-backup.ts';

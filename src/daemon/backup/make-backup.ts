@@ -1,0 +1,170 @@
+import { link, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { readMachineKeys, toKeyText } from '../../home/machine-key.ts';
+import { hasCode } from '../../home/private-file.ts';
+import { syncFolder } from '../../home/replace-file.ts';
+import { whyUnreadable } from '../../home/why-unreadable.ts';
+import { StartError } from '../../start-error.ts';
+import { isDiskFull } from '../disk-full.ts';
+import { copyOnline, type DatabaseFacts, inspectCopy } from './database-copy.ts';
+import { DATABASE, filesBelow, linkHome } from './home-files.ts';
+import { toManifest } from './manifest.ts';
+import { isInterrupted } from './put-back.ts';
+import { type Source, writeArchive } from './write-archive.ts';
+
+export interface BackupOptions {
+  home: string;
+  /** A new file, or an existing folder, in which the name tells the time. */
+  target: string;
+  version: string;
+  nowMs: number;
+}
+
+export interface Backup {
+  file: string;
+  bytes: number;
+  sha256: string;
+  files: number;
+  schemaVersion: number;
+  /** The key that the secrets in the database need, and whether it is in the archive. */
+  machineKey: { id: string; included: boolean } | null;
+  /** What is neither a file nor a folder, such as links. */
+  leftOut: string[];
+}
+
+/** Backs a home up while a daemon may be using it. The archive gets its name when it is complete; no file is replaced. */
+export async function makeBackup(options: BackupOptions): Promise<Backup> {
+  const { home, target, version, nowMs } = options;
+  await requireDatabase(home);
+  const file = await toFileName(target, nowMs);
+  const beside = await folderBeside(file);
+  const linked = await folderInHome(home);
+  try {
+    return await backUp({ home, version, nowMs, file, beside, linked });
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const why = isDiskFull(error) ? 'the disk is full' : wordsOf(error);
+    throw new StartError(`${home} could not be backed up: ${why}. No archive was written.`, { cause: error });
+  } finally {
+    for (const folder of [beside, linked]) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function requireDatabase(home: string): Promise<void> {
+  if (await isInterrupted(home))
+    throw new StartError(
+      `A restore of ${home} was interrupted. Start the daemon, or run headgate restore again, to finish it.`,
+    );
+  await stat(path.join(home, DATABASE)).catch((cause: unknown) => {
+    throw new StartError(`There is nothing to back up: ${path.join(home, DATABASE)}: ${whyUnreadable(cause)}.`, {
+      cause,
+    });
+  });
+}
+
+async function toFileName(target: string, nowMs: number): Promise<string> {
+  const isFolder = await stat(target).then(
+    (found) => found.isDirectory(),
+    () => false, // it does not exist, or its folder cannot be entered, which is reported when it is used
+  );
+  const file = isFolder ? path.join(target, `headgate-backup-${stampOf(nowMs)}.tar.gz`) : target;
+  const exists = await stat(file).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw alreadyThere(file);
+  return file;
+}
+
+/** Such as `20261127-234500`, in UTC. */
+export const stampOf = (ms: number): string =>
+  new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+
+const alreadyThere = (file: string) => new StartError(`${file} exists already. Choose another name.`);
+
+async function folderBeside(file: string): Promise<string> {
+  try {
+    return await mkdtemp(path.join(path.dirname(file), '.headgate-backup-'));
+  } catch (cause) {
+    throw new StartError(`Nothing can be written to ${path.dirname(file)}: ${whyUnreadable(cause)}.`, { cause });
+  }
+}
+
+const LINKED = /^\.backup-(\d+)$/;
+
+/** A folder for links. Removes those of backups that were killed. */
+async function folderInHome(home: string): Promise<string> {
+  for (const name of await readdir(home)) {
+    const [, pid] = LINKED.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(path.join(home, name), { recursive: true, force: true });
+  }
+  const folder = path.join(home, `.backup-${process.pid}`);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  return folder;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid;
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}
+
+interface Places extends Omit<BackupOptions, 'target'> {
+  file: string;
+  /** A temporary folder next to the archive. */
+  beside: string;
+  /** A temporary folder in the home. */
+  linked: string;
+}
+
+async function backUp({ home, version, nowMs, file, beside, linked }: Places): Promise<Backup> {
+  const copy = path.join(beside, DATABASE);
+  const keysBefore = await readMachineKeys(home, {});
+  // Before the database: a signed end of the audit trail that is newer than the records looks as if some were removed. And
+  // again after it, for files to which the newest rows refer.
+  await linkHome(home, linked);
+  await copyOnline(path.join(home, DATABASE), copy);
+  const leftOut = await linkHome(home, linked);
+  const facts = inspectCopy(copy);
+  const keys = [...keysBefore, ...(await readMachineKeys(home, {}))];
+  const key = facts.machineKeyId === undefined ? keys[0] : keys.find(({ id }) => id === facts.machineKeyId);
+  const machineKey = toMachineKey(facts, key?.id);
+  const sources: Source[] = [
+    { name: DATABASE, file: copy },
+    ...(key === undefined ? [] : [{ name: 'headgate-key', text: `${toKeyText(key)}\n` }]),
+    ...(await filesBelow(linked)).map((name) => ({ name, file: path.join(linked, name) })),
+  ];
+  const partial = path.join(beside, 'archive.tar.gz');
+  const { schemaVersion } = facts;
+  const createdAt = new Date(nowMs).toISOString();
+  await using handle = await open(partial, 'wx', 0o600);
+  const written = await writeArchive(handle, {
+    sources,
+    describe: (files) => toManifest({ version, createdAt, schemaVersion, machineKey, files }),
+    nowMs,
+  });
+  await giveName(partial, file);
+  return { file, ...written, files: sources.length, schemaVersion, machineKey, leftOut };
+}
+
+function toMachineKey({ machineKeyId }: DatabaseFacts, included: string | undefined): Backup['machineKey'] {
+  const id = machineKeyId ?? included;
+  return id === undefined ? null : { id, included: included !== undefined };
+}
+
+/** Never replaces a file, not even one that was created in the meantime. */
+async function giveName(partial: string, file: string): Promise<void> {
+  try {
+    await link(partial, file);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) throw alreadyThere(file);
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].some((code) => hasCode(error, code))) throw error;
+    await rename(partial, file); // a disk without links, such as a memory stick
+  }
+  await syncFolder(path.dirname(file));
+}
