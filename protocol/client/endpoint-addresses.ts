@@ -63,6 +63,13 @@ export const endpoints: Addresses = {
     undo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/undo' },
     redo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/redo' },
   },
+  file: {
+    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files' },
+    find: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/find' },
+    read: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/content' },
+    changes: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/changes' },
+    diff: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/diff' },
+  },
   attachment: attachmentEndpoints,
   channelHook: {
     verify: { verb: 'get', path: '/v1/api/channels/{channel}/webhook' },

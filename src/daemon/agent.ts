@@ -88,7 +88,7 @@ export async function createAgent(
     { store, live, nodeId },
   );
   const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
-  const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
+  const { toolbox, pollToolbox, servers, runner, programs, notSandboxed, notices } = await createTools({
     home,
     userHome,
     environment,
@@ -126,6 +126,7 @@ export async function createAgent(
     servers,
     mcpAdmin: auth.mcp.admin,
     runner,
+    programs,
     notSandboxed,
     notices: [...notices, ...auth.mcp.notices],
   };

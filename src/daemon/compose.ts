@@ -8,6 +8,7 @@ import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
+import { createWorkspace } from '../agent/workspace/workspace.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
@@ -220,6 +221,12 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       url: options.assets.snapshotWorkerUrl,
       folder: path.join(home, 'checkpoints'),
       home: await realpath(home),
+    }),
+    workspace: createWorkspace({
+      home: await realpath(home),
+      clock,
+      searchWorkerUrl: assets.searchWorkerUrl,
+      programs: agent.programs,
     }),
     clean: agent.clean,
     channelServices: channelServices(live, fetch),

@@ -79,6 +79,8 @@ interface Tools {
   /** The tool of the polls of watches. */
   pollToolbox: Toolbox;
   runner: ProcessRunner;
+  /** What people's looks at files run. */
+  programs: Record<'rg' | 'git', Program>;
   notSandboxed: string | undefined;
   /** For the person who starts the daemon. */
   notices: Notice[];
@@ -89,7 +91,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const { home, environment, clock, ids, config, guard, live, log, replace, background } = options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
-  const { bash, rg } = programs;
+  const { bash, rg, git } = programs;
   const { sandbox, limiter } = await openSandbox({
     home,
     environment,
@@ -144,6 +146,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     servers,
     pollToolbox: createToolbox([createPolledBash(shell)], guard),
     runner,
+    programs: { rg, git },
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };

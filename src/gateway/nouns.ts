@@ -21,6 +21,7 @@ import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
 import { type AffectedParts, configMethods } from './methods/config.ts';
+import { fileMethods } from './methods/conversation/file.ts';
 import { planMethods } from './methods/conversation/plan.ts';
 import { subAgentMethods } from './methods/conversation/sub-agent.ts';
 import { cronMethods } from './methods/cron.ts';
@@ -72,6 +73,7 @@ type NounDeps = Pick<
   | 'mcpAdmin'
   | 'notSandboxed'
   | 'clean'
+  | 'workspace'
   | 'workdirs'
   | 'projectCommands'
   | 'live'
@@ -177,11 +179,14 @@ export function joinNouns(
   });
 }
 
+type PartDeps = Pick<NounDeps, 'store' | 'readOutput' | 'workdirs' | 'workspace' | 'clean' | 'auth' | 'clock'>;
+
 /** Parts of conversations that are asked for by themselves. */
 const partNouns = (
-  { store, readOutput, auth, clock }: Pick<NounDeps, 'store' | 'readOutput' | 'auth' | 'clock'>,
+  { store, readOutput, workdirs, workspace, clean, auth, clock }: PartDeps,
   { records: { messages, budgets, events }, talks: { workstreams }, turns: { runs } }: Conversations,
 ) => ({
+  file: { methods: fileMethods({ workstreams, workdirs, workspace, clean }) },
   output: { methods: outputMethods({ workstreams, messages, readOutput }) },
   queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
   usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
