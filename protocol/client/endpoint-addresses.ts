@@ -1,16 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts';
-import type { ENDPOINTS } from '../http/index.ts';
-
-/** The address of an endpoint, with the types of its row but without its schemas, which only the daemon needs. */
-export type EndpointAddress<E extends Endpoint = Endpoint> = Pick<E, 'verb' | 'path' | 'answers'> & {
-  readonly row?: E;
-};
-
-type Addresses = {
-  [Group in keyof typeof ENDPOINTS]: {
-    [Name in keyof (typeof ENDPOINTS)[Group]]: EndpointAddress<Extract<(typeof ENDPOINTS)[Group][Name], Endpoint>>;
-  };
-};
+import type { Addresses } from './endpoint-address.ts';
 
 /** The endpoints of attachments, alone: a page that uses no others does not carry them. */
 export const attachmentEndpoints: Addresses['attachment'] = {

@@ -8,7 +8,6 @@ import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
-import { createWorkspace } from '../agent/workspace/workspace.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
@@ -193,7 +192,6 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
     store,
     storePath: path.join(home, 'headgate.db'),
@@ -222,12 +220,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       folder: path.join(home, 'checkpoints'),
       home: await realpath(home),
     }),
-    workspace: createWorkspace({
-      home: await realpath(home),
-      clock,
-      searchWorkerUrl: assets.searchWorkerUrl,
-      programs: agent.programs,
-    }),
+    workspace: agent.workspace,
     clean: agent.clean,
     channelServices: channelServices(live, fetch),
     hear: agent.configured.hear,
@@ -242,7 +235,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     configFile: createConfigFile({
       home,
       live,
-      keyHosts,
+      keyHosts: await openKeyHosts({ home, config, environment, clock, log }),
       checkStart: createStartCheck(options),
       overrides,
       version,

@@ -21,7 +21,6 @@ import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
 import { type AffectedParts, configMethods } from './methods/config.ts';
-import { fileMethods } from './methods/conversation/file.ts';
 import { planMethods } from './methods/conversation/plan.ts';
 import { subAgentMethods } from './methods/conversation/sub-agent.ts';
 import { cronMethods } from './methods/cron.ts';
@@ -31,21 +30,18 @@ import { logsMethods } from './methods/logs.ts';
 import { memoryMethods } from './methods/memory.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
-import { outputMethods } from './methods/output.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
 import { templateMethods } from './methods/templates/template.ts';
 import { wstemplateMethods } from './methods/templates/wstemplate.ts';
-import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
 import type { ChannelNouns } from './nouns/channel-nouns.ts';
+import { partNouns } from './nouns/part-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
-import { createQueueChanges } from './queue/queue-changes.ts';
-import { queueMethods } from './queue/queue-methods.ts';
 import type { Templates } from './templates/templates.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
@@ -178,19 +174,6 @@ export function joinNouns(
     },
   });
 }
-
-type PartDeps = Pick<NounDeps, 'store' | 'readOutput' | 'workdirs' | 'workspace' | 'clean' | 'auth' | 'clock'>;
-
-/** Parts of conversations that are asked for by themselves. */
-const partNouns = (
-  { store, readOutput, workdirs, workspace, clean, auth, clock }: PartDeps,
-  { records: { messages, budgets, events }, talks: { workstreams }, turns: { runs } }: Conversations,
-) => ({
-  file: { methods: fileMethods({ workstreams, workdirs, workspace, clean }) },
-  output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-  queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
-  usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
-});
 
 /** The configuration as a whole, and its settings one by one. */
 const configNouns = ({ store, auth, configFile, clock }: NounDeps, affected: AffectedParts) => ({

@@ -54,6 +54,7 @@ const CHECKS = {
   bash: forProgram('bash', 'bash'),
   curl: forProgram('curl', 'curl'),
   fish: forProgram('fish', 'fish'),
+  git: forProgram('git', 'git'),
   perl: forProgram('perl', 'perl'),
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),

@@ -10,7 +10,7 @@ import type { Program } from '../process/programs.ts';
 import { createConfinement } from '../tools/files/confinement.ts';
 import type { Workdir } from '../tools/workdir.ts';
 import { createFinder } from './find-files.ts';
-import { createGitView } from './git/git-view.ts';
+import { GitView } from './git/git-view.ts';
 import { type ListRange, listFolder } from './list-folder.ts';
 import { type LineRange, readPart } from './read-part.ts';
 
@@ -39,7 +39,7 @@ interface WorkspaceDeps {
 export function createWorkspace({ home, clock, searchWorkerUrl, programs }: WorkspaceDeps): Workspace {
   const confinement = createConfinement({ home });
   const finder = createFinder({ confinement, clock, workerUrl: searchWorkerUrl, ripgrep: pathOf(programs.rg) });
-  const git = createGitView({ home, confinement, clock, git: pathOf(programs.git) });
+  const git = new GitView({ home, confinement, clock, git: pathOf(programs.git) });
   return {
     list: (workdir, path, range) => listFolder({ confinement, workdir, path }, range),
     find: (workdir, query, limit) => finder.find(workdir, query, limit),
