@@ -21,7 +21,7 @@ async function inFolder() {
   await writeFile(at('.env'), 'KEY=canary\n');
   await writeFile(path.join(root, 'outside.txt'), 'canary\n');
   await symlink(path.join(root, 'outside.txt'), at('link.txt'));
-  await using client = await daemon.client();
+  const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', { workdir: at('.') });
   const get = (rest: string) => daemon.get(`/v1/api/workstreams/${wsId}/files${rest}`);
   return { root, at, get };

@@ -129,7 +129,7 @@ export const fileContracts = {
         .strictObject({
           wsId: WsId,
           /** Default: the working directory. */
-          path: Path.optional(),
+          path: optionalText(4_096),
           /** How many entries are left out before the first. Default: 0. */
           offset: Count.optional(),
           /** Default: 500. */

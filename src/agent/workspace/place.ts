@@ -10,6 +10,13 @@ export interface Asked {
   path: string;
 }
 
+/** Which change of a file is compared. */
+export interface AskedDiff {
+  path: string;
+  /** Undefined: all since the last commit. */
+  part: 'staged' | 'unstaged' | undefined;
+}
+
 /** A place in a folder of the workstream. */
 export type HeldPlace = AllowedPlace & { base: NonNullable<AllowedPlace['base']> };
 

@@ -12,6 +12,7 @@ import type { Workdir } from '../tools/workdir.ts';
 import { createFinder } from './find-files.ts';
 import { GitView } from './git/git-view.ts';
 import { type ListRange, listFolder } from './list-folder.ts';
+import type { AskedDiff } from './place.ts';
 import { type LineRange, readPart } from './read-part.ts';
 
 /** The files of workstreams, for people. Nothing is changed. Throws `WorkspaceProblem`. */
@@ -21,11 +22,6 @@ export interface Workspace {
   read(workdir: Workdir, path: string, range: LineRange): Promise<FilePart>;
   changes(workdir: Workdir, signal: AbortSignal): Promise<ChangedRepository[]>;
   diff(workdir: Workdir, asked: AskedDiff, signal: AbortSignal): Promise<GitDiff>;
-}
-
-export interface AskedDiff {
-  path: string;
-  part: 'staged' | 'unstaged' | undefined;
 }
 
 interface WorkspaceDeps {

@@ -90,7 +90,8 @@ const REF = /^ref: (refs\/[\w./+@#-]{1,400})$/;
 const MOST_LINKS = 5;
 
 async function readHead(at: Place): Promise<{ commit: string | undefined; branch: string | undefined }> {
-  let [text, branch] = [firstLine(await readGitFile(at, 'HEAD')), undefined as string | undefined];
+  let text = firstLine(await readGitFile(at, 'HEAD'));
+  let branch: string | undefined;
   for (let step = 0; step < MOST_LINKS; step += 1) {
     if (HASH.test(text)) return { commit: text, branch };
     const name = REF.exec(text)?.[1];

@@ -37,7 +37,8 @@ export async function runGit({ program, args, cwd, gitDir, repository, maxBytes,
   try {
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    const output: AsyncIterable<Buffer> = child.stdout;
+    for await (const chunk of output) {
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) kill();
