@@ -5,7 +5,7 @@ import { isUploading } from './chips.ts';
 import { isCommand } from './commands.ts';
 import type { Files } from './files.ts';
 import { type Draft, joinTexts, type Tab } from './tab.ts';
-import { readMentioned } from './workspace/file-mentions.ts';
+import { mayMention, readMentioned } from './workspace/file-mentions.ts';
 import type { Workstreams } from './workstreams.ts';
 
 export interface SubmitPort {
@@ -60,7 +60,7 @@ export function createSubmit({ client, workstreams, newKey, files: { upload } }:
   async function give(tab: Tab, { text, chips, how, idempotencyKey }: Entry): Promise<void> {
     if (isCommand(text)) return command(tab, text);
     const chosen = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
-    const attachmentIds = [...chosen, ...(await attachMentioned(tab, text))];
+    const attachmentIds = mayMention(text) ? [...chosen, ...(await attachMentioned(tab, text))] : chosen;
     const files = attachmentIds.length > 0 && { attachmentIds };
     await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files, idempotencyKey });
   }

@@ -19,6 +19,9 @@ export function completeMention(draft: string, cursor: number, paths: readonly s
     }));
 }
 
+/** Whether a message may mention files. */
+export const mayMention = (text: string): boolean => findMentions(text).length > 0;
+
 const MOST_LINES = 5_000;
 
 /**
