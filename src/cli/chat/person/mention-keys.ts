@@ -1,5 +1,5 @@
 import fuzzysort, { type Snapshot } from 'fuzzysort';
-import { mentionBefore, toMentioned } from '../../../../protocol/text/mentions.ts';
+import { mentionBefore, toMentioned } from '../../../../protocol/mentions/mentions.ts';
 import type { LineEditor } from '../input/line-editor.ts';
 
 interface MentionKeysDeps {

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { findMentions, type Mention } from '../../../../protocol/text/mentions.ts';
+import { findMentions, type Mention } from '../../../../protocol/mentions/mentions.ts';
 import { UsageError } from '../../../start-error.ts';
 import { readAttachment } from '../../upload.ts';
 

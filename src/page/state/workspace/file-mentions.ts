@@ -1,6 +1,6 @@
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { Result } from '../../../../protocol/index.ts';
-import { findMentions, type Mention, mentionBefore, toMentioned } from '../../../../protocol/text/mentions.ts';
+import { findMentions, type Mention, mentionBefore, toMentioned } from '../../../../protocol/mentions/mentions.ts';
 import type { Suggestion } from '../commands.ts';
 import type { Reader } from '../reading/reading.ts';
 

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
-import { mentionBefore } from '../../../../protocol/text/mentions.ts';
+import { mentionBefore } from '../../../../protocol/mentions/mentions.ts';
 import type { Desk } from '../../state/app.ts';
 import {
   findSuggestions,
