@@ -37,12 +37,11 @@ export async function runGit({ program, args, cwd, gitDir, repository, maxBytes,
   try {
     const chunks: Buffer[] = [];
     let size = 0;
-    const output: AsyncIterable<Buffer> = child.stdout;
-    for await (const chunk of output) {
+    child.stdout?.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) kill();
-    }
+    });
     const code = await ended;
     signal.throwIfAborted();
     return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes, code };

@@ -45,7 +45,10 @@ test('mentioned files and lines are read; people stay text', async () => {
 
 test('lines that do not exist, secrets and other failures are errors', async () => {
   const refused = (text: string) =>
-    readMentioned(text, 'ws', withFiles()).then(assert.fail, (error: Error) => error.message);
+    readMentioned(text, 'ws', withFiles()).then(
+      () => assert.fail('attached'),
+      (error: Error) => error.message,
+    );
   assert.equal(await refused('@a.ts#2-9'), '@a.ts has 3 lines, but the message names 2 to 9.');
   assert.equal(await refused('@.env'), '@.env is not attached, because it may hold secrets.');
   assert.match(await refused('@a.ts#3-2'), /^@a\.ts: name at most /);
