@@ -71,7 +71,7 @@ test(
     await writeFile(at('src/a.ts'), 'one\nTWO\nthree\n');
     const { repositories } = (await get('/changes')).body;
     assert.deepEqual(
-      [repositories[0].path, repositories[0].branch, repositories[0].files.at(-1)],
+      [repositories[0].path, repositories[0].branch, repositories[0].files[0]],
       ['.', 'main', { path: 'src/a.ts', unstaged: 'modified' }],
     );
     const { additions, deletions, diff } = (await get('/diff?path=src/a.ts')).body;

@@ -13,7 +13,7 @@ import { say } from '../support/model/scripted-steps.ts';
 const { model, daemon } = await openStage();
 const run = promisify(execFile);
 model.when('where', say('In `src/a.ts:30`, as [described](docs/b.md).'));
-model.when('', say('I see'));
+model.when('explain', say('I see'));
 
 /** A workstream in a folder with a long file, as a page shows it. */
 async function openFolder(t: Parameters<typeof visit>[0], width: number) {
