@@ -99,8 +99,6 @@ const Repository = z
 export type ChangedRepository = z.infer<typeof Repository>;
 
 const Changes = z.strictObject({ repositories: z.array(Repository) }).meta({ id: 'FileChangesResult' });
-/** What git reports about the folders of a workstream. */
-export type GitChanges = z.infer<typeof Changes>;
 
 const Diff = z
   .strictObject({
