@@ -25,6 +25,7 @@ import { mcpConsentContracts } from './methods/consents/mcp-consent.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
 import { checkpointContracts } from './methods/conversation/checkpoint.ts';
 import { coordinatorContracts } from './methods/conversation/coordinator.ts';
+import { fileContracts } from './methods/conversation/file.ts';
 import { planContracts } from './methods/conversation/plan.ts';
 import { subAgentContracts } from './methods/conversation/sub-agent.ts';
 import { watchContracts } from './methods/conversation/watch.ts';
@@ -94,6 +95,7 @@ export const CONTRACTS = {
   ...mcpAdminContracts,
   ...mcpRegistryContracts,
   ...checkpointContracts,
+  ...fileContracts,
   ...assessmentContracts,
   ...verdictContracts,
   ...ruleContracts,

@@ -154,7 +154,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { hash: baseHash } = await nothing('config.get');
     await call('config.patch', { raw: '{ "retentionDays": 28 }', baseHash });
   },
-  ...checkpointCalls({ call, key, model }),
+  ...checkpointCalls({ call, key, model, home: daemon.home }),
   ...cronCalls({ call }),
   async 'events.subscribe'() {
     const [follower, wsId] = [await open(), await newSession()];

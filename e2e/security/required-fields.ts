@@ -5,11 +5,12 @@ export const FIELDS = {
   // The result of a call that the file does not have: refused, but only after the caller's rights were checked.
   ...{ format: 'headgate-conversation', version: 1 },
   ...{ action: 'deny', match: { tool: 'none' }, config: {}, registry_name: 'none', source: 'none' },
+  path: 'none',
   ...{ send: true, revoke: [] },
   messages: [{ role: 'tool', createdMs: 0, callId: 'none', name: 'bash', output: '', outcome: 'done' }],
 };
 /** The same for queries. */
-export const QUERY = '?q=x&msg_id=none&ws_id=none&subject=none&type=none'; // no registry is asked for this type
+export const QUERY = '?path=none&q=x&msg_id=none&ws_id=none&subject=none&type=none'; // no registry is asked for this type
 
 /** Sources of skills that nobody serves: nothing is asked of other machines. */
 const CLOSED = 'http://127.0.0.1:1';

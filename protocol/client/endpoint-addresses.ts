@@ -1,16 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts';
-import type { ENDPOINTS } from '../http/index.ts';
-
-/** The address of an endpoint, with the types of its row but without its schemas, which only the daemon needs. */
-export type EndpointAddress<E extends Endpoint = Endpoint> = Pick<E, 'verb' | 'path' | 'answers'> & {
-  readonly row?: E;
-};
-
-type Addresses = {
-  [Group in keyof typeof ENDPOINTS]: {
-    [Name in keyof (typeof ENDPOINTS)[Group]]: EndpointAddress<Extract<(typeof ENDPOINTS)[Group][Name], Endpoint>>;
-  };
-};
+import type { Addresses } from './endpoint-address.ts';
 
 /** The endpoints of attachments, alone: a page that uses no others does not carry them. */
 export const attachmentEndpoints: Addresses['attachment'] = {
@@ -62,6 +50,13 @@ export const endpoints: Addresses = {
     preview: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/undo/preview' },
     undo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/undo' },
     redo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/redo' },
+  },
+  file: {
+    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files' },
+    find: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/find' },
+    read: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/content' },
+    changes: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/changes' },
+    diff: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/diff' },
   },
   attachment: attachmentEndpoints,
   channelHook: {

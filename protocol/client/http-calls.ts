@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Endpoint, type FileEndpoint, hasBody, type JsonEndpoint } from '../http/endpoint.ts';
 import { LIMITS } from '../limits.ts';
-import type { EndpointAddress } from './endpoint-addresses.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
 import { toHttpError } from './http-error.ts';
 import { systemTimers, type Timers } from './timers.ts';
 

@@ -20,6 +20,7 @@ import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { checkpointEndpoints } from './files/checkpoint.ts';
+import { fileEndpoints } from './files/file.ts';
 import { healthEndpoints } from './health.ts';
 import { mcpAdminEndpoints } from './mcp/mcp-admin.ts';
 import { mcpRegistryEndpoints } from './mcp/mcp-registry.ts';
@@ -45,6 +46,7 @@ export const ENDPOINTS = {
   workstream: workstreamEndpoints,
   workstreamLine: workstreamLineEndpoints,
   checkpoint: checkpointEndpoints,
+  file: fileEndpoints,
   attachment: attachmentEndpoints,
   channelHook: channelHookEndpoints,
   conversation: conversationEndpoints,

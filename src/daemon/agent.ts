@@ -88,7 +88,7 @@ export async function createAgent(
     { store, live, nodeId },
   );
   const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
-  const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
+  const { toolbox, pollToolbox, servers, runner, workspace, notSandboxed, notices } = await createTools({
     home,
     userHome,
     environment,
@@ -111,7 +111,6 @@ export async function createAgent(
     ids,
     log,
   });
-  const configured = await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live });
   return {
     nodes,
     background: { commands, records, watches: { records: watchRecords, toolbox: pollToolbox, notSandboxed } },
@@ -120,11 +119,12 @@ export async function createAgent(
     folders: ofFolders.folders,
     folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
-    configured,
+    configured: await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live }),
     toolbox,
     servers,
     mcpAdmin: auth.mcp.admin,
     runner,
+    workspace,
     notSandboxed,
     notices: [...notices, ...auth.mcp.notices],
   };

@@ -199,7 +199,6 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
     store,
     storePath: path.join(home, 'headgate.db'),
@@ -228,6 +227,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       folder: path.join(home, 'checkpoints'),
       home: await realpath(home),
     }),
+    workspace: agent.workspace,
     clean: agent.clean,
     channelServices: channelServices(live, fetch),
     hear: agent.configured.hear,
@@ -242,7 +242,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     configFile: createConfigFile({
       home,
       live,
-      keyHosts,
+      keyHosts: await openKeyHosts({ home, config, environment, clock, log }),
       checkStart: createStartCheck(options),
       overrides,
       version,

@@ -33,6 +33,7 @@ import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWatchTool } from '../agent/tools/watch/watch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import type { WatchBook } from '../agent/watches/watch-book.ts';
+import { createWorkspace, type Workspace } from '../agent/workspace/workspace.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
 import type { StoredServers } from '../gateway/mcp/stored-servers.ts';
 import type { LiveConfig } from './config/live-config.ts';
@@ -75,6 +76,7 @@ interface Tools {
   /** The tool of the polls of watches. */
   pollToolbox: Toolbox;
   runner: ProcessRunner;
+  workspace: Workspace;
   notSandboxed: string | undefined;
   /** For the person who starts the daemon. */
   notices: Notice[];
@@ -84,7 +86,7 @@ interface Tools {
 export async function createTools(options: ToolOptions): Promise<Tools> {
   const { home, environment, clock, ids, config, guard, live, log, background } = options;
   const { workdirs, programs, sandbox, limiter } = options.commandsWay;
-  const { bash, rg } = programs;
+  const { bash, rg, git } = programs;
   const runner = createProcessRunner({
     home: await realpath(home),
     environment,
@@ -130,6 +132,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     servers,
     pollToolbox: createToolbox([createPolledBash(shell)], guard),
     runner,
+    workspace: createWorkspace({ home, clock, searchWorkerUrl: options.assets.searchWorkerUrl, programs: { rg, git } }),
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };

@@ -10,6 +10,7 @@ import type { Heard, Speech } from '../agent/speech/speech.ts';
 import type { ReadPdfText } from '../agent/tools/documents/attached-pdf.ts';
 import type { ProcessIdentity } from '../agent/tools/tool.ts';
 import type { Toolbox } from '../agent/tools/toolbox.ts';
+import type { Workspace } from '../agent/workspace/workspace.ts';
 import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -93,6 +94,8 @@ export interface GatewayDeps {
   readOutput: OutputMethodDeps['readOutput'];
   attachmentFiles: AttachmentFiles;
   checkpointFiles: CheckpointFiles;
+  /** The files of workstreams, for people. */
+  workspace: Workspace;
   /** Replaces known secrets in a text. */
   clean(text: string): string;
   channelServices: ChannelServices;

@@ -30,21 +30,18 @@ import { logsMethods } from './methods/logs.ts';
 import { memoryMethods } from './methods/memory.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
-import { outputMethods } from './methods/output.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
 import { templateMethods } from './methods/templates/template.ts';
 import { wstemplateMethods } from './methods/templates/wstemplate.ts';
-import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
 import type { ChannelNouns } from './nouns/channel-nouns.ts';
+import { partNouns } from './nouns/part-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
-import { createQueueChanges } from './queue/queue-changes.ts';
-import { queueMethods } from './queue/queue-methods.ts';
 import type { Templates } from './templates/templates.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
@@ -72,6 +69,7 @@ type NounDeps = Pick<
   | 'mcpAdmin'
   | 'notSandboxed'
   | 'clean'
+  | 'workspace'
   | 'workdirs'
   | 'projectCommands'
   | 'live'
@@ -176,16 +174,6 @@ export function joinNouns(
     },
   });
 }
-
-/** Parts of conversations that are asked for by themselves. */
-const partNouns = (
-  { store, readOutput, auth, clock }: Pick<NounDeps, 'store' | 'readOutput' | 'auth' | 'clock'>,
-  { records: { messages, budgets, events }, talks: { workstreams }, turns: { runs } }: Conversations,
-) => ({
-  output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-  queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
-  usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
-});
 
 /** The configuration as a whole, and its settings one by one. */
 const configNouns = ({ store, auth, configFile, clock }: NounDeps, affected: AffectedParts) => ({

@@ -56,6 +56,7 @@ import { mcpConsentRoutes } from './routes/consents/mcp-consent.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { checkpointRoutes } from './routes/files/checkpoint.ts';
+import { fileRoutes } from './routes/files/file.ts';
 import { healthRoutes } from './routes/health.ts';
 import { mcpAdminRoutes } from './routes/mcp/mcp-admin.ts';
 import { mcpRegistryRoutes } from './routes/mcp/mcp-registry.ts';
@@ -233,6 +234,7 @@ const BINDINGS: readonly Binding[] = [
   ...orgRoutes,
   ...auditRoutes,
   ...checkpointRoutes,
+  ...fileRoutes,
   ...policyRoutes,
   ...assessmentRoutes,
   ...verdictRoutes,

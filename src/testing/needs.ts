@@ -55,6 +55,7 @@ const CHECKS = {
   caddy: forProgram('caddy', 'caddy'),
   curl: forProgram('curl', 'curl'),
   fish: forProgram('fish', 'fish'),
+  git: forProgram('git', 'git'),
   nginx: checkNginx,
   perl: forProgram('perl', 'perl'),
   ripgrep: forProgram('rg', 'ripgrep'),

@@ -38,6 +38,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
+    ...['file.list', 'file.find', 'file.read', 'file.changes', 'file.diff'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
     ...['memory.quarantine.discard', 'subagent.cancel', 'background.kill', 'memory.save', 'memory.delete'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', ...CONSENT_METHODS.write],
@@ -114,6 +115,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share', ...UNDO].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
+    ...['', '/find', '/content', '/changes', '/diff'].map((path) => `GET /v1/api/workstreams/{ws_id}/files${path}`),
     ...['DELETE /v1/api/workstreams/{ws_id}/send', 'POST /v1/api/watches/{watch_id}/cancel'],
     ...CONSENT_ROUTES.write,
     ...['GET /v1/api/watches', 'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}'],

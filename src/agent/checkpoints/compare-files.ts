@@ -94,7 +94,7 @@ function readText(
   return { text: content.toString('utf8') };
 }
 
-function countLines(diff: string): { additions: number; deletions: number } {
+export function countLines(diff: string): { additions: number; deletions: number } {
   const lines = diff.split('\n');
   const first = lines.findIndex((line) => line.startsWith('@@'));
   const changed = first < 0 ? [] : lines.slice(first);

@@ -13,6 +13,7 @@ import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import { createFolderSkills } from '../../agent/skills/folder-skills.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
+import { createWorkspace } from '../../agent/workspace/workspace.ts';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { createLogRing } from '../../log-ring.ts';
@@ -58,6 +59,8 @@ export const LIVE: LiveSettings = {
 };
 
 const OUTPUT_WORKER = new URL('../../agent/output/output-worker.ts', import.meta.url);
+
+const SEARCH_WORKER = new URL('../../agent/tools/search/search-worker.ts', import.meta.url);
 
 const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = {
@@ -115,6 +118,12 @@ export async function defaultDeps({
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
+    workspace: createWorkspace({
+      home: dir,
+      clock: systemClock,
+      searchWorkerUrl: SEARCH_WORKER,
+      programs: { rg: { kind: 'missing' }, git: { kind: 'missing' } },
+    }),
     checkpointFiles: inThisThread(
       createCheckpointWorker({ folder: join(dir, 'checkpoints'), home: dir, now: systemClock.now }),
     ),

@@ -19,6 +19,7 @@ function open(schedule = (run: () => void) => run()) {
       share: async ({ wsId }, { visibility }) => void shown.push(`${wsId} ${visibility}`),
     },
     newKey: () => `key${++keys}`,
+    files: { upload: () => assert.fail('nothing is mentioned') },
   });
   const tab = openTab(snapshot().workstream, {
     client: fake.client,

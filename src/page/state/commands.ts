@@ -8,6 +8,8 @@ export interface Suggestion {
   /** The entry in the list: the command and its summary. */
   label: string;
   hint: string;
+  /** Where the cursor goes; default: the end. */
+  cursor?: number;
 }
 
 /** Values to complete arguments from. */

@@ -35,7 +35,7 @@ export function createDesk({ browser, drafts, client, confirmation, rights, who 
     client,
     workstreams,
     rail: { pins, removals: new Removals({ client, workstreams, timers: systemTimers }) },
-    actions: createActions({ client, workstreams, newKey }),
+    actions: createActions({ client, workstreams, newKey, files }),
     inbox: new Inbox({ client, now, mayDecide: () => rights.decide.peek() }),
     jobs: new CronJobs({ client, newKey }),
     nodes: new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now }),

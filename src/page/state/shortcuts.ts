@@ -14,6 +14,7 @@ export type ShortcutId =
   | 'next'
   | 'rename'
   | 'find'
+  | 'files'
   | 'asked-before'
   | 'asked-after'
   | 'asked-last'
@@ -45,6 +46,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   account: { code: 'KeyA', modifier: 'alt', does: 'Account' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
   find: { code: 'KeyF', modifier: 'control', does: 'Find in this conversation (again: in the page)' },
+  files: { code: 'KeyP', modifier: 'alt', does: 'Files of this workstream' },
   'asked-before': { code: 'KeyB', modifier: 'alt', does: 'Your message before this one' },
   'asked-after': { code: 'KeyJ', modifier: 'alt', does: 'Your message after this one' },
   'asked-last': { code: 'KeyE', modifier: 'alt', does: 'Your last message' },

@@ -3,13 +3,16 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isUploading } from './chips.ts';
 import { isCommand } from './commands.ts';
+import type { Files } from './files.ts';
 import { type Draft, joinTexts, type Tab } from './tab.ts';
+import { mayMention, readMentioned } from './workspace/file-mentions.ts';
 import type { Workstreams } from './workstreams.ts';
 
 export interface SubmitPort {
   client: Pick<GatewayClient, 'call'>;
   workstreams: Pick<Workstreams, 'show' | 'share'>;
   newKey(): string;
+  files: Pick<Files, 'upload'>;
 }
 
 /** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
@@ -29,7 +32,7 @@ interface Entry extends Draft {
  * Creates the function that sends a tab's draft. Drafts submitted while an earlier one is being sent follow it. If the
  * daemon does not accept one, it and those after it return to the composer.
  */
-export function createSubmit({ client, workstreams, newKey }: SubmitPort, attempt: Attempt) {
+export function createSubmit({ client, workstreams, newKey, files: { upload } }: SubmitPort, attempt: Attempt) {
   const outboxes = new WeakMap<Tab, Outbox<Entry>>();
 
   return async function submit(tab: Tab, how: How = {}): Promise<void> {
@@ -56,9 +59,18 @@ export function createSubmit({ client, workstreams, newKey }: SubmitPort, attemp
 
   async function give(tab: Tab, { text, chips, how, idempotencyKey }: Entry): Promise<void> {
     if (isCommand(text)) return command(tab, text);
-    const attachmentIds = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
+    const chosen = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
+    const attachmentIds = mayMention(text) ? [...chosen, ...(await attachMentioned(tab, text))] : chosen;
     const files = attachmentIds.length > 0 && { attachmentIds };
     await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files, idempotencyKey });
+  }
+
+  /** The files that the message mentions are attached to it. */
+  async function attachMentioned({ wsId }: Tab, text: string): Promise<string[]> {
+    const mentioned = await readMentioned(text, wsId, client);
+    const signal = new AbortController().signal; // a message that is being sent cannot be taken back
+    const uploaded = await Promise.all(mentioned.map((file) => upload(wsId, file, signal)));
+    return uploaded.map(({ attachment_id }) => attachment_id);
   }
 
   async function send(params: ParamsInput<'workstream.send'>): Promise<void> {

@@ -9,6 +9,7 @@ import { generatedName } from '../../../protocol/text/generated-name.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
 import type { Drafts } from './drafts.ts';
 import type { Goal } from './finding/goal.ts';
+import type { FileTarget } from './workspace/file-reference.ts';
 
 /** A file attached to the draft. */
 export interface Chip {
@@ -43,6 +44,8 @@ export interface Tab {
   readonly goal: Signal<Goal | undefined>;
   /** The words that are searched in the conversation; undefined while the search is closed. */
   readonly search: Signal<string | undefined>;
+  /** What is shown of the files of the workstream; undefined while they are closed. */
+  readonly files: Signal<FileTarget | undefined>;
   /** The error of the last action in this tab. */
   readonly problem: Signal<string | undefined>;
   /** Applies the events that were received since the last drawn frame. */
@@ -110,6 +113,7 @@ export function openTab(
     sending,
     goal: signal(undefined),
     search: signal(undefined),
+    files: signal(undefined),
     problem: signal(undefined),
     catchUp: flush,
     close() {

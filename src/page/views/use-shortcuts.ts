@@ -54,6 +54,7 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
         isRenaming.value = true;
       },
       find: () => openSearch(desk),
+      files: () => toggleFiles(app, desk),
       'asked-before': () => goTo(desk, { asked: 'before' }),
       'asked-after': () => goTo(desk, { asked: 'after' }),
       'asked-last': () => goTo(desk, { asked: 'last' }),
@@ -91,6 +92,13 @@ function openSearch({ workstreams }: Desk): void {
   if (!tab) return;
   tab.search.value ??= '';
   document.getElementById(SEARCH_FIELD)?.focus(); // a bar that is not drawn yet takes the focus when it appears
+}
+
+function toggleFiles({ rights }: App, { workstreams: { front, shown } }: Desk): void {
+  const tab = front.peek();
+  if (!tab || !rights.write.peek()) return;
+  shown.value = 'conversation';
+  tab.files.value = tab.files.peek() ? undefined : { view: 'files' };
 }
 
 function goTo({ workstreams: { front, shown } }: Desk, goal: Goal): void {

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { IGNORE_FILE } from '../../project/project-places.ts';
@@ -36,6 +36,19 @@ export function isIgnoredFile(path: string, root: string): boolean {
   return isIgnored(path, { rules: readRulesAbove(path, root), isFolder: false });
 }
 
+/** Whether .gitignore files from `root` down ignore an entry of a folder, which is named relative to `root`. */
+export function ignoredIn(root: string, folder: string): (name: string, isFolder: boolean) => boolean {
+  const target = join(root, folder);
+  const rules = [...readRulesAbove(target, root), ...readRules(target)];
+  const steps = folder.split(sep).filter(Boolean);
+  const isWholly = steps.some((name, depth) => {
+    const path = join(root, ...steps.slice(0, depth + 1));
+    const above = rules.filter((each) => path.startsWith(`${each.folder}${sep}`));
+    return name === '.git' || isIgnored(path, { rules: above, isFolder: true });
+  });
+  return (name, isFolder) => isWholly || name === '.git' || isIgnored(join(target, name), { rules, isFolder });
+}
+
 function toExpression(query: string): RegExp {
   try {
     return new RegExp(query, 'u');
@@ -45,6 +58,8 @@ function toExpression(query: string): RegExp {
 }
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
+/** Rules are also applied outside the worker. */
+const MAX_RULES_BYTES = 256 * 1024;
 const SNIFFED_BYTES = 8_192;
 
 function* findInFile(path: string, expression: RegExp): Generator<SearchHit> {
@@ -57,11 +72,17 @@ function* findInFile(path: string, expression: RegExp): Generator<SearchHit> {
   }
 }
 
-function readSmallFile(path: string): Buffer | undefined {
+function readSmallFile(path: string, maxBytes = MAX_FILE_BYTES): Buffer | undefined {
+  let fd: number | undefined;
   try {
-    return statSync(path).size > MAX_FILE_BYTES ? undefined : readFileSync(path);
+    // Without NONBLOCK, a named pipe would block the whole thread until something writes to it.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= maxBytes ? readFileSync(fd) : undefined;
   } catch {
     return undefined; // removed meanwhile, or not readable
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -109,7 +130,7 @@ function readRulesAbove(target: string, root: string): Rules[] {
 }
 
 function readRules(folder: string): Rules[] {
-  const text = readSmallFile(join(folder, IGNORE_FILE))?.toString('utf8');
+  const text = readSmallFile(join(folder, IGNORE_FILE), MAX_RULES_BYTES)?.toString('utf8');
   return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
 }
 

@@ -1,6 +1,6 @@
 import fuzzysort, { type Snapshot } from 'fuzzysort';
+import { mentionBefore, toMentioned } from '../../../../protocol/mentions/mentions.ts';
 import type { LineEditor } from '../input/line-editor.ts';
-import { mentionBefore, toMentioned } from './mentions.ts';
 
 interface MentionKeysDeps {
   editor: Pick<LineEditor, 'text' | 'cursor' | 'press' | 'insert'>;

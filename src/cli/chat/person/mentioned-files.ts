@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { findMentions, type Mention } from '../../../../protocol/mentions/mentions.ts';
 import { UsageError } from '../../../start-error.ts';
 import { readAttachment } from '../../upload.ts';
-import { findMentions, type Mention } from './mentions.ts';
 
 /** A mention and the file, or the lines of it, that it stands for. */
 export interface MentionedFile {

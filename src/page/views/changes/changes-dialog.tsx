@@ -9,20 +9,36 @@ import { ReadingNotice } from '../reading-notice.tsx';
 import { PatchView } from '../text/patch-view.tsx';
 import { UndoQuestion } from './undo-question.tsx';
 
-interface ChangesDialogProps {
+interface RunChangesViewProps {
   app: App;
   desk: Desk;
   tab: Tab;
+}
+
+interface ChangesDialogProps extends RunChangesViewProps {
   onClose(): void;
 }
 
+/** What the runs of a workstream changed on disk. */
+export const ChangesDialog = ({ app, desk, tab, onClose }: ChangesDialogProps) => (
+  <Dialog title="Changes on disk" onClose={onClose}>
+    <RunChangesView app={app} desk={desk} tab={tab} />
+  </Dialog>
+);
+
 /** What the runs of a workstream changed on disk, and the buttons that take it back or bring it back. */
-export function ChangesDialog({ app, desk, tab, onClose }: ChangesDialogProps) {
+export function RunChangesView({ app, desk, tab }: RunChangesViewProps) {
   const { client } = desk;
   const { wsId } = tab;
   const changes = useMemo(() => new RunChanges({ client, wsId, newKey: () => crypto.randomUUID() }), [client, wsId]);
   const context = useMemo(
-    () => ({ wsId, client, remembered: rememberedOf(tab), goToEnd: () => undefined }),
+    () => ({
+      wsId,
+      client,
+      remembered: rememberedOf(tab),
+      goToEnd: () => undefined,
+      openFile: undefined, // what is shown is how the files were
+    }),
     [wsId, client, tab],
   );
   useEffect(() => void changes.show(), [changes]);
@@ -30,47 +46,45 @@ export function ChangesDialog({ app, desk, tab, onClose }: ChangesDialogProps) {
   const compared = changes.compared.value;
   const asked = changes.asked.value;
   return (
-    <Dialog title="Changes on disk" onClose={onClose}>
-      <InConversation.Provider value={context}>
-        <div class="run-changes">
-          <ReadingNotice of={[changes.reading]} />
-          <p class="problem" role="alert">
-            {changes.problem.value}
+    <InConversation.Provider value={context}>
+      <div class="run-changes">
+        <ReadingNotice of={[changes.reading]} />
+        <p class="problem" role="alert">
+          {changes.problem.value}
+        </p>
+        <p class="soft" role="status">
+          {changes.done.value}
+        </p>
+        {listing && listing.checkpoints.length === 0 && (
+          <p class="empty">
+            {listing.enabled
+              ? 'No run of this workstream has changed files yet.'
+              : 'No snapshots are taken: checkpoints.enabled is false in the configuration.'}
           </p>
-          <p class="soft" role="status">
-            {changes.done.value}
-          </p>
-          {listing && listing.checkpoints.length === 0 && (
-            <p class="empty">
-              {listing.enabled
-                ? 'No run of this workstream has changed files yet.'
-                : 'No snapshots are taken: checkpoints.enabled is false in the configuration.'}
-            </p>
-          )}
-          {asked ? (
-            <UndoQuestion key={asked.direction} asked={asked} changes={changes} />
-          ) : (
-            <Buttons runs={listing?.checkpoints ?? []} mayWrite={app.rights.write.value} changes={changes} />
-          )}
-          {listing && listing.checkpoints.length > 0 && (
-            <label class="run-choice">
-              Run{' '}
-              <select
-                value={compared?.checkpoint.runId}
-                onChange={({ currentTarget }) => void changes.show(currentTarget.value)}
-              >
-                {listing.checkpoints.map((run) => (
-                  <option key={run.runId} value={run.runId} disabled={run.state === 'open'}>
-                    {toOption(run, app.now())}
-                  </option>
-                ))}
-              </select>
-            </label>
-          )}
-          {compared && <ChangedFiles compared={compared} />}
-        </div>
-      </InConversation.Provider>
-    </Dialog>
+        )}
+        {asked ? (
+          <UndoQuestion key={asked.direction} asked={asked} changes={changes} />
+        ) : (
+          <Buttons runs={listing?.checkpoints ?? []} mayWrite={app.rights.write.value} changes={changes} />
+        )}
+        {listing && listing.checkpoints.length > 0 && (
+          <label class="run-choice">
+            Run{' '}
+            <select
+              value={compared?.checkpoint.runId}
+              onChange={({ currentTarget }) => void changes.show(currentTarget.value)}
+            >
+              {listing.checkpoints.map((run) => (
+                <option key={run.runId} value={run.runId} disabled={run.state === 'open'}>
+                  {toOption(run, app.now())}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {compared && <ChangedFiles compared={compared} />}
+      </div>
+    </InConversation.Provider>
   );
 }
 

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { mentionBefore } from '../../../../protocol/mentions/mentions.ts';
 import type { Desk } from '../../state/app.ts';
 import {
   findSuggestions,
@@ -13,6 +14,7 @@ import {
 } from '../../state/commands.ts';
 import { savedName } from '../../state/saved-list.ts';
 import type { Tab } from '../../state/tab.ts';
+import { completeMention } from '../../state/workspace/file-mentions.ts';
 
 interface Suggestions {
   offered: readonly Suggestion[];
@@ -26,19 +28,26 @@ interface Suggestions {
 const PAUSE_MS = 150;
 const MOST_SAVED = 8;
 
-/** Suggestions for a draft that begins with a slash. Escape hides them until the draft changes. */
+/** Suggestions for a draft that begins with a slash, and for a file after an `@`. Escape hides them until the draft changes. */
 export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggestions {
   const chosen = useSignal({ draft: '', index: 0, isDismissed: false });
   const saved = useSaved(desk, tab.draft);
   const models = useModels(desk, tab.draft);
   const commands = useCommands(desk, tab);
   const draft = tab.draft.value;
+  const files = useFiles(desk, tab, mentionBefore(draft, cursorIn(draft)));
   const { index, isDismissed } = chosen.value.draft === draft ? chosen.value : { index: 0, isDismissed: false };
-  const offered = isDismissed ? [] : findSuggestions(draft, { models, saved: saved.value, commands: commands.value });
+  const known = { models, saved: saved.value, commands: commands.value };
+  const found = [...findSuggestions(draft, known), ...completeMention(draft, cursorIn(draft), files.value)];
+  const offered = isDismissed ? [] : found;
   const active = Math.min(index, Math.max(0, offered.length - 1));
   const take = (suggestion: Suggestion) => {
     tab.draft.value = suggestion.draft;
-    document.getElementById('message')?.focus();
+    const field = messageField();
+    if (!field) return;
+    field.focus();
+    field.value = suggestion.draft; // the cursor can be placed in it at once
+    if (suggestion.cursor !== undefined) field.setSelectionRange(suggestion.cursor, suggestion.cursor);
   };
   const onKey: Record<string, () => void> = {
     ArrowDown: () => {
@@ -67,6 +76,17 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
       return true;
     },
   };
+}
+
+const messageField = (): HTMLTextAreaElement | undefined => {
+  const field = document.getElementById('message');
+  return field instanceof HTMLTextAreaElement ? field : undefined;
+};
+
+/** Where the person types; the end while the field does not have the draft yet. */
+function cursorIn(draft: string): number {
+  const field = messageField();
+  return field?.value === draft ? field.selectionStart : draft.length;
 }
 
 const isModified = ({ shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent) => shiftKey || altKey || ctrlKey || metaKey;
@@ -116,5 +136,31 @@ function useSaved(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<Kno
       cancel();
     };
   }, [desk, search, found]);
+  return found;
+}
+
+const MOST_FILES = 8;
+
+/** Files that match the mention that is being typed, read after a pause in typing. */
+function useFiles(desk: Desk, { wsId }: Tab, query: string | undefined): ReadonlySignal<readonly string[]> {
+  const found = useSignal<readonly string[]>([]);
+  useEffect(() => {
+    if (query === undefined) {
+      found.value = [];
+      return;
+    }
+    let isCurrent = true;
+    const read = async () => {
+      const { paths } = await desk.client.call('file.find', { wsId, query, limit: MOST_FILES });
+      if (isCurrent) found.value = paths;
+    };
+    const cancel = systemTimers.after(PAUSE_MS, () => {
+      read().catch(() => undefined); // without an answer there is nothing to offer
+    });
+    return () => {
+      isCurrent = false;
+      cancel();
+    };
+  }, [desk, wsId, query, found]);
   return found;
 }

@@ -2,6 +2,7 @@ import { createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import type { Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import type { FileTarget } from '../../state/workspace/file-reference.ts';
 
 /** Values that nested parts of one conversation need. */
 export interface ConversationContext {
@@ -11,6 +12,8 @@ export interface ConversationContext {
   remembered: Map<string, boolean>;
   /** Shows the end of the conversation, and follows it from now on. */
   goToEnd(): void;
+  /** Shows a file of the workstream; undefined for those who may not. */
+  openFile: ((target: FileTarget) => void) | undefined;
 }
 
 export const InConversation = createContext<ConversationContext | undefined>(undefined);
@@ -33,6 +36,14 @@ export function useRemembered(name: string): [boolean | undefined, (chosen: bool
     },
   ];
 }
+
+/** Shows files of a tab, for those who may read them. */
+export const fileOpenerOf = ({ files }: Tab, mayRead: boolean): ConversationContext['openFile'] =>
+  mayRead
+    ? (target) => {
+        files.value = target;
+      }
+    : undefined;
 
 const choices = new WeakMap<Tab, Map<string, boolean>>();
 

@@ -10,6 +10,7 @@ import { LazyPiece } from '../parts/lazy-views.tsx';
 import { COORDINATOR } from '../parts/parts.ts';
 import { STATE_WORDS } from '../tab-button.tsx';
 import { WatchBar } from '../watches/watch-bar.tsx';
+import { FilesPlace } from './files-place.tsx';
 import { ConversationHead } from './head/conversation-head.tsx';
 import { SpeechRegion } from './speech-region.tsx';
 import { TodoPanel } from './todo-panel.tsx';
@@ -60,6 +61,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       ) : (
         <ReadOnly problem={tab.problem.value} />
       )}
+      {app.rights.write.value && <FilesPlace app={app} desk={desk} tab={tab} overlay={overlay} />}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { toPlainText } from '../../state/text/ansi.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { toLength } from '../../state/text/moment.ts';
 import { Icon, type IconName } from '../icons.tsx';
+import { FileName } from '../text/file-name.tsx';
 import { PatchView } from '../text/patch-view.tsx';
 import { Attachments } from './attachments.tsx';
 import { useConversation, useRemembered } from './conversation-context.ts';
@@ -67,6 +68,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   const isEmpty = toPlainText(output).trim() === '';
   return (
     <div class="tool-body">
+      {FILE_TOOLS.includes(tool.name) && tool.subject !== undefined && <OpenFile path={tool.subject} />}
       {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
       {hasOwnPreview({ ...tool, preview: preview.text }) && (
         <PatchView {...preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
@@ -82,6 +84,15 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
     </div>
   );
 }
+
+/** The tools whose subject is a file, and whose card names it nowhere else. */
+const FILE_TOOLS = ['read_file', 'write_file'];
+
+const OpenFile = ({ path }: { path: string }) => (
+  <p class="dropped tool-file">
+    <FileName text={path} />
+  </p>
+);
 
 /** The tool's name in bold and what the call works on; the header alone if nothing else is known. */
 export function ToolHeader({ name, header, subject }: Pick<ToolBlock, 'name' | 'header' | 'subject'>) {

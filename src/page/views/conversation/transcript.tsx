@@ -13,7 +13,7 @@ import { Icon } from '../icons.tsx';
 import { Summary } from '../summaries/summary.tsx';
 import { useSummaryFold } from '../summaries/use-summary-fold.ts';
 import { BlockView } from './block-view.tsx';
-import { InConversation, rememberedOf } from './conversation-context.ts';
+import { fileOpenerOf, InConversation, rememberedOf } from './conversation-context.ts';
 import { useBlockWindow } from './use-block-window.ts';
 import { WaitNotice } from './wait-notice.tsx';
 import { Welcome } from './welcome.tsx';
@@ -44,9 +44,16 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   useEffect(() => {
     if (isSending) following.jump(); // the sender wants to see the answer
   }, [isSending]);
+  const mayWrite = app.rights.write.value;
   const context = useMemo(
-    () => ({ wsId: tab.wsId, client: desk.client, remembered: rememberedOf(tab), goToEnd: following.jump }),
-    [tab, desk, following],
+    () => ({
+      wsId: tab.wsId,
+      client: desk.client,
+      remembered: rememberedOf(tab),
+      goToEnd: following.jump,
+      openFile: fileOpenerOf(tab, mayWrite),
+    }),
+    [tab, desk, following, mayWrite],
   );
   return (
     <InConversation.Provider value={context}>
@@ -58,7 +65,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
                 Load earlier messages
               </button>
             )}
-            {blocks.length === 0 && !isSending && <Welcome tab={tab} mayWrite={app.rights.write.value} />}
+            {blocks.length === 0 && !isSending && <Welcome tab={tab} mayWrite={mayWrite} />}
             <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
             {drawn.map((block) =>
               block.kind === 'summary' ? (

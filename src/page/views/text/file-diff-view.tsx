@@ -6,6 +6,7 @@ import { findFileLanguage } from '../../state/text/languages.ts';
 import { useRemembered } from '../conversation/conversation-context.ts';
 import { useHighlighted } from './code-text.tsx';
 import { DiffRowView } from './diff-row-view.tsx';
+import { FileName } from './file-name.tsx';
 import { Pager } from './pager.tsx';
 
 /** Maximum number of rows in the document. */
@@ -31,7 +32,9 @@ export function FileDiffView({ file, numbered }: { file: FileDiff; numbered: boo
   return (
     <section ref={element} class={`diff ${isSplit ? 'split' : 'unified'} ${numbered ? '' : 'unnumbered'}`}>
       <header class="diff-head">
-        <span class="diff-name">{name}</span>
+        <span class="diff-name">
+          <FileName text={name} />
+        </span>
         {file.oldName === undefined && <span class="tag">new</span>}
         <span class="diff-count">
           {file.added > 0 && <b class="added">{`+${file.added}`}</b>}

@@ -6,6 +6,7 @@ import { LONG_PARAGRAPH, toPieces } from '../../state/text/paragraph-pieces.ts';
 import { FormulaPart } from '../math/formula-part.tsx';
 import { CodeBlock } from './code.tsx';
 import { CodeText } from './code-text.tsx';
+import { FileLink, FileName } from './file-name.tsx';
 import { Footnote, FootnoteMark } from './footnotes.tsx';
 import { MarkdownTable } from './markdown-table.tsx';
 import { useStepwise } from './stepwise.ts';
@@ -219,7 +220,11 @@ function Inline({ token }: { token: Token }) {
         </del>
       );
     case 'codespan':
-      return <code>{showHidden(token.text)}</code>;
+      return (
+        <code>
+          <FileName text={token.text} />
+        </code>
+      );
     case 'br':
       return <br />;
     case 'checkbox':
@@ -250,7 +255,9 @@ function Link({ token }: { token: Tokens.Link }) {
       <Inlines tokens={token.tokens} />
     </a>
   ) : (
-    <Inlines tokens={token.tokens} />
+    <FileLink path={href}>
+      <Inlines tokens={token.tokens} />
+    </FileLink>
   );
 }
 

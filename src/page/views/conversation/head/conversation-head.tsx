@@ -49,6 +49,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
       <ModeMenu app={app} desk={desk} tab={tab} conversation={conversation} />
       <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
       {conversation.blocks.length > 0 && <FindButton tab={tab} />}
+      {mayRename && <FilesButton tab={tab} />}
       {conversation.blocks.length > 0 && <ChangesButton app={app} desk={desk} tab={tab} overlay={overlay} />}
       {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} overlay={overlay} />}
       <span class="facts">
@@ -74,6 +75,22 @@ const FindButton = ({ tab }: { tab: Tab }) => (
     }}
   >
     <Icon name="search" />
+  </button>
+);
+
+/** Opens the files of the workstream, or closes them. */
+const FilesButton = ({ tab: { files } }: { tab: Tab }) => (
+  <button
+    type="button"
+    class="quiet icon-only head-changes"
+    aria-label="Files"
+    aria-pressed={files.value !== undefined}
+    title="Files (Alt+P)"
+    onClick={() => {
+      files.value = files.peek() ? undefined : { view: 'files' };
+    }}
+  >
+    <Icon name="folder" />
   </button>
 );
 

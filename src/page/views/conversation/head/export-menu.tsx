@@ -37,6 +37,18 @@ export const ExportMenu = ({ tab, name, overlay }: ExportMenuProps) => (
           Find in this conversation
         </button>
       </li>,
+      <li key="files" class="for-phones">
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            close();
+            tab.files.value = { view: 'files' };
+          }}
+        >
+          Files
+        </button>
+      </li>,
       <li key="changes" class="for-phones">
         <button
           type="button"

@@ -1,0 +1,128 @@
+import { join, relative, resolve } from 'node:path';
+import type { ChangedRepository, GitDiff } from '../../../../protocol/methods/conversation/file.ts';
+import type { Clock } from '../../../clock.ts';
+import { withDeadline } from '../../process/deadline.ts';
+import { StopReason } from '../../stop-reason.ts';
+import { type Confinement, isInside } from '../../tools/files/confinement.ts';
+import type { HeldFolder } from '../../tools/files/held-folder.ts';
+import type { Workdir } from '../../tools/workdir.ts';
+import { type AskedDiff, missing } from '../place.ts';
+import { diffOf, type SideReader } from './diff-file.ts';
+import { parseStatus, type StatusLine } from './parse-status.ts';
+import { createPrivateGit, type PrivateGit } from './private-git.ts';
+import { type OpenRepository, openRepository } from './repository.ts';
+
+interface GitViewDeps {
+  home: string;
+  confinement: Confinement;
+  clock: Clock;
+  git: string | undefined;
+}
+
+const DEADLINE_MS = 15_000;
+const MOST_STATUS_BYTES = 2 * 1024 * 1024;
+const MOST_FILES = 2_000;
+
+/** What git knows about the folders of workstreams. */
+export class GitView {
+  readonly #confinement: Confinement;
+  readonly #clock: Clock;
+  readonly #program: string | undefined;
+  readonly #git: PrivateGit;
+
+  constructor({ home, confinement, clock, git }: GitViewDeps) {
+    this.#confinement = confinement;
+    this.#clock = clock;
+    this.#program = git;
+    this.#git = createPrivateGit(join(home, 'git'));
+  }
+
+  async changes(workdir: Workdir, signal: AbortSignal): Promise<ChangedRepository[]> {
+    const found: ChangedRepository[] = [];
+    for (const root of rootsOf(workdir)) {
+      const repository = await this.#changesIn(root, workdir, signal);
+      if (repository) found.push(repository);
+    }
+    return found;
+  }
+
+  async diff(workdir: Workdir, asked: AskedDiff, signal: AbortSignal): Promise<GitDiff> {
+    const root = rootFor(asked.path, workdir);
+    const confinement = this.#confinement;
+    const repository = await openRepository({ root, workdir, confinement });
+    const program = this.#programFor(workdir);
+    if (repository === undefined || repository === 'elsewhere' || program === undefined) throw missing(asked.path);
+    await using open = repository;
+    const path = relative(root.path, resolve(workdir.folder.path, asked.path));
+    const status = await this.#status(open, { program, only: [path], signal });
+    const line = status?.lines.find((each) => each.path === path);
+    if (!line) throw missing(asked.path);
+    using deadline = withDeadline(signal, { clock: this.#clock, ms: DEADLINE_MS });
+    const reader: SideReader = {
+      object: async (name, maxBytes) => {
+        const args = ['cat-file', 'blob', name];
+        const out = await this.#git(open, { program, args, maxBytes, signal: deadline.signal });
+        return out.isCut ? 'large' : out.code === 0 ? out.bytes : undefined;
+      },
+      asked: { confinement, workdir, path: join(root.path, line.path) },
+    };
+    return await diffOf(line, asked, reader);
+  }
+
+  async #changesIn(root: HeldFolder, workdir: Workdir, signal: AbortSignal): Promise<ChangedRepository | undefined> {
+    const repository = await openRepository({ root, workdir, confinement: this.#confinement });
+    if (repository === undefined) return undefined;
+    const path = root === workdir.folder ? '.' : root.path;
+    if (repository === 'elsewhere') return { path, files: [], complete: true, without: 'elsewhere' };
+    await using open = repository;
+    const named = { path, ...(open.branch !== undefined && { branch: open.branch }) };
+    const program = this.#programFor(workdir);
+    if (program === undefined) return { ...named, files: [], complete: true, without: 'no_git' };
+    const found = await this.#status(open, { program, only: [], signal });
+    if (!found) return { ...named, files: [], complete: true, without: 'failed' };
+    const files = found.lines.slice(0, MOST_FILES).map(({ path: below, staged, unstaged }) => ({
+      path: root === workdir.folder ? below : join(root.path, below),
+      ...(staged && { staged }),
+      ...(unstaged && { unstaged }),
+    }));
+    return { ...named, files, complete: !found.isCut && found.lines.length <= MOST_FILES };
+  }
+
+  /** A program that lies in a folder of the workstream could be one that a command put there. */
+  #programFor({ folder, readable }: Workdir): string | undefined {
+    const program = this.#program;
+    return program !== undefined && [folder, ...readable].some(({ path }) => isInside(path, program))
+      ? undefined
+      : program;
+  }
+
+  /** Undefined if git fails or takes too long. */
+  async #status(
+    repository: OpenRepository,
+    { program, only, signal }: { program: string; only: readonly string[]; signal: AbortSignal },
+  ): Promise<{ lines: StatusLine[]; isCut: boolean } | undefined> {
+    using deadline = withDeadline(signal, { clock: this.#clock, ms: DEADLINE_MS });
+    const run = { program, args: [...STATUS, '--', ...only], maxBytes: MOST_STATUS_BYTES, signal: deadline.signal };
+    try {
+      const out = await this.#git(repository, run);
+      return out.code === 0 || out.isCut ? { lines: parseStatus(out.bytes), isCut: out.isCut } : undefined;
+    } catch (error) {
+      if (error instanceof StopReason && !signal.aborted) return undefined;
+      throw error;
+    }
+  }
+}
+
+const STATUS = [
+  'status',
+  ...['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all', '--no-ahead-behind'],
+];
+
+/** The working directory, and added folders that are not in it. */
+const rootsOf = ({ folder, readable }: Workdir): HeldFolder[] => [
+  folder,
+  ...readable.filter(({ path }) => !isInside(folder.path, path)),
+];
+
+const rootFor = (path: string, workdir: Workdir): HeldFolder =>
+  rootsOf(workdir).find((root) => root !== workdir.folder && isInside(root.path, path)) ?? workdir.folder;

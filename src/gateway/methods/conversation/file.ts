@@ -1,0 +1,59 @@
+import { GatewayError } from '../../../../protocol/errors.ts';
+import type { fileContracts } from '../../../../protocol/methods/conversation/file.ts';
+import type { Workdir } from '../../../agent/tools/workdir.ts';
+import { WorkspaceProblem } from '../../../agent/workspace/place.ts';
+import type { Workspace } from '../../../agent/workspace/workspace.ts';
+import type { Call, Handlers } from '../../call.ts';
+import { viewerOf } from '../../sharing/perception.ts';
+import { whileLoaded } from '../../workstreams/closing.ts';
+import type { Workdirs } from '../../workstreams/workdirs.ts';
+import type { Workstreams } from '../../workstreams/workstreams.ts';
+
+export interface FileMethodDeps {
+  workstreams: Pick<Workstreams, 'get'>;
+  workdirs: Pick<Workdirs, 'hold'>;
+  workspace: Workspace;
+  /** Replaces known secrets in a text. */
+  clean(text: string): string;
+}
+
+const LISTED = 500;
+const FOUND = 20;
+const LINES = 1_000;
+
+export function fileMethods({
+  workstreams,
+  workdirs,
+  workspace,
+  clean,
+}: FileMethodDeps): Handlers<keyof typeof fileContracts> {
+  /** Works in the folders of a workstream, as they are now. */
+  const within = <T>(wsId: string, call: Call, work: (workdir: Workdir) => Promise<T>): Promise<T> =>
+    whileLoaded(
+      () => workstreams.get(wsId, viewerOf(call)),
+      async ({ data }) => work(await workdirs.hold(data).check()).catch(toRefusal),
+    );
+  return {
+    'file.list': ({ wsId, path = '.', offset = 0, limit = LISTED }, call) =>
+      within(wsId, call, (workdir) => workspace.list(workdir, path, { offset, limit })),
+    'file.find': ({ wsId, query = '', limit = FOUND }, call) =>
+      within(wsId, call, (workdir) => workspace.find(workdir, query, limit)),
+    'file.read': ({ wsId, path, offset = 1, limit = LINES }, call) =>
+      within(wsId, call, async (workdir) => {
+        const { text, ...part } = await workspace.read(workdir, path, { offset, limit });
+        return { ...part, ...(text !== undefined && { text: clean(text) }) };
+      }),
+    'file.changes': ({ wsId }, call) =>
+      within(wsId, call, async (workdir) => ({ repositories: await workspace.changes(workdir, call.signal) })),
+    'file.diff': ({ wsId, path, part }, call) =>
+      within(wsId, call, async (workdir) => {
+        const { diff, ...rest } = await workspace.diff(workdir, { path, part }, call.signal);
+        return { ...rest, ...(diff !== undefined && { diff: clean(diff) }) };
+      }),
+  };
+}
+
+function toRefusal(error: unknown): never {
+  if (!(error instanceof WorkspaceProblem)) throw error;
+  throw new GatewayError(error.kind === 'missing' ? 'NOT_FOUND' : 'INVALID_REQUEST', error.message);
+}

@@ -1,0 +1,20 @@
+import type { Conversations } from '../conversations.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { fileMethods } from '../methods/conversation/file.ts';
+import { outputMethods } from '../methods/output.ts';
+import { usageMethods } from '../methods/usage.ts';
+import { createQueueChanges } from '../queue/queue-changes.ts';
+import { queueMethods } from '../queue/queue-methods.ts';
+
+type PartDeps = Pick<GatewayDeps, 'store' | 'readOutput' | 'workdirs' | 'workspace' | 'clean' | 'auth' | 'clock'>;
+
+/** Parts of conversations that are asked for by themselves, and the files in their folders. */
+export const partNouns = (
+  { store, readOutput, workdirs, workspace, clean, auth, clock }: PartDeps,
+  { records: { messages, budgets, events }, talks: { workstreams }, turns: { runs } }: Conversations,
+) => ({
+  file: { methods: fileMethods({ workstreams, workdirs, workspace, clean }) },
+  output: { methods: outputMethods({ workstreams, messages, readOutput }) },
+  queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
+  usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
+});
