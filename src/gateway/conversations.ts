@@ -18,6 +18,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { countTokens, observeWorkstreams } from './observer.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
+import { Push } from './push/push-noun.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
 import { Approvals } from './runs/approvals.ts';
 import { Runs } from './runs/runs.ts';
@@ -76,6 +77,7 @@ type TalkDeps = Pick<
   | 'skills'
   | 'live'
   | 'channelServices'
+  | 'auth'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -119,6 +121,7 @@ function createTalks(
     skills,
     live,
     channelServices,
+    auth: { holders },
     authenticator,
     server,
     tracing,
@@ -133,9 +136,19 @@ function createTalks(
   const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
   const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
+  const push = new Push({ store, services: channelServices.push, holders, url: server.url, clock, ids, log });
   const onSessions = () => sessions.refresh();
   const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => outbox.deliveries.wake(), onSessions };
-  const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
+  const observer = observeWorkstreams(shared, {
+    agentEvents,
+    unseenRuns,
+    global,
+    childNews,
+    events,
+    titles,
+    push,
+    ...wakes,
+  });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -182,6 +195,7 @@ function createTalks(
     hidden,
     sessions,
     outbox,
+    push,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),

@@ -4,6 +4,7 @@ import type { ChildNews } from './coordinators/child-news.ts';
 import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { Push } from './push/push-noun.ts';
 import { toDispatchedEvent, toDroppedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { GlobalEvents } from './streams/global-events.ts';
@@ -24,6 +25,7 @@ interface ObserverDeps {
   global: Pick<GlobalEvents, 'loaded' | 'unloaded'>;
   childNews: Pick<ChildNews, 'loaded' | 'unloaded'>;
   events: Pick<EventLog, 'bounds' | 'transient'>;
+  push: Pick<Push, 'asked' | 'decided'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
   titles: Pick<Titles, 'runEnded'>;
@@ -36,7 +38,7 @@ interface ObserverDeps {
 /** Reports events of workstreams to the rest of the gateway. */
 export function observeWorkstreams(
   { broadcast, metrics }: Shared,
-  { agentEvents, unseenRuns, global, childNews, events, titles, onSessions, onFree, onAnswer }: ObserverDeps,
+  { agentEvents, unseenRuns, global, childNews, events, titles, push, onSessions, onFree, onAnswer }: ObserverDeps,
 ): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
@@ -69,10 +71,13 @@ export function observeWorkstreams(
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested(data, approval) {
       broadcast.publishOf(data, 'approval.requested', approval);
+      const { ownerId, visibility, name, title } = data;
+      push.asked({ approval, of: { ownerId, visibility }, place: title ?? name });
       onAnswer(); // its chat is asked, too
     },
     onApprovalResolved(data, resolved) {
       broadcast.publishOf(data, 'approval.resolved', resolved);
+      push.decided(resolved.approvalId);
       onAnswer();
     },
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {

@@ -36,7 +36,9 @@ export type PushSubscription = z.infer<typeof PushSubscription>;
 
 /** URL-safe base64 of so many bytes. */
 const bytes = (count: number) =>
-  z.string().regex(new RegExp(`^[A-Za-z0-9_-]{${Math.ceil((count * 4) / 3)}}={0,2}$`), `must be ${count} bytes in base64url`);
+  z
+    .string()
+    .regex(new RegExp(`^[A-Za-z0-9_-]{${Math.ceil((count * 4) / 3)}}={0,2}$`), `must be ${count} bytes in base64url`);
 
 /** Notifications of questions in browsers (Web Push). Each caller has its own subscriptions, which end with the login. */
 export const pushContracts = {
@@ -55,7 +57,8 @@ export const pushContracts = {
         .meta({ id: 'PushListResult' }),
   }),
   'push.subscribe': contract({
-    summary: 'Notify a browser of questions, until its login is revoked. The same endpoint again replaces what was asked before.',
+    summary:
+      'Notify a browser of questions, until its login is revoked. The same endpoint again replaces what was asked before.',
     scope: 'approve',
     permission: DECIDING,
     weight: 5,

@@ -27,7 +27,7 @@ const DEFAULTS: Config = {
     ...{ scopes: ['openid', 'profile', 'email'], providerName: 'SSO', roleMap: {}, defaultRole: 'builtin-viewer' },
     ...{ createUsers: true, passwordEnabled: true },
   },
-  ...{ channels: { webhook: {} }, egress: { privateHosts: [] } },
+  ...{ channels: { webhook: {}, ntfy: {}, push: { afterSecs: 10, contact: 'mailto:headgate@example.org' } }, egress: { privateHosts: [] } },
   heartbeatMinutes: 0,
   checkpoints: { enabled: true, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
   ...{ memory: MEMORY, skills: SkillsConfig.parse({}) },

@@ -76,23 +76,12 @@ export class Browsers {
     { signal, ttlSecs = LEAST_TTL_SECS }: { signal: AbortSignal; ttlSecs?: number },
   ): Promise<void> {
     const { store, services, clock, log } = this.#deps;
-    const { publicKey, privateKey } = await this.keys();
-    const request = webPush.generateRequestDetails(
-      { endpoint: row.endpoint, keys: { p256dh: row.p256dh, auth: row.auth } },
-      row.content === 'none' ? null : JSON.stringify(message),
-      {
-        vapidDetails: { subject: services.settings().contact, publicKey, privateKey },
-        TTL: ttlSecs,
-        urgency: 'high',
-        // What the server still holds for the browser is replaced.
-        ...(message.id !== undefined && { topic: hash('sha256', message.id, 'base64url').slice(0, 32) }),
-      },
-    );
+    const { headers, body } = toRequest(row, message, { ...(await this.keys()), subject: services.settings().contact, ttlSecs });
     try {
       await postNotice(services.publicFetch, row.endpoint, {
         method: 'POST',
-        headers: toHeaders(request.headers),
-        body: request.body === null ? null : Uint8Array.from(request.body),
+        headers: toHeaders(headers),
+        body: body === null ? null : Uint8Array.from(body),
         signal,
       });
     } catch (error) {
@@ -134,8 +123,25 @@ function toMessage(question: WaitingQuestion, row: PushSubscriptionTable, standi
   return { id, ws, title, ...(body !== undefined && { body }), ...(isWhole && standing.isFresh && { act: true }) };
 }
 
-const ttlOf = (leftMs: number): number =>
-  Math.min(MOST_TTL_SECS, Math.max(LEAST_TTL_SECS, Math.floor(leftMs / 1_000)));
+function toRequest(
+  { content, endpoint, p256dh, auth }: PushSubscriptionTable,
+  message: PushMessage,
+  { publicKey, privateKey, subject, ttlSecs }: PushKeys & { subject: string; ttlSecs: number },
+) {
+  const to = { endpoint, keys: { p256dh, auth } };
+  const options: webPush.RequestOptions = {
+    vapidDetails: { subject, publicKey, privateKey },
+    TTL: ttlSecs,
+    urgency: 'high',
+    // What the server still holds for the browser is replaced.
+    ...(message.id !== undefined && { topic: hash('sha256', message.id, 'base64url').slice(0, 32) }),
+  };
+  return content === 'none'
+    ? webPush.generateRequestDetails(to, null, options)
+    : webPush.generateRequestDetails(to, JSON.stringify(message), options);
+}
+
+const ttlOf = (leftMs: number): number => Math.min(MOST_TTL_SECS, Math.max(LEAST_TTL_SECS, Math.floor(leftMs / 1_000)));
 
 /** The length is for the one who sends it to say. */
 const toHeaders = (headers: Readonly<Record<string, unknown>>): Record<string, string> =>

@@ -51,7 +51,9 @@ const pushMethods = (deps: PushDeps, browsers: Browsers): Handlers<keyof typeof 
   'push.subscribe': (params, call) => subscribe(params, call, { deps, browsers }),
   'push.remove': async ({ subscriptionId }, call) => {
     await ownOf(call, subscriptionId, browsers);
-    await deps.store.commit({ statements: [deleteSubscription(subscriptionId), ...call.audited({ id: subscriptionId })] });
+    await deps.store.commit({
+      statements: [deleteSubscription(subscriptionId), ...call.audited({ id: subscriptionId })],
+    });
     return { status: 'ok' };
   },
   'push.test': async ({ subscriptionId }, call) => {

@@ -98,17 +98,25 @@ export class Notifier {
   async #attempt(target: Target, send: () => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      try {
-        await send();
+      const problem = await problemOf(send);
+      if (problem === undefined || signal.aborted) return;
+      if (attempt >= MAX_ATTEMPTS || !problem.retryable) {
+        log.warn({ to: target.name, attempt, problem: problem.message }, 'a notification was not sent');
         return;
-      } catch (error) {
-        if (signal.aborted) return;
-        const isLast = attempt >= MAX_ATTEMPTS || (error instanceof DeliveryError && !error.retryable);
-        if (isLast) return log.warn({ to: target.name, attempt, problem: wordsOf(error) }, 'a notification was not sent');
-        const wantedMs = error instanceof DeliveryError ? (error.retryAfterMs ?? 0) : 0;
-        const waitMs = Math.min(MAX_WAIT_MS, Math.max(wantedMs, 1_000 * 2 ** (attempt - 1)));
-        await clock.sleep(waitMs, signal).catch(() => undefined); // decided, or the daemon stops
       }
+      const waitMs = Math.min(MAX_WAIT_MS, Math.max(problem.retryAfterMs ?? 0, 1_000 * 2 ** (attempt - 1)));
+      await clock.sleep(waitMs, signal).catch(() => undefined); // decided, or the daemon stops
     }
+  }
+}
+
+/** Undefined if it was sent. */
+async function problemOf(send: () => Promise<void> | undefined): Promise<DeliveryError | undefined> {
+  try {
+    await send();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DeliveryError) return error;
+    return new DeliveryError(wordsOf(error), { retryable: true, cause: error });
   }
 }

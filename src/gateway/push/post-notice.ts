@@ -15,7 +15,11 @@ export class GoneError extends DeliveryError {
 }
 
 /** Sends a request whose answer has no content. Throws DeliveryError, whose message never has the address. */
-export async function postNotice(fetch: Fetch, url: string, init: RequestInit & { signal: AbortSignal }): Promise<void> {
+export async function postNotice(
+  fetch: Fetch,
+  url: string,
+  init: RequestInit & { signal: AbortSignal },
+): Promise<void> {
   const signal = AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const response = await fetch(url, { ...init, signal }).catch((error: unknown) => {
     throw toDeliveryError(error, new URL(url));

@@ -1,5 +1,5 @@
-import type { NoticeContent } from '../../../protocol/methods/channels/push.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { NoticeContent } from '../../../protocol/methods/channels/push.ts';
 import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import type { Owned } from '../sharing/perception.ts';
 

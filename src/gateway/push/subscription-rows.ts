@@ -5,7 +5,9 @@ import type { Statement, Store } from '../store/store.ts';
 type Reading = Pick<Store, 'db'>;
 
 export async function hasSubscriptions({ db }: Reading): Promise<boolean> {
-  return (await db.selectFrom('push_subscriptions').select('subscription_id').limit(1).executeTakeFirst()) !== undefined;
+  return (
+    (await db.selectFrom('push_subscriptions').select('subscription_id').limit(1).executeTakeFirst()) !== undefined
+  );
 }
 
 /** Oldest first; those of one principal, or all. */

@@ -182,7 +182,18 @@ export const workstreamRoutes = [
   }),
   bind(workstreamEndpoints.approve, 'workstream.approve', {
     fieldNames: { rules: 'rule' },
-    params: ({ ws_id, approved, feedback, always, rule, decisions, approval_id, call_id, cycle_id, from_notification }) => ({
+    params: ({
+      ws_id,
+      approved,
+      feedback,
+      always,
+      rule,
+      decisions,
+      approval_id,
+      call_id,
+      cycle_id,
+      from_notification,
+    }) => ({
       wsId: ws_id,
       approved,
       feedback,

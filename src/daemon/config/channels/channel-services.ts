@@ -1,13 +1,15 @@
-import { createPublicFetch } from '../../../egress/public-fetch.ts';
+import { createPublicFetch, requirePublic } from '../../../egress/public-fetch.ts';
 import type { ChannelServices } from '../../../gateway/channels/channel-services.ts';
+import { openPushKeys } from '../../../home/push-keys.ts';
 import type { LiveConfig } from '../live-config.ts';
 
 /** The channels of the configuration in force. */
 export const channelServices = (
   live: Pick<LiveConfig, 'channels' | 'privateHosts'>,
-  fetch: ChannelServices['telegram']['fetch'],
+  { fetch, home }: { fetch: ChannelServices['telegram']['fetch']; home: string },
 ): ChannelServices => {
   const fetchMedia = createPublicFetch(fetch, () => live.privateHosts);
+  let keys: ReturnType<typeof openPushKeys> | undefined;
   return {
     webhooks: { destinations: () => live.channels.webhooks, fetch },
     telegram: {
@@ -16,5 +18,18 @@ export const channelServices = (
       fetchMedia,
     },
     whatsapp: { settings: () => live.channels.whatsapp, fetch, fetchMedia },
+    push: {
+      settings: () => live.channels.push,
+      fetch,
+      publicFetch: fetchMedia,
+      requirePublic: (address) => requirePublic(address, live.privateHosts),
+      keys(make) {
+        keys ??= openPushKeys(home, make).catch((error: unknown) => {
+          keys = undefined; // once the file is mended, it works without a restart
+          throw error;
+        });
+        return keys;
+      },
+    },
   };
 };

@@ -1,5 +1,6 @@
+import type { Viewer } from '../../sharing/perception.ts';
+import { type Lineage, minterOf, parentOf, toColumns } from '../lineage.ts';
 import type { LineageColumns } from '../parent.ts';
-import { type Bounds, type Lineage, minterOf, parentOf, toColumns } from '../lineage.ts';
 import type { Principal } from '../principal.ts';
 import type { LoginSessions } from './login-sessions.ts';
 
@@ -12,7 +13,7 @@ export interface Holder extends LineageColumns {
 }
 
 /** What the credential of a holder allows now. */
-export interface Standing extends Bounds {
+export interface Standing extends Viewer, Pick<Principal, 'scopes'> {
   /** The login has not expired. */
   isLoggedIn: boolean;
   /** Its person has proved less than five minutes ago who they are. */
@@ -58,7 +59,11 @@ export function createHolders({ enabled, lineage, users, sessions }: HolderDeps)
       if (!bounds || Number(version) !== versionOf(bounds.userId)) return undefined;
       const proof = sessions.proofOf(login);
       const isSession = login !== '' && login !== LOCAL;
-      return { ...bounds, isLoggedIn: !isSession || proof !== undefined, isFresh: proof?.isFresh ?? false };
+      const { scopes, permissions, userId } = bounds;
+      return {
+        ...{ scopes, permissions, ...(userId !== undefined && { userId }) },
+        ...{ isLoggedIn: !isSession || proof !== undefined, isFresh: proof?.isFresh ?? false },
+      };
     },
   };
 }
