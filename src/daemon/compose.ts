@@ -222,7 +222,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       home: await realpath(home),
     }),
     clean: agent.clean,
-    channelServices: channelServices(live, { fetch, home }),
+    channelServices: channelServices(live, { fetch, home, holders: auth.holders }),
     hear: agent.configured.hear,
     pdfText: createPdfText({ clock, workerUrl: assets.pdfWorkerUrl }),
     auth,

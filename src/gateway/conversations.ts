@@ -18,7 +18,6 @@ import type { Metrics } from './metrics/metrics.ts';
 import { countTokens, observeWorkstreams } from './observer.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
-import { Push } from './push/push-noun.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
 import { Approvals } from './runs/approvals.ts';
 import { Runs } from './runs/runs.ts';
@@ -77,7 +76,6 @@ type TalkDeps = Pick<
   | 'skills'
   | 'live'
   | 'channelServices'
-  | 'auth'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -121,7 +119,6 @@ function createTalks(
     skills,
     live,
     channelServices,
-    auth: { holders },
     authenticator,
     server,
     tracing,
@@ -136,19 +133,9 @@ function createTalks(
   const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
   const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const push = new Push({ store, services: channelServices.push, holders, url: server.url, clock, ids, log });
   const onSessions = () => sessions.refresh();
-  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => outbox.deliveries.wake(), onSessions };
-  const observer = observeWorkstreams(shared, {
-    agentEvents,
-    unseenRuns,
-    global,
-    childNews,
-    events,
-    titles,
-    push,
-    ...wakes,
-  });
+  const wakes = { onFree: () => void workstreams.trim(), outbox: () => outbox, onSessions };
+  const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -188,14 +175,13 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const outbox = createOutbox({ store, channelServices, authenticator, metrics, clock, log }, workstreams);
+  const outbox = createOutbox({ store, channelServices, authenticator, server, metrics, clock, ids, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,
     hidden,
     sessions,
     outbox,
-    push,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
     streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),

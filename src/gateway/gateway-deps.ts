@@ -21,7 +21,6 @@ import type { CallAudit } from './audit/call-audit.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { LoginCodes } from './auth/logins/login-codes.ts';
-import type { Holders } from './auth/logins/standing.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
 import type { ChannelServices } from './channels/channel-services.ts';
@@ -50,7 +49,6 @@ import type { Workdirs } from './workstreams/workdirs.ts';
 export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethodDeps, RoleMethodDeps, OidcMethodDeps {
   sessions: AuthMethodDeps['sessions'] & TokenMethodDeps['sessions'];
   codes: LoginCodes;
-  holders: Holders;
   tokens: TokenMethodDeps['tokens'] & UserMethodDeps['tokens'];
   oidc: OidcMethodDeps['oidc'];
   users: Users;

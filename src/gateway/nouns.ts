@@ -160,7 +160,7 @@ export function joinNouns(
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
     memory: { methods: memoryMethods(deps.memories) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
-    push: { methods: talks.push.methods, close: () => talks.push.close() },
+    push: { methods: talks.outbox.push.methods, close: () => talks.outbox.push.close() },
     ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments, checkpoints }),
     sessions: {

@@ -4,6 +4,7 @@ import type { ChildNews } from './coordinators/child-news.ts';
 import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { DeliveryQueue } from './channels/delivery-queue.ts';
 import type { Push } from './push/push-noun.ts';
 import { toDispatchedEvent, toDroppedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
@@ -25,20 +26,19 @@ interface ObserverDeps {
   global: Pick<GlobalEvents, 'loaded' | 'unloaded'>;
   childNews: Pick<ChildNews, 'loaded' | 'unloaded'>;
   events: Pick<EventLog, 'bounds' | 'transient'>;
-  push: Pick<Push, 'asked' | 'decided'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
   titles: Pick<Titles, 'runEnded'>;
   /** A workstream may be idle now. */
   onFree(): void;
-  /** An answer may have been queued for delivery together with the end of its run. */
-  onAnswer(): void;
+  /** An answer, a question or a decision may have been queued for delivery. */
+  outbox(): { deliveries: Pick<DeliveryQueue, 'wake'>; push: Pick<Push, 'asked' | 'decided'> };
 }
 
 /** Reports events of workstreams to the rest of the gateway. */
 export function observeWorkstreams(
   { broadcast, metrics }: Shared,
-  { agentEvents, unseenRuns, global, childNews, events, titles, push, onSessions, onFree, onAnswer }: ObserverDeps,
+  { agentEvents, unseenRuns, global, childNews, events, titles, onSessions, onFree, outbox }: ObserverDeps,
 ): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
@@ -54,7 +54,7 @@ export function observeWorkstreams(
       const { status } = result;
       if (status !== 'ok' && status !== 'cancelled') metrics.error();
       titles.runEnded(data, run, result);
-      onAnswer();
+      outbox().deliveries.wake();
     },
     onDropped(data, { runId }) {
       events.transient(data.wsId, JSON.stringify(toDroppedEvent(runId)));
@@ -72,13 +72,13 @@ export function observeWorkstreams(
     onApprovalRequested(data, approval) {
       broadcast.publishOf(data, 'approval.requested', approval);
       const { ownerId, visibility, name, title } = data;
-      push.asked({ approval, of: { ownerId, visibility }, place: title ?? name });
-      onAnswer(); // its chat is asked, too
+      outbox().push.asked({ approval, of: { ownerId, visibility }, place: title ?? name });
+      outbox().deliveries.wake(); // its chat is asked, too
     },
     onApprovalResolved(data, resolved) {
       broadcast.publishOf(data, 'approval.resolved', resolved);
-      push.decided(resolved.approvalId);
-      onAnswer();
+      outbox().push.decided(resolved.approvalId);
+      outbox().deliveries.wake();
     },
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
       metrics.thoughtsDropped(droppedThoughts);

@@ -9,6 +9,8 @@ import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from
 /** Chat services prove themselves by a signature. */
 const HOOK_ROUTES = ['GET', 'POST'].map((verb) => `${verb} /v1/api/channels/{channel}/webhook`);
 
+const PUSH_METHODS = ['list', 'subscribe', 'remove', 'test'].map((call) => `push.${call}`);
+
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
  * to try all of them. A right that is extended by mistake is extended only in one place.
@@ -45,6 +47,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
     ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set'],
+    ...PUSH_METHODS,
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run', 'memory.quarantine.release'],
@@ -147,7 +150,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 
 const RULE_METHODS = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
 const RELEASE = 'memory.quarantine.release';
-const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS, RELEASE];
+const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS, ...PUSH_METHODS, RELEASE];
 const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
 const NODES = [
   ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],

@@ -76,7 +76,11 @@ export class Browsers {
     { signal, ttlSecs = LEAST_TTL_SECS }: { signal: AbortSignal; ttlSecs?: number },
   ): Promise<void> {
     const { store, services, clock, log } = this.#deps;
-    const { headers, body } = toRequest(row, message, { ...(await this.keys()), subject: services.settings().contact, ttlSecs });
+    const { headers, body } = toRequest(row, message, {
+      ...(await this.keys()),
+      subject: services.settings().contact,
+      ttlSecs,
+    });
     try {
       await postNotice(services.publicFetch, row.endpoint, {
         method: 'POST',

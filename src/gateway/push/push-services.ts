@@ -1,4 +1,5 @@
 import type { NoticeContent } from '../../../protocol/methods/channels/push.ts';
+import type { Holders } from '../auth/logins/standing.ts';
 import type { WebhookDestination } from '../channels/webhook.ts';
 import type { Fetch } from './post-notice.ts';
 
@@ -38,6 +39,8 @@ export interface PushServices {
   publicFetch: Fetch;
   /** Throws EgressError for an address that `publicFetch` would refuse without looking up its name. */
   requirePublic(address: string): void;
+  /** What the callers who subscribe hang below. */
+  holders: Holders;
   /** Kept in the home; made with `make` the first time. */
   keys(make: () => PushKeys): Promise<PushKeys>;
 }

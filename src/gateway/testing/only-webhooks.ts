@@ -13,6 +13,7 @@ export const onlyWebhooks = (webhooks: ChannelServices['webhooks']): ChannelServ
     fetch,
     publicFetch: fetch,
     requirePublic: () => undefined,
+    holders: { of: () => undefined, standing: () => undefined },
     keys: async (make) => make(),
   },
 });

@@ -3,10 +3,14 @@ import type { ChannelServices } from '../../../gateway/channels/channel-services
 import { openPushKeys } from '../../../home/push-keys.ts';
 import type { LiveConfig } from '../live-config.ts';
 
+interface Machine extends Pick<ChannelServices['push'], 'fetch' | 'holders'> {
+  home: string;
+}
+
 /** The channels of the configuration in force. */
 export const channelServices = (
   live: Pick<LiveConfig, 'channels' | 'privateHosts'>,
-  { fetch, home }: { fetch: ChannelServices['telegram']['fetch']; home: string },
+  { fetch, home, holders }: Machine,
 ): ChannelServices => {
   const fetchMedia = createPublicFetch(fetch, () => live.privateHosts);
   let keys: ReturnType<typeof openPushKeys> | undefined;
@@ -20,6 +24,7 @@ export const channelServices = (
     whatsapp: { settings: () => live.channels.whatsapp, fetch, fetchMedia },
     push: {
       settings: () => live.channels.push,
+      holders,
       fetch,
       publicFetch: fetchMedia,
       requirePublic: (address) => requirePublic(address, live.privateHosts),

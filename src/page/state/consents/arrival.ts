@@ -26,6 +26,12 @@ export class Arrival {
     return this.#isNew;
   }
 
+  /** What is shown first. */
+  get place(): 'agent' | 'inbox' | 'conversation' {
+    if (this.isFromNotification) return 'inbox';
+    return this.isFromConsent ? 'agent' : 'conversation';
+  }
+
   shown(): void {
     this.#isNew = false;
   }

@@ -2,8 +2,8 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { withModelVerdicts } from '../../state/conversation/late-verdicts.ts';
 import type { Decided } from '../../state/approvals/rule-choices.ts';
+import { withModelVerdicts } from '../../state/conversation/late-verdicts.ts';
 import type { AskedApproval } from '../../state/inbox/inbox.ts';
 import { type InboxPanel, inboxPanelOf, toEntries } from '../../state/inbox/inbox-panel.ts';
 import type { Triage } from '../../state/inbox/triage.ts';
@@ -136,12 +136,7 @@ function InboxCard({ app, desk, panel, asked, now }: InboxCardProps) {
     <li ref={card}>
       <article class="panel-row approval pending" aria-labelledby={id} tabIndex={-1}>
         <p class="inbox-line">
-          <button
-            type="button"
-            class="quiet"
-            data-decision="open"
-            onClick={() => void desk.workstreams.show(wsId)}
-          >
+          <button type="button" class="quiet" data-decision="open" onClick={() => void desk.workstreams.show(wsId)}>
             {name}
             <span class="hidden-text">: open the conversation</span>
           </button>

@@ -37,7 +37,13 @@ export function ThingCard({ desk, panel, thing, now }: ThingCardProps) {
         <pre class="thing-detail">{detail}</pre>
         <div class="decide">
           {accept && (
-            <button type="button" class="primary" data-decision="approve" disabled={busy.value} onClick={decide(accept)}>
+            <button
+              type="button"
+              class="primary"
+              data-decision="approve"
+              disabled={busy.value}
+              onClick={decide(accept)}
+            >
               {accept.label}
             </button>
           )}

@@ -12,9 +12,8 @@ const BUTTONS: Readonly<Record<string, string>> = { y: 'approve', n: 'deny', Ent
 export function useTriage(triage: Triage): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      const { key, altKey, ctrlKey, metaKey, shiftKey, repeat, isComposing } = event;
-      if (altKey || ctrlKey || metaKey || shiftKey || isComposing || event.defaultPrevented) return;
-      if (isField(event.target) || isCovered()) return;
+      const { key, repeat } = event;
+      if (isElsewhere(event)) return;
       const step = STEPS[key];
       const did = step !== undefined ? walk(step) : !repeat && press(key, triage);
       if (did) event.preventDefault();
@@ -26,6 +25,14 @@ export function useTriage(triage: Triage): void {
     };
   }, [triage]);
 }
+
+/** Pressed with another key, in a field, or below a dialog. */
+const isElsewhere = (event: KeyboardEvent): boolean =>
+  [event.altKey, event.ctrlKey, event.metaKey, event.shiftKey, event.isComposing, event.defaultPrevented].some(
+    Boolean,
+  ) ||
+  isField(event.target) ||
+  isCovered();
 
 const cards = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('.inbox article')];
 
