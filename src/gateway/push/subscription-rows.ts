@@ -33,3 +33,7 @@ export const noteSent = (subscriptionId: string, sent: { last_sent_ms: number } 
       .set('problem' in sent ? sent : { ...sent, problem: null })
       .where('subscription_id', '=', subscriptionId),
   );
+
+/** All logins end, and with them what they asked for. */
+export const endNotificationsOfLogins = (): Statement =>
+  statementOf(build.deleteFrom('push_subscriptions').where('login', '<>', ''));
