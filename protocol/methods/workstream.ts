@@ -216,8 +216,7 @@ export const workstreamContracts = {
     scope: 'approve',
     permission: DECIDING,
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
-    stepUp: ({ always, rules = [], fromNotification }) =>
-      always === true || rules.length > 0 || fromNotification === true,
+    stepUp: ({ always, rules, fromNotification }) => Boolean(always || fromNotification || rules?.length),
     params: () =>
       z
         .strictObject({

@@ -118,6 +118,7 @@ export function joinNouns(
   const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
     records;
   const { workstreams, sessions, snapshots } = talks;
+  const { channels } = chats;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
     channel: chats.channel,
@@ -149,7 +150,7 @@ export function joinNouns(
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: {
-      methods: cronMethods({ cron, channels: chats.channels, live, storePath, clock, hostTimeZone }),
+      methods: cronMethods({ cron, channels, live, storePath, clock, hostTimeZone }),
       run: (signal) => cron.run(signal),
     },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
@@ -160,7 +161,6 @@ export function joinNouns(
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
     memory: { methods: memoryMethods(deps.memories) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
-    push: { methods: talks.outbox.push.methods, close: () => talks.outbox.push.close() },
     ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments, checkpoints }),
     sessions: {

@@ -1,10 +1,10 @@
 import type { Usage } from '../agent/providers/model.ts';
+import type { DeliveryQueue } from './channels/delivery-queue.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { ChildNews } from './coordinators/child-news.ts';
 import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import type { DeliveryQueue } from './channels/delivery-queue.ts';
 import type { Push } from './push/push-noun.ts';
 import { toDispatchedEvent, toDroppedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';

@@ -150,7 +150,14 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 
 const RULE_METHODS = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
 const RELEASE = 'memory.quarantine.release';
-const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS, ...PUSH_METHODS, RELEASE];
+const DECISIONS = [
+  'workstream.approve',
+  'approval.list',
+  'approval.resolve',
+  ...RULE_METHODS,
+  ...PUSH_METHODS,
+  RELEASE,
+];
 const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
 const NODES = [
   ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],

@@ -1,8 +1,8 @@
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
-import type { Workstreams } from '../workstreams/workstreams.ts';
 import { Push } from '../push/push-noun.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createChannels } from './channels.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createBots } from './telegram/bots.ts';

@@ -44,7 +44,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     },
     clock: deps.clock,
   });
-  const { channels, deliveries } = talks.outbox;
+  const { channels, deliveries, push } = talks.outbox;
   const { store, clock, ids } = deps;
   return {
     channels,
@@ -66,10 +66,14 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       whatsapp.look();
     },
     findHook: async (channel: string) => [telegram, whatsapp].find((one) => one.channel === channel)?.hook(),
+    /** Messages, and notifications of questions. */
     send: {
-      methods: sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
+      methods: {
+        ...sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
+        ...push.methods,
+      },
       run: (signal: AbortSignal) => deliveries.run(signal),
-      close: () => deliveries.close(),
+      close: () => Promise.all([deliveries.close(), push.close()]),
     },
   };
 }

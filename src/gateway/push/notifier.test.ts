@@ -8,7 +8,10 @@ import { Notifier } from './notifier.ts';
 import type { WaitingQuestion } from './question.ts';
 
 const QUESTION: WaitingQuestion = {
-  approval: { ...{ approvalId: 'a1', wsId: 'w', sessionKey: 'main', kind: 'tools', items: [] }, expiresAtMs: 9_000_000 },
+  approval: {
+    ...{ approvalId: 'a1', wsId: 'w', sessionKey: 'main', kind: 'tools', items: [] },
+    expiresAtMs: 9_000_000,
+  },
   of: OF_EVERYONE,
   place: 'harbour',
 };

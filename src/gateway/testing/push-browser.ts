@@ -21,9 +21,9 @@ export function createPushBrowser(endpoint: string) {
       const sender = bytes.subarray(21, 21 + idLength);
       const sealed = bytes.subarray(21 + idLength);
       const shared = ecdh.computeSecret(sender);
-      const secret = derive(shared, auth, Buffer.concat([Buffer.from('WebPush: info\0'), own, sender]), 32);
-      const key = derive(secret, salt, Buffer.from('Content-Encoding: aes128gcm\0'), 16);
-      const nonce = derive(secret, salt, Buffer.from('Content-Encoding: nonce\0'), 12);
+      const secret = derive([shared, auth, Buffer.concat([Buffer.from('WebPush: info\0'), own, sender])], 32);
+      const key = derive([secret, salt, Buffer.from('Content-Encoding: aes128gcm\0')], 16);
+      const nonce = derive([secret, salt, Buffer.from('Content-Encoding: nonce\0')], 12);
       const opener = createDecipheriv('aes-128-gcm', key, nonce).setAuthTag(sealed.subarray(-16));
       const padded = Buffer.concat([opener.update(sealed.subarray(0, -16)), opener.final()]);
       return padded.subarray(0, padded.lastIndexOf(2)).toString();
@@ -31,7 +31,8 @@ export function createPushBrowser(endpoint: string) {
   };
 }
 
-const derive = (secret: Buffer, salt: Buffer, info: Buffer, length: number): Buffer =>
+/** HKDF with SHA-256. */
+const derive = ([secret, salt, info]: [Buffer, Buffer, Buffer], length: number): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, salt, info, length));
 
 /** The claims of a signature, and the key that made it. Throws if it does not fit. */
@@ -48,7 +49,12 @@ export function readVapid(headers: Headers): { key: string; aud: string; sub: st
     },
   });
   const signed = Buffer.from(`${head}.${claims}`);
-  const fits = verify('sha256', signed, { key: publicKey, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'));
+  const fits = verify(
+    'sha256',
+    signed,
+    { key: publicKey, dsaEncoding: 'ieee-p1363' },
+    Buffer.from(signature, 'base64url'),
+  );
   if (!fits) throw new Error('the signature does not fit');
   return { key, ...JSON.parse(Buffer.from(claims, 'base64url').toString()) };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onPress, onPush, type NotificationOptions, type WorkerPort } from './worker.ts';
+import { type NotificationOptions, onPress, onPush, type WorkerPort } from './worker.ts';
 
 /** A browser: what it shows, and what was asked of it. */
 function setUp({ pages = 0, answers = true }: { pages?: number; answers?: boolean | Error } = {}) {
@@ -9,7 +9,11 @@ function setUp({ pages = 0, answers = true }: { pages?: number; answers?: boolea
   const port: WorkerPort = {
     async show(title, options) {
       const at = shown.findIndex(({ tag }) => tag === options.tag);
-      const close = () => void shown.splice(shown.findIndex(({ tag }) => tag === options.tag), 1);
+      const close = () =>
+        void shown.splice(
+          shown.findIndex(({ tag }) => tag === options.tag),
+          1,
+        );
       shown.splice(at === -1 ? shown.length : at, at === -1 ? 0 : 1, { title, tag: options.tag, options, close });
     },
     shown: async () => [...shown],
