@@ -7,7 +7,8 @@ const PushKeys = z.object({
   publicKey: z.string().regex(/^[A-Za-z0-9_-]{87}$/),
   privateKey: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
 });
-type PushKeys = z.infer<typeof PushKeys>;
+/** In base64url. */
+export type PushKeys = z.infer<typeof PushKeys>;
 
 /** The keys by which push servers recognise this daemon, made the first time. A malformed or unsafe file is refused. */
 export async function openPushKeys(home: string, make: () => PushKeys): Promise<PushKeys> {

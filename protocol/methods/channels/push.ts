@@ -43,7 +43,7 @@ const bytes = (count: number) =>
 /** Notifications of questions in browsers (Web Push). Each caller has its own subscriptions, which end with the login. */
 export const pushContracts = {
   'push.list': contract({
-    summary: 'The browsers of the caller that get notifications, and the key with which a browser subscribes.',
+    summary: 'The browsers of the caller that get notifications, and the key to subscribe with.',
     scope: 'approve',
     permission: DECIDING,
     params: () => z.strictObject({}).meta({ id: 'PushListParams' }),
@@ -57,8 +57,7 @@ export const pushContracts = {
         .meta({ id: 'PushListResult' }),
   }),
   'push.subscribe': contract({
-    summary:
-      'Notify a browser of questions, until its login is revoked. The same endpoint again replaces what was asked before.',
+    summary: 'Notify a browser of questions, until its login is revoked.',
     scope: 'approve',
     permission: DECIDING,
     weight: 5,
@@ -85,7 +84,7 @@ export const pushContracts = {
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'PushRemoveResult' }),
   }),
   'push.test': contract({
-    summary: 'Send a notification to one of the caller’s browsers, and say whether its server accepted it.',
+    summary: 'Send a notification to one of the caller’s browsers.',
     scope: 'approve',
     permission: DECIDING,
     weight: 5,

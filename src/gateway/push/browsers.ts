@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import webPush from 'web-push';
-import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
+import { openPushKeys, type PushKeys } from '../../home/push-keys.ts';
 import type { Log } from '../../log.ts';
 import type { Holders, Standing } from '../auth/logins/standing.ts';
 import { mayDecide } from '../rights.ts';
 import { mayPerceive } from '../sharing/perception.ts';
 import type { PushSubscriptionTable } from '../store/schema/channels/push-schema.ts';
 import type { Store } from '../store/store.ts';
-import { GoneError, postNotice } from './post-notice.ts';
-import type { PushKeys, PushServices } from './push-services.ts';
+import { GoneError, postNotice, toDeliveryError } from './post-notice.ts';
+import type { PushServices } from './push-services.ts';
 import { toNotice, type WaitingQuestion } from './question.ts';
 import { deleteSubscription, noteSent, readSubscriptions } from './subscription-rows.ts';
 import type { Target } from './target.ts';
@@ -43,13 +43,18 @@ export interface PushMessage {
 /** Notifications of browsers, encrypted so that push servers cannot read them (RFC 8291), and signed (RFC 8292). */
 export class Browsers {
   readonly #deps: BrowserDeps;
+  #keys: Promise<PushKeys> | undefined;
 
   constructor(deps: BrowserDeps) {
     this.#deps = deps;
   }
 
   keys(): Promise<PushKeys> {
-    return this.#deps.services.keys(() => webPush.generateVAPIDKeys());
+    this.#keys ??= openPushKeys(this.#deps.services.home, webPush.generateVAPIDKeys).catch((error: unknown) => {
+      this.#keys = undefined; // once the file is mended, it works without a restart
+      throw error;
+    });
+    return this.#keys;
   }
 
   /** The browsers of those who may decide about the question, and perceive it. */
@@ -92,7 +97,9 @@ export class Browsers {
       const { subscription_id: id } = row;
       const isGone = error instanceof GoneError;
       if (isGone) log.info({ subscriptionId: id, to: hostOf(row) }, 'a browser gets no notifications any more');
-      await store.commit({ statements: [isGone ? deleteSubscription(id) : noteSent(id, { problem: wordsOf(error) })] });
+      await store.commit({
+        statements: [isGone ? deleteSubscription(id) : noteSent(id, { problem: toDeliveryError(error).message })],
+      });
       throw error;
     }
     await store.commit({ statements: [noteSent(row.subscription_id, { last_sent_ms: clock.now() })] });

@@ -13,7 +13,6 @@ import type { Owned } from '../sharing/perception.ts';
 import { createPushBrowser, readVapid } from '../testing/push-browser.ts';
 import { testAccounts } from '../testing/test-accounts.ts';
 import { createLoadedPush } from './loaded-push.ts';
-import type { PushKeys } from './push-services.ts';
 
 const START_MS = 1_800_000_000_000;
 const HIDDEN = 'kestrel-harbour';
@@ -43,7 +42,6 @@ async function setUp({ answers = [] as Response[] } = {}) {
     received.push({ url, headers, text: browser.open(headers, body) });
     return answers.shift() ?? new Response(null, { status: 201 });
   };
-  let keys: PushKeys | undefined;
   const push = createLoadedPush({
     store,
     services: {
@@ -52,14 +50,13 @@ async function setUp({ answers = [] as Response[] } = {}) {
       publicFetch: createPublicFetch(fetch, () => []),
       requirePublic: (address) => requirePublic(address, []),
       holders: accounts.holders,
-      keys: async (make) => {
-        keys ??= make();
-        return keys;
-      },
+      home: home.path,
     },
     ...{ holders: accounts.holders, url: () => 'https://headgate.example', clock, ids: randomIds, log },
   });
   const { principal } = await accounts.sessions.start(OPERATOR);
+  const opening: Pick<Call, 'principal'> = { principal };
+  await push.methods['push.list']({}, opening as Call); // makes the keys, which takes a while
   const callBy = (by: Principal = principal): Call => ({
     ...{ principal: by, signal: new AbortController().signal, address: '', kept: undefined, link: undefined },
     ...{ subscriptions: undefined, keep: () => [], audited: () => [], interim: () => undefined },

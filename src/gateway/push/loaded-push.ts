@@ -1,6 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { PushSubscription, pushContracts } from '../../../protocol/methods/channels/push.ts';
-import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import { EgressError } from '../../egress/guarded-egress.ts';
 import type { Ids } from '../../ids.ts';
@@ -63,7 +62,7 @@ const pushMethods = (deps: PushDeps, browsers: Browsers): Handlers<keyof typeof 
       return { accepted: true };
     } catch (error) {
       if (!(error instanceof DeliveryError)) throw error;
-      return { accepted: false, problem: wordsOf(error) };
+      return { accepted: false, problem: error.message };
     }
   },
 });

@@ -1,7 +1,7 @@
-import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { DeliveryError } from '../channels/channel.ts';
+import type { DeliveryError } from '../channels/channel.ts';
+import { toDeliveryError } from './post-notice.ts';
 import type { WaitingQuestion } from './question.ts';
 import type { Target } from './target.ts';
 
@@ -116,7 +116,6 @@ async function problemOf(send: () => Promise<void> | undefined): Promise<Deliver
     await send();
     return undefined;
   } catch (error) {
-    if (error instanceof DeliveryError) return error;
-    return new DeliveryError(wordsOf(error), { retryable: true, cause: error });
+    return toDeliveryError(error);
   }
 }

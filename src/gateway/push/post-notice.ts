@@ -22,7 +22,7 @@ export async function postNotice(
 ): Promise<void> {
   const signal = AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const response = await fetch(url, { ...init, signal }).catch((error: unknown) => {
-    throw toDeliveryError(error, new URL(url));
+    throw withoutAddress(error, new URL(url));
   });
   await response.body?.cancel(); // it is not used
   const { ok, status, headers } = response;
@@ -35,10 +35,17 @@ export async function postNotice(
   });
 }
 
-function toDeliveryError(error: unknown, { host, href, pathname }: URL): DeliveryError {
+/** Some errors repeat the address, which is as good as a password. */
+function withoutAddress(error: unknown, { host, href, pathname }: URL): DeliveryError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const words = cause instanceof Error ? cause.message || cause.name : String(cause);
-  // Some errors repeat the address, which is as good as a password.
-  const reason = words.replaceAll(href, host).replaceAll(pathname.length > 1 ? pathname : href, '');
+  const { message } = toDeliveryError(cause);
+  const reason = message.replaceAll(href, host).replaceAll(pathname.length > 1 ? pathname : href, '');
   return new DeliveryError(reason, { retryable: !(cause instanceof EgressError) });
+}
+
+/** An error of another kind may be gone the next time. */
+export function toDeliveryError(error: unknown): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  const words = error instanceof Error ? error.message || error.name : String(error);
+  return new DeliveryError(words, { retryable: true, cause: error });
 }

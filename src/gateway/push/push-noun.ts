@@ -50,7 +50,9 @@ export class Push {
   }
 
   #load(): Promise<LoadedPush> {
-    this.#loading ??= import('./loaded-push.ts').then(({ createLoadedPush }) => createLoadedPush(this.#deps));
+    this.#loading ??= import('../channels/loaded-services.ts').then(({ createLoadedPush }) =>
+      createLoadedPush(this.#deps),
+    );
     return this.#loading;
   }
 }

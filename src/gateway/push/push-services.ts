@@ -3,12 +3,6 @@ import type { Holders } from '../auth/logins/standing.ts';
 import type { WebhookDestination } from '../channels/webhook.ts';
 import type { Fetch } from './post-notice.ts';
 
-/** The keys by which push servers recognise this daemon (VAPID), in base64url. */
-export interface PushKeys {
-  publicKey: string;
-  privateKey: string;
-}
-
 /** A topic of ntfy that is told about questions. */
 export interface NtfyTopic {
   /** With the name of the topic, which is as good as a password. */
@@ -41,6 +35,6 @@ export interface PushServices {
   requirePublic(address: string): void;
   /** What the callers who subscribe hang below. */
   holders: Holders;
-  /** Kept in the home; made with `make` the first time. */
-  keys(make: () => PushKeys): Promise<PushKeys>;
+  /** Where its keys are kept. */
+  home: string;
 }

@@ -14,6 +14,6 @@ export const onlyWebhooks = (webhooks: ChannelServices['webhooks']): ChannelServ
     publicFetch: fetch,
     requirePublic: () => undefined,
     holders: { of: () => undefined, standing: () => undefined },
-    keys: async (make) => make(),
+    home: '/nowhere',
   },
 });

@@ -1,11 +1,8 @@
 import { createPublicFetch, requirePublic } from '../../../egress/public-fetch.ts';
 import type { ChannelServices } from '../../../gateway/channels/channel-services.ts';
-import { openPushKeys } from '../../../home/push-keys.ts';
 import type { LiveConfig } from '../live-config.ts';
 
-interface Machine extends Pick<ChannelServices['push'], 'fetch' | 'holders'> {
-  home: string;
-}
+type Machine = Pick<ChannelServices['push'], 'fetch' | 'holders' | 'home'>;
 
 /** The channels of the configuration in force. */
 export const channelServices = (
@@ -13,7 +10,6 @@ export const channelServices = (
   { fetch, home, holders }: Machine,
 ): ChannelServices => {
   const fetchMedia = createPublicFetch(fetch, () => live.privateHosts);
-  let keys: ReturnType<typeof openPushKeys> | undefined;
   return {
     webhooks: { destinations: () => live.channels.webhooks, fetch },
     telegram: {
@@ -28,13 +24,7 @@ export const channelServices = (
       fetch,
       publicFetch: fetchMedia,
       requirePublic: (address) => requirePublic(address, live.privateHosts),
-      keys(make) {
-        keys ??= openPushKeys(home, make).catch((error: unknown) => {
-          keys = undefined; // once the file is mended, it works without a restart
-          throw error;
-        });
-        return keys;
-      },
+      home,
     },
   };
 };
