@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
+import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { startPushServer } from '../support/channels/push-server.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { button, openWorkstream, send, visit } from '../support/clients/browser.ts';
@@ -113,8 +114,6 @@ test('after a restart, what still waits is told again; logging out ends it, and 
     });
   const [, jwt = ''] = cookie.split('=');
   const client = await daemon.client();
-  await client.call('health', {});
-  const { createGatewayClient } = await import('../../protocol/client/ws-client.ts');
   const browser = createGatewayClient({
     url: `${daemon.wsUrl}/v1/ws`,
     token: jwt,
@@ -122,17 +121,16 @@ test('after a restart, what still waits is told again; logging out ends it, and 
   });
   await browser.connect();
   await browser.call('push.subscribe', { ...server.subscription, content: 'none' });
+  browser.close();
   const { wsId } = await client.call('workstream.create', {});
   model.when('wait here', callTools({ name: 'bash', arguments: { command: 'touch late' } }), say('Done.'));
   await client.call('workstream.send', { wsId, message: 'wait here' });
   assert.equal((await server.next()).text, undefined);
   await daemon.restart();
   assert.equal((await server.next()).text, undefined);
-  await browser.connect().catch(() => undefined);
-  assert.equal((await browser.call('push.list', {})).subscriptions.length, 1);
-  browser.close();
-  assert.equal((await logout()).status, 200);
   const again = await daemon.client();
+  assert.equal((await again.call('push.list', {})).subscriptions.length, 1);
+  assert.equal((await logout()).status, 200);
   assert.deepEqual((await again.call('push.list', {})).subscriptions, []);
   const { stdout, stderr } = daemon.output();
   assert.ok(!`${stdout}${stderr}`.includes('endpoint-is-secret'));

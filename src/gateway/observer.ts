@@ -71,8 +71,7 @@ export function observeWorkstreams(
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested(data, approval) {
       broadcast.publishOf(data, 'approval.requested', approval);
-      const { ownerId, visibility, name, title } = data;
-      outbox().push.asked({ approval, of: { ownerId, visibility }, place: title ?? name });
+      outbox().push.asked(data, approval);
       outbox().deliveries.wake(); // its chat is asked, too
     },
     onApprovalResolved(data, resolved) {

@@ -7,6 +7,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
+import { DAEMON } from '../sharing/perception.ts';
 
 type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'hear' | 'auth' | 'clock' | 'ids' | 'log'>;
 
@@ -72,7 +73,14 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
         ...sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
         ...push.methods,
       },
-      run: (signal: AbortSignal) => deliveries.run(signal),
+      run: (signal: AbortSignal) => {
+        // What the daemon before had asked is told again.
+        for (const { data, current } of talks.workstreams.list(DAEMON)) {
+          const approval = current?.pendingApproval();
+          if (approval !== undefined) push.asked(data, approval);
+        }
+        return deliveries.run(signal);
+      },
       close: () => Promise.all([deliveries.close(), push.close()]),
     },
   };

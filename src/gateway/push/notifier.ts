@@ -94,7 +94,6 @@ export class Notifier {
     return this.#attempt(target, () => target.withdraw?.(question, signal), signal);
   }
 
-  // biome-ignore lint/complexity/useMaxParams: what is sent, to whom, and until when.
   async #attempt(target: Target, send: () => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     for (let attempt = 1; !signal.aborted; attempt += 1) {

@@ -1,8 +1,15 @@
+import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { pushContracts } from '../../../protocol/methods/channels/push.ts';
 import type { Handlers } from '../call.ts';
+import type { Owned } from '../sharing/perception.ts';
 import type { LoadedPush, PushDeps } from './loaded-push.ts';
-import type { WaitingQuestion } from './question.ts';
 import { hasSubscriptions } from './subscription-rows.ts';
+
+/** The workstream of a question. */
+interface Asking extends Owned {
+  title: string | null;
+  name: string;
+}
 
 /** Notifications of questions. Their code is loaded when somebody wants them: most daemons need none of it. */
 export class Push {
@@ -22,7 +29,8 @@ export class Push {
     'push.test': async (...call) => (await this.#load()).methods['push.test'](...call),
   };
 
-  asked(question: WaitingQuestion): void {
+  asked({ ownerId, visibility, title, name }: Asking, approval: Approval): void {
+    const question = { approval, of: { ownerId, visibility }, place: title ?? name };
     this.#later(async () => {
       if (await this.#isWanted()) (await this.#load()).notifier.asked(question);
     });
