@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
-import { NonEmpty } from '../../frames.ts';
-import { PlainName } from '../../text/plain-text.ts';
+import { NonEmpty, optionalText } from '../../frames.ts';
 import { DECIDING } from '../accounts/permissions.ts';
 
 /**
@@ -9,7 +8,9 @@ import { DECIDING } from '../accounts/permissions.ts';
  * also its conversation, and what the agent wants to do.
  */
 export const NOTICE_CONTENTS = ['none', 'title', 'full'] as const;
+/** One of them. */
 export const NoticeContent = z.enum(NOTICE_CONTENTS);
+/** One of them. */
 export type NoticeContent = z.infer<typeof NoticeContent>;
 
 const AtMs = z.int().min(0);
@@ -70,7 +71,7 @@ export const pushContracts = {
           keys: z.strictObject({ p256dh: bytes(65), auth: bytes(16) }),
           /** Default: `title`. */
           content: NoticeContent.optional(),
-          label: PlainName.max(100).optional(),
+          label: optionalText(100),
         })
         .meta({ id: 'PushSubscribeParams' }),
     result: () => z.strictObject({ subscription: PushSubscription }).meta({ id: 'PushSubscribeResult' }),

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { PushSubscription, pushContracts } from '../../../protocol/methods/channels/push.ts';
+import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Clock } from '../../clock.ts';
 import { EgressError } from '../../egress/guarded-egress.ts';
 import type { Ids } from '../../ids.ts';
@@ -95,7 +96,7 @@ async function subscribe(
     p256dh: keys.p256dh,
     auth: keys.auth,
     content,
-    label,
+    label: toPlainName(label),
     created_ms: before?.created_ms ?? clock.now(),
     last_sent_ms: before?.last_sent_ms ?? null,
     problem: null,

@@ -61,8 +61,11 @@ export function createHolders({ enabled, lineage, users, sessions }: HolderDeps)
       const isSession = login !== '' && login !== LOCAL;
       const { scopes, permissions, userId } = bounds;
       return {
-        ...{ scopes, permissions, ...(userId !== undefined && { userId }) },
-        ...{ isLoggedIn: !isSession || proof !== undefined, isFresh: proof?.isFresh ?? false },
+        scopes,
+        permissions,
+        ...(userId !== undefined && { userId }),
+        isLoggedIn: !isSession || proof !== undefined,
+        isFresh: proof?.isFresh ?? false,
       };
     },
   };
