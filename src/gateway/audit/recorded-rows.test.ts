@@ -15,7 +15,7 @@ const UNRECORDED: Readonly<Record<string, readonly string[]>> = {
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
     ...['sessions.patch', 'sessions.reset', 'sessions.compact'],
   ],
-  'changes nothing': ['checkpoint.preview', 'channel.test'],
+  'changes nothing': ['checkpoint.preview', 'channel.test', 'push.test'],
   'a new workstream, or one that is opened or closed; nothing is lost': [
     ...['workstream.fork', 'workstream.import', 'workstream.open', 'workstream.close'],
   ],
