@@ -1,6 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-import { CHANNEL_ROUTES, POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
+import { CHANNEL_ROUTES, POLICY_ROUTES, PUSH_METHODS, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
 import { CONSENT_METHODS, CONSENT_ROUTES } from './consent-rights.ts';
 import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
@@ -8,8 +8,6 @@ import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from
 
 /** Chat services prove themselves by a signature. */
 const HOOK_ROUTES = ['GET', 'POST'].map((verb) => `${verb} /v1/api/channels/{channel}/webhook`);
-
-const PUSH_METHODS = ['list', 'subscribe', 'remove', 'test'].map((call) => `push.${call}`);
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table

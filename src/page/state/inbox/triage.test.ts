@@ -13,7 +13,14 @@ function setUp() {
     },
   });
   const hold = (key: string, problem?: string) =>
-    triage.hold({ key, words: `Approved: ${key}`, act: async () => (did.push(key), problem) });
+    triage.hold({
+      key,
+      words: `Approved: ${key}`,
+      async act() {
+        did.push(key);
+        return problem;
+      },
+    });
   return { triage, due, did, hold };
 }
 
