@@ -44,8 +44,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
-    ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set'],
-    ...PUSH_METHODS,
+    ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set', ...PUSH_METHODS],
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run', 'memory.quarantine.release'],
