@@ -145,16 +145,9 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   service: ['POST /v1/api/_internal/token-refresh'],
 };
 
-const RULE_METHODS = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
+const RULES = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
 const RELEASE = 'memory.quarantine.release';
-const DECISIONS = [
-  'workstream.approve',
-  'approval.list',
-  'approval.resolve',
-  ...RULE_METHODS,
-  ...PUSH_METHODS,
-  RELEASE,
-];
+const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...PUSH_METHODS, ...RULES, RELEASE];
 const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
 const NODES = [
   ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
@@ -209,7 +202,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
-  'admin.policies': [...RULE_METHODS, ...RULE_METHODS.map((method) => method.replace('rule', 'policy'))],
+  'admin.policies': [...RULES, ...RULES.map((method) => method.replace('rule', 'policy'))],
   'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.mcp': MCP_METHODS,
   'admin.coordinator': COORDINATION,
