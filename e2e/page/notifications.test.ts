@@ -103,6 +103,20 @@ test('a browser is notified of a question, which its worker shows and closes; wh
   assert.equal(await workers(), 0);
 });
 
+test('the worker is a file of its own, with a policy of its own, for the whole page; the manifest and the icon have their types', async () => {
+  const headersOf = async (file: string) => (await fetch(new URL(`/static/${file}`, daemon.url))).headers;
+  const worker = await headersOf('sw.js');
+  assert.deepEqual(
+    ['content-type', 'service-worker-allowed', 'content-security-policy', 'cache-control'].map((name) =>
+      worker.get(name),
+    ),
+    ['text/javascript; charset=utf-8', '/', "default-src 'none';connect-src 'self'", 'no-cache'],
+  );
+  assert.equal((await headersOf('app.webmanifest')).get('content-type'), 'application/manifest+json');
+  const icon = await headersOf('icon.svg');
+  assert.deepEqual([icon.get('content-type'), icon.get('service-worker-allowed')], ['image/svg+xml', null]);
+});
+
 test('after a restart, what still waits is told again; logging out ends it, and the log has no endpoint', async () => {
   const login = await daemon.post('/v1/api/auth/login', { token: daemon.token });
   const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
