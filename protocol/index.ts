@@ -19,6 +19,7 @@ import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { channelContracts } from './methods/channels/channel.ts';
+import { pushContracts } from './methods/channels/push.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
 import { mcpConsentContracts } from './methods/consents/mcp-consent.ts';
@@ -76,6 +77,7 @@ export const CONTRACTS = {
   ...backgroundContracts,
   ...watchContracts,
   ...channelContracts,
+  ...pushContracts,
   ...mcpConsentContracts,
   ...subAgentContracts,
   ...coordinatorContracts,

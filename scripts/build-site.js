@@ -1,4 +1,5 @@
-// Builds the files below /static, /shared and /docs: the explorer of the interface, and the script and the styles of the page as files of their own.
+// Builds the files below /static, /shared and /docs: the explorer of the interface, the script and the styles of the page as files of their own, and
+// what makes an app of the page: its service worker, manifest and icon.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -14,7 +15,9 @@ const TYPES = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
 };
 
 /** The served path of each file that is copied, and its source. */
@@ -23,6 +26,8 @@ const COPIED = {
   '/static/docs.js': path.join(ROOT, 'src/page/docs/docs.js'),
   '/static/swagger-ui-bundle.js': path.join(SWAGGER, 'swagger-ui-bundle.js'),
   '/static/swagger-ui.css': path.join(SWAGGER, 'swagger-ui.css'),
+  '/static/app.webmanifest': path.join(ROOT, 'src/page/app/app.webmanifest'),
+  '/static/icon.svg': path.join(ROOT, 'src/page/app/icon.svg'),
   '/shared/base.css': path.join(ROOT, 'src/page/styles/tokens.css'),
 };
 
@@ -37,6 +42,7 @@ export async function buildSite(html, outDir) {
     '/static/app.js': textOf(html, 'script', /type="module"/),
     '/static/style.css': textOf(html, 'style'),
     '/static/swagger-ui-licenses.txt': await swaggerLicenses(),
+    '/static/sw.js': await serviceWorker(),
   };
   for (const [served, source] of Object.entries(COPIED)) texts[served] = await readFile(source);
   const rows = await Promise.all(Object.entries(texts).map(([served, text]) => write(folder, served, text)));
@@ -50,6 +56,22 @@ async function write(folder, served, text) {
   const etag = `W/"${createHash('sha1').update(text).digest('base64url')}"`;
   const bytes = { identity: Buffer.byteLength(text), gzip: coded.length };
   return [served, { file, contentType: TYPES[path.extname(served) || '.html'], etag, bytes }];
+}
+
+/** One small script without imports. */
+async function serviceWorker() {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['src/page/worker/sw.ts'],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    logLevel: 'warning',
+    write: false,
+  });
+  return outputFiles[0].text;
 }
 
 /** The text of the only element of its kind with these attributes. Read from the start, because a script may contain `<style`. */

@@ -78,16 +78,20 @@ const UNUSED = {
   '@opentelemetry/api': ['context', 'trace'],
   // Express parses queries with it only if it is told to; the daemon parses them itself.
   qs: ['parse', 'stringify'],
+  // The library for notifications loads it only to send through a proxy; the daemon sends by itself.
+  'https-proxy-agent': ['HttpsProxyAgent'],
 };
 
 const noUnusedPackages = {
   name: 'no-unused-packages',
   setup(builder) {
-    builder.onResolve({ filter: /^(mime-types|@opentelemetry\/api|qs)$/ }, ({ path: name, importer }) =>
-      // Tracing uses its own package completely, in a chunk of its own.
-      name === '@opentelemetry/api' && !importer.includes('prom-client')
-        ? undefined
-        : { path: name, namespace: 'unused' },
+    builder.onResolve(
+      { filter: /^(mime-types|@opentelemetry\/api|qs|https-proxy-agent)$/ },
+      ({ path: name, importer }) =>
+        // Tracing uses its own package completely, in a chunk of its own.
+        name === '@opentelemetry/api' && !importer.includes('prom-client')
+          ? undefined
+          : { path: name, namespace: 'unused' },
     );
     builder.onLoad({ filter: /./, namespace: 'unused' }, ({ path: name }) => ({
       contents: `const leftOut = () => { throw new Error('${name} is not in this bundle'); };

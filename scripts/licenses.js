@@ -27,14 +27,39 @@ function packageFolderOf(file) {
 }
 
 async function readPackage(folder) {
-  const { name, version, license } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  const { name, version, license, author } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
   const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
   const found = files.map((file) => path.join(folder, file));
+  if (found.length === 0 && license === 'MIT' && author?.name)
+    return { name, version, license, texts: [mitOf(author.name)] };
   const sources = found.length > 0 ? found : [STANDARD[license]];
   if (sources[0] === undefined) throw new Error(`${name} ${version} (${license}) has no licence text`);
   const texts = await Promise.all(sources.map((source) => readFile(source, 'utf8')));
   return { name, version, license, texts };
 }
+
+/** Its text is always the same, except for whose it is. */
+const mitOf = (author) => `MIT License
+
+Copyright (c) ${author}
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.`;
 
 const toEntry = ({ name, version, license, texts }) =>
   `${RULE}\n${name} ${version} (${license})\n\n${texts.map((text) => text.trim()).join('\n\n')}\n`;

@@ -28,6 +28,14 @@ test('each bundled package is listed once, with its licence and notice', async (
   assert.match(entries[2] ?? '', /^c 1\.2\.3 \(Apache-2\.0\)\n\n *Apache License/);
 });
 
+test('a package under the MIT licence without its text gets it with its author', async () => {
+  using root = tempDir();
+  const folder = path.join(root.path, 'node_modules/x');
+  const named = { ...JSON.parse(manifest('x', 'MIT')), author: { name: 'Ada' } };
+  await place(folder, { 'package.json': JSON.stringify(named) });
+  assert.match(await toLicenseText([path.join(folder, 'a.js')]), /MIT License\n\nCopyright \(c\) Ada\n/);
+});
+
 test('a package whose licence text cannot be found stops the build', async () => {
   using root = tempDir();
   const folder = path.join(root.path, 'node_modules/x');

@@ -40,7 +40,7 @@ test('an empty list says how to pair a machine; a requesting machine is approved
     await card.getByText(text, { exact: true }).waitFor();
   await card.getByText(/^expires in [45]:\d\d$/).waitFor();
   assert.equal(await entry(page).innerText(), 'Nodes\nasks');
-  assert.match(await page.title(), /^\(!\) Nodes/);
+  assert.match(await page.title(), /^\(1\) Nodes/);
   await assertAccessible(page, 'a pairing request');
 
   await button(page, 'Approve box').click();
@@ -121,7 +121,7 @@ test('every open page marks a request at once, in any view, and shows decisions 
   const node = await openStranger(t, daemon, 'seen-by-two');
   await node.ask({ displayName: 'seen by two' });
   await entry(page).getByText('asks').waitFor();
-  assert.match(await page.title(), /^\(!\) /);
+  assert.match(await page.title(), /^\(\d+\) /);
   await openNodes(page);
   await button(page, 'Reject seen by two').click();
   await request(other, 'seen by two').getByText('Rejected').waitFor();

@@ -65,6 +65,7 @@ const NEEDED: readonly [string, object][] = [
   ['workstream.create', { autoApprove: true, resumeWs: 'nobody' }],
   ['workstream.update', { wsId: 'nobody', autoApprove: true }],
   ['workstream.approve', { wsId: 'nobody', approved: true, always: true }],
+  ['workstream.approve', { wsId: 'nobody', approved: true, fromNotification: true }],
   ['approval.resolve', { approvalId: 'nobody', approved: true, always: true }],
   ...onEach(['wstemplate.create', 'skill.create'], { autoApprove: true }),
   ['wstemplate.create', { autoApproveTools: 'bash' }],

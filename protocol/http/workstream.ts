@@ -248,6 +248,8 @@ export const workstreamEndpoints = {
         call_id: text,
         /** The name of `approval_id` in later releases. */
         cycle_id: text,
+        /** A button of a notification was pressed, which needs a login that was confirmed less than five minutes ago. */
+        from_notification: z.boolean().optional(),
       }),
     reply: () => Ok,
     errors: {

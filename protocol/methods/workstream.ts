@@ -216,7 +216,7 @@ export const workstreamContracts = {
     scope: 'approve',
     permission: DECIDING,
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
-    stepUp: ({ always, rules = [] }) => always === true || rules.length > 0,
+    stepUp: ({ always, rules, fromNotification }) => Boolean(always || fromNotification || rules?.length),
     params: () =>
       z
         .strictObject({
@@ -230,6 +230,8 @@ export const workstreamContracts = {
           callId: optionalText(),
           /** Another name of approvalId, but an unknown one is CONFLICT, too. */
           cycleId: optionalText(),
+          /** A button of a notification was pressed, perhaps by whoever holds the device: needs a fresh proof. */
+          fromNotification: z.boolean().optional(),
           idempotencyKey: optionalKey(),
         })
         .meta({ id: 'WorkstreamApproveParams' }),

@@ -72,7 +72,7 @@ export async function openAccounts(
     ids,
     log,
   });
-  const { roles, users, tokens, sessions, codes, authenticator } = opened;
+  const { roles, users, tokens, sessions, holders, codes, authenticator } = opened;
   const file = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
   const end = new SignedEnd({ file, mark: auditMark });
   const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
@@ -90,6 +90,7 @@ export async function openAccounts(
     users,
     tokens,
     sessions,
+    holders,
     codes,
     authenticator,
     passwords,

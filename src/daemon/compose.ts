@@ -229,7 +229,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     }),
     workspace: agent.workspace,
     clean: agent.clean,
-    channelServices: channelServices(live, fetch),
+    channelServices: channelServices(live, { fetch, home, holders: auth.holders }),
     hear: agent.configured.hear,
     pdfText: createPdfText({ clock, workerUrl: assets.pdfWorkerUrl }),
     auth,

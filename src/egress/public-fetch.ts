@@ -11,14 +11,19 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export const createPublicFetch =
   (fetch: Fetch, privateHosts: () => readonly string[]): Fetch =>
   async (address, init) => {
-    const { hostname, protocol } = new URL(address);
-    const host = hostname
-      .replace(/^\[|\]$/g, '')
-      .replace(/\.$/, '')
-      .toLowerCase();
-    if (protocol !== 'http:' && protocol !== 'https:') throw new EgressError('address', `${protocol} is not loaded`);
-    const isPrivate = isIP(host) === 0 ? isPrivateName(host) : classifyAddress(host) !== 'public';
-    if (isPrivate && !privateHosts().some((known) => known.toLowerCase() === host))
-      throw new EgressError('address', `${host} is private`);
+    requirePublic(address, privateHosts());
     return fetch(address, init);
   };
+
+/** Throws EgressError for an address whose host is private, as far as that is known without looking up its name. */
+export function requirePublic(address: string, privateHosts: readonly string[]): void {
+  const { hostname, protocol } = new URL(address);
+  const host = hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+  if (protocol !== 'http:' && protocol !== 'https:') throw new EgressError('address', `${protocol} is not loaded`);
+  const isPrivate = isIP(host) === 0 ? isPrivateName(host) : classifyAddress(host) !== 'public';
+  if (isPrivate && !privateHosts.some((known) => known.toLowerCase() === host))
+    throw new EgressError('address', `${host} is private`);
+}

@@ -134,7 +134,7 @@ function createTalks(
   const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
   const onSessions = () => sessions.refresh();
-  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => outbox.deliveries.wake(), onSessions };
+  const wakes = { onFree: () => void workstreams.trim(), outbox: () => outbox, onSessions };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
@@ -175,7 +175,7 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const outbox = createOutbox({ store, channelServices, authenticator, metrics, clock, log }, workstreams);
+  const outbox = createOutbox({ store, channelServices, authenticator, server, metrics, clock, ids, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,

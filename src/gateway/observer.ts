@@ -1,9 +1,11 @@
 import type { Usage } from '../agent/providers/model.ts';
+import type { DeliveryQueue } from './channels/delivery-queue.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { ChildNews } from './coordinators/child-news.ts';
 import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { Push } from './push/push-noun.ts';
 import { toDispatchedEvent, toDroppedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { GlobalEvents } from './streams/global-events.ts';
@@ -29,14 +31,14 @@ interface ObserverDeps {
   titles: Pick<Titles, 'runEnded'>;
   /** A workstream may be idle now. */
   onFree(): void;
-  /** An answer may have been queued for delivery together with the end of its run. */
-  onAnswer(): void;
+  /** An answer, a question or a decision may have been queued for delivery. */
+  outbox(): { deliveries: Pick<DeliveryQueue, 'wake'>; push: Pick<Push, 'asked' | 'decided'> };
 }
 
 /** Reports events of workstreams to the rest of the gateway. */
 export function observeWorkstreams(
   { broadcast, metrics }: Shared,
-  { agentEvents, unseenRuns, global, childNews, events, titles, onSessions, onFree, onAnswer }: ObserverDeps,
+  { agentEvents, unseenRuns, global, childNews, events, titles, onSessions, onFree, outbox }: ObserverDeps,
 ): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
@@ -52,7 +54,7 @@ export function observeWorkstreams(
       const { status } = result;
       if (status !== 'ok' && status !== 'cancelled') metrics.error();
       titles.runEnded(data, run, result);
-      onAnswer();
+      outbox().deliveries.wake();
     },
     onDropped(data, { runId }) {
       events.transient(data.wsId, JSON.stringify(toDroppedEvent(runId)));
@@ -69,11 +71,13 @@ export function observeWorkstreams(
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested(data, approval) {
       broadcast.publishOf(data, 'approval.requested', approval);
-      onAnswer(); // its chat is asked, too
+      outbox().push.asked(data, approval);
+      outbox().deliveries.wake(); // its chat is asked, too
     },
     onApprovalResolved(data, resolved) {
       broadcast.publishOf(data, 'approval.resolved', resolved);
-      onAnswer();
+      outbox().push.decided(resolved.approvalId);
+      outbox().deliveries.wake();
     },
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
       metrics.thoughtsDropped(droppedThoughts);

@@ -20,3 +20,6 @@ export const CHANNEL_ROUTES = [
   ...[`POST ${CHANNELS}/{channel}/test`, `POST ${CHANNELS}/{channel}/pair`],
   ...[`DELETE ${CHANNELS}/{channel}/senders/{sender_id}`, `POST ${CHANNELS}/{channel}/senders/{sender_id}/restore`],
 ];
+
+/** Notifications of one’s own browsers. */
+export const PUSH_METHODS = ['list', 'subscribe', 'remove', 'test'].map((call) => `push.${call}`);

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-import { CHANNEL_ROUTES, POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
+import { CHANNEL_ROUTES, POLICY_ROUTES, PUSH_METHODS, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
 import { CONSENT_METHODS, CONSENT_ROUTES } from './consent-rights.ts';
 import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
@@ -45,7 +45,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
-    ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set'],
+    ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set', ...PUSH_METHODS],
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run', 'memory.quarantine.release'],
@@ -147,9 +147,9 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   service: ['POST /v1/api/_internal/token-refresh'],
 };
 
-const RULE_METHODS = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
+const RULES = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
 const RELEASE = 'memory.quarantine.release';
-const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS, RELEASE];
+const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...PUSH_METHODS, ...RULES, RELEASE];
 const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
 const NODES = [
   ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
@@ -204,7 +204,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
-  'admin.policies': [...RULE_METHODS, ...RULE_METHODS.map((method) => method.replace('rule', 'policy'))],
+  'admin.policies': [...RULES, ...RULES.map((method) => method.replace('rule', 'policy'))],
   'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.mcp': MCP_METHODS,
   'admin.coordinator': COORDINATION,

@@ -216,6 +216,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     'mcp.servers.*.oauth.clientSecret': { sensitive: true },
     'oidc.clientSecret': { sensitive: true },
     'channels.webhook.*.secret': { sensitive: true },
+    'channels.ntfy.*.token': { sensitive: true },
     'channels.telegram.botToken': { sensitive: true },
     durability: restart,
     otel: restart,

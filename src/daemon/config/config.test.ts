@@ -9,6 +9,7 @@ import { type Config, loadConfig, parseConfig } from './config.ts';
 import { SkillsConfig } from './skills-config.ts';
 
 const MEMORY = { relevanceK: 5, fetchLimit: 50, maxContent: 32_768, nudges: true, nudgeCooldownSecs: 300 };
+const CHANNELS = { webhook: {}, ntfy: {}, push: { afterSecs: 10, contact: 'mailto:headgate@example.org' } };
 const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
   tools: {
@@ -27,7 +28,7 @@ const DEFAULTS: Config = {
     ...{ scopes: ['openid', 'profile', 'email'], providerName: 'SSO', roleMap: {}, defaultRole: 'builtin-viewer' },
     ...{ createUsers: true, passwordEnabled: true },
   },
-  ...{ channels: { webhook: {} }, egress: { privateHosts: [] } },
+  ...{ channels: CHANNELS, egress: { privateHosts: [] } },
   heartbeatMinutes: 0,
   checkpoints: { enabled: true, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
   ...{ memory: MEMORY, skills: SkillsConfig.parse({}) },
@@ -126,7 +127,7 @@ test('every setting can be set', () => {
       },
       ...{ defaultRole: '', createUsers: false, passwordEnabled: false, redirectBase: 'https://chat.example.com' },
     },
-    channels: { webhook: { ops: { url: 'https://hooks.example.com/x', secretEnv: 'OPS_SECRET' } } },
+    channels: { ...CHANNELS, webhook: { ops: { url: 'https://hooks.example.com/x', secretEnv: 'OPS_SECRET' } } },
     egress: { privateHosts: ['gpu.example.com'] },
     heartbeatMinutes: 30,
     cron: { enabled: false, maxConcurrentRuns: 2, retentionDays: 7 },

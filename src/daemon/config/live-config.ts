@@ -5,7 +5,9 @@ import type { TelegramSettings } from '../../gateway/channels/telegram/telegram-
 import type { WebhookDestination } from '../../gateway/channels/webhook.ts';
 import type { WhatsAppSettings } from '../../gateway/channels/whatsapp/whatsapp-settings.ts';
 import type { LiveSettings } from '../../gateway/live-settings.ts';
+import type { PushSettings } from '../../gateway/push/push-services.ts';
 import { StartError } from '../../start-error.ts';
+import { pushSettingsOf } from './channels/push-settings.ts';
 import { telegramSettingsOf } from './channels/telegram-config.ts';
 import { whatsAppSettingsOf } from './channels/whatsapp-config.ts';
 import type { Config } from './config.ts';
@@ -58,6 +60,8 @@ interface ChannelSettings {
   readonly telegram: TelegramSettings | undefined;
   /** The number at WhatsApp; undefined: there is none. */
   readonly whatsapp: WhatsAppSettings | undefined;
+  /** Who is notified of questions. */
+  readonly push: PushSettings;
   /** What turns recordings into text. */
   readonly transcribe: Config['channels']['transcribe'];
 }
@@ -239,12 +243,14 @@ const channelsOf = (config: Config, environment: Environment): ChannelSettings =
   webhooks: webhooksOf(config, environment),
   telegram: config.channels.telegram && telegramSettingsOf(config.channels.telegram, environment),
   whatsapp: config.channels.whatsapp && whatsAppSettingsOf(config.channels.whatsapp, environment),
+  push: pushSettingsOf(config.channels, { webhooks: webhooksOf(config, environment), environment }),
   transcribe: config.channels.transcribe,
 });
 
 /** At a start, the channel reports it instead, because a daemon without its bot is still of use. */
-function missingTokens({ channels: { telegram, whatsapp } }: Config, environment: Environment): ConfigIssue[] {
+function missingTokens({ channels: { telegram, whatsapp, ntfy } }: Config, environment: Environment): ConfigIssue[] {
   const named = [
+    ...Object.entries(ntfy).map(([name, { tokenEnv }]) => [`ntfy.${name}.tokenEnv`, tokenEnv] as const),
     ['telegram.botTokenEnv', telegram?.botTokenEnv],
     ['whatsapp.accessTokenEnv', whatsapp?.accessTokenEnv],
     ['whatsapp.appSecretEnv', whatsapp?.appSecretEnv],

@@ -15,7 +15,9 @@ const UNRECORDED: Readonly<Record<string, readonly string[]>> = {
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
     ...['sessions.patch', 'sessions.reset', 'sessions.compact'],
   ],
-  'changes nothing': [...['checkpoint.preview', 'channel.test', 'file.changes', 'file.diff', 'file.find', 'file.read']],
+  'changes nothing': [
+    ...['checkpoint.preview', 'channel.test', 'push.test', 'file.changes', 'file.diff', 'file.find', 'file.read'],
+  ],
   'a new workstream, or one that is opened or closed; nothing is lost': [
     ...['workstream.fork', 'workstream.import', 'workstream.open', 'workstream.close'],
   ],

@@ -40,6 +40,7 @@ export async function endFormerOperator({
       db.updateTable('api_tokens').set(revoked).where('parent_kind', '=', 'operator').where('revoked_ms', 'is', null),
       db.updateTable('login_sessions').set(revoked).where('parent_kind', '=', 'operator'),
       db.deleteFrom('login_codes').where('parent_kind', '=', 'operator'),
+      db.deleteFrom('push_subscriptions').where('parent_kind', '=', 'operator'),
       db
         .updateTable('workstreams')
         .set({ always_by: null, always_until_ms: null, always_tools_json: null, always_mode: null })

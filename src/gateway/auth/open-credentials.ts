@@ -9,6 +9,7 @@ import { openApiTokens } from './api-tokens.ts';
 import { createAuthenticator } from './create-authenticator.ts';
 import { createLoginCodes } from './logins/login-codes.ts';
 import { openLoginSessions } from './logins/login-sessions.ts';
+import { createHolders } from './logins/standing.ts';
 
 interface CredentialDeps {
   store: Pick<Store, 'db' | 'commit'>;
@@ -37,6 +38,7 @@ export async function openCredentials({ store, key, operatorToken, enabled, cloc
     users,
     tokens,
     sessions,
+    holders: createHolders({ enabled, lineage: tokens, users, sessions }),
     codes: createLoginCodes({ store, clock, ids, lineage: tokens, users }),
     authenticator: createAuthenticator({ enabled, operatorToken, tokens, sessions }),
   };

@@ -1,3 +1,4 @@
+import type { PushServices } from '../push/push-services.ts';
 import type { TelegramDeps } from './telegram/bots.ts';
 import type { WebhookDeps } from './webhook.ts';
 import type { WhatsAppDeps } from './whatsapp/numbers.ts';
@@ -7,4 +8,5 @@ export interface ChannelServices {
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
   telegram: TelegramDeps;
   whatsapp: WhatsAppDeps;
+  push: PushServices;
 }

@@ -1,6 +1,7 @@
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
+import { Push } from '../push/push-noun.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createChannels } from './channels.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
@@ -12,14 +13,14 @@ import { createNumbers } from './whatsapp/numbers.ts';
 import { createWhatsAppChannel } from './whatsapp/whatsapp-channel.ts';
 import { createWorkstreamChannel } from './workstream-note.ts';
 
-type OutboxDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'clock' | 'log'> & {
+type OutboxDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'server' | 'clock' | 'ids' | 'log'> & {
   authenticator: Pick<Authenticator, 'viewerOf'>;
   metrics: ChannelMetrics;
 };
 
-/** Where messages go that leave a conversation, and the queue from which they go. */
+/** Where messages go that leave a conversation, the queue from which they go, and who is notified of questions. */
 export function createOutbox(
-  { store, channelServices, authenticator, metrics, clock, log }: OutboxDeps,
+  { store, channelServices, authenticator, server, metrics, clock, ids, log }: OutboxDeps,
   workstreams: Workstreams,
 ) {
   const { webhooks, telegram, whatsapp } = channelServices;
@@ -46,5 +47,7 @@ export function createOutbox(
     }),
   ]);
   const deliveries = new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log });
-  return { channels, deliveries, previews };
+  const { push: services } = channelServices;
+  const push = new Push({ store, services, holders: services.holders, url: server.url, clock, ids, log });
+  return { channels, deliveries, previews, push };
 }

@@ -2,6 +2,7 @@
  * What chat services need only once they are set up, in one module: each part that is loaded alone would divide the code of
  * a start into more files.
  */
+export { createLoadedPush } from '../push/loaded-push.ts';
 export { trustIn } from './chats/trust-in.ts';
 export { personalChat } from './personal-chat.ts';
 export { prepareMedia } from './telegram/outbound/prepare-media.ts';

@@ -41,7 +41,7 @@ export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: {
         'content-type': 'application/json',
-        ...signatureOf(delivery, body, { destination, nowMs: clock.now() }),
+        ...signedHeaders(delivery.messageId, body, { destination, nowMs: clock.now() }),
       },
       body,
     });
@@ -77,8 +77,9 @@ const toBody = ({ messageId, message, mediaUrl, from, acceptedMs }: Delivery): s
     data: { messageId, message, ...(mediaUrl !== undefined && { mediaUrl }), from },
   });
 
-function signatureOf(
-  { messageId }: Delivery,
+/** The headers of a signed message: https://www.standardwebhooks.com. */
+export function signedHeaders(
+  messageId: string,
   body: string,
   { destination, nowMs }: { destination: WebhookDestination; nowMs: number },
 ): Record<string, string> {

@@ -7,6 +7,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { channelMethods } from '../methods/channels/channel.ts';
 import { sendMethods } from '../methods/send.ts';
 import type { ChannelMetrics } from '../metrics/channel-metrics.ts';
+import { DAEMON } from '../sharing/perception.ts';
 
 type ChannelNounDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'hear' | 'auth' | 'clock' | 'ids' | 'log'>;
 
@@ -44,7 +45,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     },
     clock: deps.clock,
   });
-  const { channels, deliveries } = talks.outbox;
+  const { channels, deliveries, push } = talks.outbox;
   const { store, clock, ids } = deps;
   return {
     channels,
@@ -66,10 +67,21 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       whatsapp.look();
     },
     findHook: async (channel: string) => [telegram, whatsapp].find((one) => one.channel === channel)?.hook(),
+    /** Messages, and notifications of questions. */
     send: {
-      methods: sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
-      run: (signal: AbortSignal) => deliveries.run(signal),
-      close: () => deliveries.close(),
+      methods: {
+        ...sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
+        ...push.methods,
+      },
+      run: (signal: AbortSignal) => {
+        // What the daemon before had asked is told again.
+        for (const { data, current } of talks.workstreams.list(DAEMON)) {
+          const approval = current?.pendingApproval();
+          if (approval !== undefined) push.asked(data, approval);
+        }
+        return deliveries.run(signal);
+      },
+      close: () => Promise.all([deliveries.close(), push.close()]),
     },
   };
 }

@@ -188,6 +188,7 @@ test('every table of the schema exists with its columns', async () => {
       'output_assessments',
       'prefixes',
       'prompt_templates',
+      'push_subscriptions',
       'quarantined_memories',
       'recalled_workstreams',
       'reservations',

@@ -8,4 +8,12 @@ export const onlyWebhooks = (webhooks: ChannelServices['webhooks']): ChannelServ
   webhooks,
   telegram: none,
   whatsapp: none,
+  push: {
+    settings: () => ({ delayMs: 0, contact: 'mailto:ada@example.org', ntfy: new Map(), webhooks: new Map() }),
+    fetch,
+    publicFetch: fetch,
+    requirePublic: () => undefined,
+    holders: { of: () => undefined, standing: () => undefined },
+    home: '/nowhere',
+  },
 });

@@ -182,7 +182,18 @@ export const workstreamRoutes = [
   }),
   bind(workstreamEndpoints.approve, 'workstream.approve', {
     fieldNames: { rules: 'rule' },
-    params: ({ ws_id, approved, feedback, always, rule, decisions, approval_id, call_id, cycle_id }) => ({
+    params: ({
+      ws_id,
+      approved,
+      feedback,
+      always,
+      rule,
+      decisions,
+      approval_id,
+      call_id,
+      cycle_id,
+      from_notification,
+    }) => ({
       wsId: ws_id,
       approved,
       feedback,
@@ -191,6 +202,7 @@ export const workstreamRoutes = [
       approvalId: given(approval_id),
       callId: given(call_id),
       cycleId: given(cycle_id),
+      fromNotification: from_notification,
     }),
     reply: ({ status }) => ({ status }),
   }),

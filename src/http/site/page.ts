@@ -27,6 +27,8 @@ export const pageHeaders = ({
         scriptSrc: sources(scriptSources),
         styleSrc: sources(styleSources),
         connectSrc: ["'self'"], // covers WebSockets to this origin; `ws:` would allow any host
+        workerSrc: ["'self'"], // only /static/sw.js exists
+        manifestSrc: ["'self'"],
         imgSrc: ['data:', "'self'"], // its icon and attachments; other origins could receive data in the address
         baseUri: ["'none'"],
         formAction: ["'none'"],

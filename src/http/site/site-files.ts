@@ -42,9 +42,16 @@ export const createSiteFiles = (ui: URL): SiteFiles => ({
   },
 });
 
+/** The service worker is below /static, but the page that it works for is above. It may ask this daemon, and load nothing. */
+const WORKER = '/static/sw.js';
+const WORKER_HEADERS = {
+  'Service-Worker-Allowed': '/',
+  'Content-Security-Policy': "default-src 'none';connect-src 'self'",
+};
+
 /** Sends a file from the disk, in gzip if the client accepts that. `respond` only counts: the headers are sent here. */
 export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: Respond): Promise<void> {
-  const { req, res } = exchange;
+  const { req, res, path } = exchange;
   const isKnown = matches(req.headers['if-none-match'], file.etag);
   const status = isKnown ? 304 : 200;
   const coding = accepts('gzip', req.headers['accept-encoding']) ? 'gzip' : 'identity';
@@ -60,6 +67,7 @@ export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: 
       ETag: file.etag,
       Vary: 'Accept-Encoding',
       'X-Content-Type-Options': 'nosniff',
+      ...(path === WORKER && WORKER_HEADERS),
       ...(!isKnown && described),
     });
     if (isKnown || req.method === 'HEAD') res.end();

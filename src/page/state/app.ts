@@ -206,7 +206,7 @@ export class App {
     );
     const { rights, who } = this;
     const desk = createDesk({ browser: this.#browser, drafts: this.#drafts, client, confirmation, rights, who });
-    if (this.arrival.isFromConsent) desk.workstreams.shown.value = 'agent';
+    desk.workstreams.shown.value = this.arrival.place;
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;

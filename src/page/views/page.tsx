@@ -4,6 +4,7 @@ import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
 import type { Panel as PanelName } from '../state/workstreams.ts';
 import { ConfirmDialog } from './accounts/confirm-dialog.tsx';
+import { useNotifications, useSignals } from './attention/use-attention.ts';
 import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
 import { NewWorkstreamDialog } from './dialogs/new-workstream-dialog.tsx';
@@ -21,6 +22,7 @@ import { useWayBack } from './use-way-back.ts';
 /** Everything on the screen. */
 export function Page({ app }: { app: App }) {
   useTitle(app);
+  useSignals(app);
   const phase = app.phase.value;
   switch (phase.kind) {
     case 'starting':
@@ -36,6 +38,7 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
   const overlay: Overlay = useSignal(undefined);
   const isRenaming = useSignal(false);
   useShortcuts({ app, desk, overlay, isRenaming });
+  useNotifications({ app, desk });
   useWayBack({ desk, overlay });
   useLinks({ app, desk });
   const front = desk.workstreams.front.value;
@@ -155,11 +158,11 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
   }
 }
 
-/** The title shows a mark while a decision is needed, visible from other browser tabs. */
+/** The title says how much waits for a decision, visible from other browser tabs. */
 function useTitle(app: App): void {
   const phase = app.phase.value;
   const front = phase.kind === 'desk' ? phase.desk.workstreams.front.value : undefined;
-  const mark = app.waiting.value > 0 ? '(!) ' : '';
+  const mark = app.waiting.value > 0 ? `(${app.waiting.value}) ` : '';
   const shown = phase.kind === 'desk' ? phase.desk.workstreams.shown.value : 'conversation';
   const name = shown === 'conversation' ? front && tabName(front) : PANELS[shown];
   const title = `${mark}${name === undefined ? '' : `${name} · `}Headgate`;

@@ -58,6 +58,8 @@ export interface LoginSessions {
   confirm(jti: string, also?: readonly Statement[]): Promise<number>;
   /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
   revoke(jti: string, also?: readonly Statement[]): Promise<void>;
+  /** When the person of a session that has not ended proved who they are. */
+  proofOf(jti: string): Proof | undefined;
   /** Like `revoke`, for every session below the tokens. */
   revokeBelow(tokenIds: readonly string[]): Promise<void>;
   /** After a change of a user: the user's sessions, also those below tokens, end or go on with other rights. */
@@ -109,7 +111,8 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
   const revoke = async (jti: string, also: readonly Statement[] = []) => {
     end(jti); // before the write: the session ends even if the write fails
     const row = store.db.updateTable('login_sessions').set({ revoked_ms: clock.now() }).where('jti', '=', jti);
-    await store.commit({ statements: [row.compile(), ...also] });
+    const notified = store.db.deleteFrom('push_subscriptions').where('login', '=', jti);
+    await store.commit({ statements: [row.compile(), notified.compile(), ...also] });
   };
 
   return {
@@ -143,6 +146,10 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       if (standing(jti) === undefined) throw parentEnded(); // ended during the write
       proofOf(session)?.renew();
       return clock.now() + STEP_UP_MS;
+    },
+    proofOf(jti) {
+      const session = standing(jti);
+      return session && proofOf(session);
     },
     run: (signal) =>
       runExpiry(

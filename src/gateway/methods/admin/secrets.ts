@@ -3,6 +3,7 @@ import type { secretsContracts } from '../../../../protocol/methods/admin/secret
 import type { Ids } from '../../../ids.ts';
 import { LOGIN_SECRET, MIN_SECRET_BYTES } from '../../auth/secrets.ts';
 import type { Handlers } from '../../call.ts';
+import { endNotificationsOfLogins } from '../../push/subscription-rows.ts';
 import type { Vault } from '../../secrets/vault.ts';
 
 export interface SecretsMethodDeps {
@@ -25,7 +26,8 @@ export const secretsMethods = ({
         'logins: the secret that signs logins comes from HEADGATE_JWT_SECRET; change it there and restart the daemon',
       );
     const replacing: Record<string, string> = logins ? { [LOGIN_SECRET]: ids.secret(MIN_SECRET_BYTES) } : {};
-    return toStatus(await vault.rotate(replacing, call.audited({ logins })));
+    const ended = logins ? [endNotificationsOfLogins()] : [];
+    return toStatus(await vault.rotate(replacing, [...ended, ...call.audited({ logins })]));
   },
 });
 

@@ -3,6 +3,7 @@ import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { subAgents } from './agents/sub-agent-schema.ts';
 import { backgroundCommands } from './background/background-schema.ts';
 import { channels, sentFiles } from './channels/channel-schema.ts';
+import { pushes } from './channels/push-schema.ts';
 import { consents } from './consents/consent-schema.ts';
 import { coordinators } from './coordinators/coordinator-schema.ts';
 import { copyDatabase } from './copy-database.ts';
@@ -108,6 +109,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 48, statements: channels },
   { version: 49, statements: sentFiles },
   { version: 50, statements: watchesOfChats },
+  { version: 51, statements: pushes },
 ];
 
 /**

@@ -57,6 +57,8 @@ export const AUDIT_ACTIONS = [
   'policy.create',
   'policy.delete',
   'policy.update',
+  'push.remove',
+  'push.subscribe',
   'role.assign',
   'role.create',
   'role.delete',

@@ -10,6 +10,7 @@ export class Arrival {
   readonly #consent = signal<ConsentResult | undefined>(undefined);
   #isNew = false;
   #place: Place | undefined;
+  #question: string | undefined;
 
   constructor(address: Pick<Browser, 'fragment' | 'search'>) {
     this.#address = address;
@@ -25,6 +26,12 @@ export class Arrival {
     return this.#isNew;
   }
 
+  /** What is shown first. */
+  get place(): 'agent' | 'inbox' | 'conversation' {
+    if (this.isFromNotification) return 'inbox';
+    return this.isFromConsent ? 'agent' : 'conversation';
+  }
+
   shown(): void {
     this.#isNew = false;
   }
@@ -36,12 +43,26 @@ export class Arrival {
     return place;
   }
 
+  /** Whether a notification led here. */
+  get isFromNotification(): boolean {
+    return this.#question !== undefined;
+  }
+
+  /** The question that a notification leads to, empty for none in particular; only the first call returns it. */
+  takeQuestion(): string | undefined {
+    const question = this.#question;
+    this.#question = undefined;
+    return question;
+  }
+
   /** Returns the code of a login link, and the problem of a login through a provider. */
   read(): { code: string | undefined; problem: string | undefined } {
     const { fragment, search } = this.#address;
     const code = findLoginCode(`#${fragment.read()}`);
     const place = findPlace(fragment.read());
-    if (code !== undefined || place !== undefined) fragment.clear();
+    const question = /^inbox(?:=([\w-]{1,128}))?$/.exec(fragment.read());
+    if (code !== undefined || place !== undefined || question !== null) fragment.clear();
+    if (question !== null) this.#question = question[1] ?? '';
     this.#place = place ?? this.#place; // kept until the login
     const text = search.read();
     const [problem, consent] = [findProviderProblem(text), findConsentResult(text)];

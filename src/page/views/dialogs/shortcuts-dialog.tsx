@@ -9,6 +9,10 @@ const IN_PLACE = [
   { keys: ['/'], does: 'List commands, at the start of a message' },
   { keys: ['Esc', 'Esc'], does: 'Stop the run' },
   { keys: ['↑', '↓'], does: 'Move through lists' },
+  { keys: ['J', 'K'], does: 'Next and previous, in the inbox' },
+  { keys: ['Y', 'N'], does: 'Approve or deny the focused question of the inbox' },
+  { keys: ['Enter'], does: 'Open the focused entry of the inbox' },
+  { keys: ['U'], does: 'Take back the approval that was just made with Y' },
   { keys: ['F2'], does: 'Rename the focused workstream' },
   { keys: ['Del'], does: 'Close the focused workstream' },
 ];

@@ -12,8 +12,12 @@ export function useLinks({ app, desk }: { app: App; desk: Desk }): void {
       if (place) desk.workstreams.visit(place).catch((error) => tell(desk, error));
     };
     const onChange = () => {
-      if (!location.hash.startsWith('#conversation=')) return; // a login link; main.tsx follows it
+      if (!/^#(conversation=|inbox)/.test(location.hash)) return; // a login link; main.tsx follows it
       app.arrival.read();
+      if (app.arrival.isFromNotification) {
+        desk.workstreams.shown.value = 'inbox';
+        void desk.inbox.read(); // then it goes to the question
+      }
       follow();
     };
     follow();

@@ -1,17 +1,24 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
+import type { Decided } from '../../state/approvals/rule-choices.ts';
 import { withModelVerdicts } from '../../state/conversation/late-verdicts.ts';
 import type { AskedApproval } from '../../state/inbox/inbox.ts';
+import { type InboxPanel, inboxPanelOf, toEntries } from '../../state/inbox/inbox-panel.ts';
+import type { Triage } from '../../state/inbox/triage.ts';
 import { tabName } from '../../state/tab.ts';
 import { toDistance, toLength } from '../../state/text/moment.ts';
 import { toTitle } from '../approvals/approval-card.tsx';
 import { QuestionBody } from '../approvals/question-body.tsx';
 import { Icon } from '../icons.tsx';
 import { Panel, toCount } from '../panel.tsx';
+import { LazyPiece } from '../parts/lazy-views.tsx';
+import { NOTIFY } from '../parts/parts.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
+import { ThingCard } from './thing-card.tsx';
+import { useTriage } from './use-triage.ts';
 
 /** So many are drawn at once: each measures how much of its calls fits. */
 const STEP = 20;
@@ -19,17 +26,25 @@ const STEP = 20;
 /** Every question of every workstream that waits for a decision. */
 export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   const { inbox } = desk;
-  useEffect(() => void inbox.read(), [inbox]);
+  const panel = inboxPanelOf(app, desk);
+  useEffect(() => void Promise.all([inbox.read(), panel.things.read()]), [inbox, panel]);
+  useTriage(panel.triage);
+  useLayoutEffect(() => focusAsked(app, inbox.waiting.value), [app, inbox.waiting.value]);
   const now = useNow(app.now); // read only where it is shown, so that a second draws nothing else
   const tabs = desk.workstreams.tabs.value;
   useEffect(() => void desk.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
   const most = useSignal(STEP);
   const waiting = inbox.waiting.value;
-  const left = (waiting?.length ?? 0) - most.value;
+  const entries = toEntries(waiting ?? [], panel.things.all.value, panel.triage.held.value?.key);
+  const left = entries.length - most.value;
   return (
     <Panel name="inbox" title="Inbox" count={toCount(waiting?.length, 'question')} desk={desk}>
-      <ReadingNotice of={[inbox.reading]} />
-      {waiting?.length === 0 && (
+      <LazyPiece part={NOTIFY} desk={desk}>
+        {({ NotifySection }) => <NotifySection app={app} desk={desk} />}
+      </LazyPiece>
+      <ReadingNotice of={[inbox.reading, panel.things.reading]} />
+      <TriageNotice triage={panel.triage} />
+      {waiting !== undefined && entries.length === 0 && (
         <div class="panel-none">
           <span class="mark big">
             <Icon name="check" />
@@ -39,9 +54,15 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
         </div>
       )}
       <ul aria-label="Questions">
-        {waiting?.slice(0, most.value).map((asked) => (
-          <InboxCard key={asked.approvalId} app={app} desk={desk} asked={asked} now={now} />
-        ))}
+        {entries
+          .slice(0, most.value)
+          .map((entry) =>
+            'asked' in entry ? (
+              <InboxCard key={entry.key} app={app} desk={desk} panel={panel} asked={entry.asked} now={now} />
+            ) : (
+              <ThingCard key={entry.key} desk={desk} panel={panel} thing={entry.thing} now={now} />
+            ),
+          )}
       </ul>
       {left > 0 && (
         <button
@@ -58,14 +79,41 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   );
 }
 
+/** What was decided with a key, while that can be taken back. */
+function TriageNotice({ triage }: { triage: Triage }) {
+  const held = triage.held.value;
+  const problem = triage.problem.value;
+  return (
+    <div class="undo-notice" role="status">
+      {held && (
+        <>
+          <span>{held.words}</span>
+          <button type="button" title="u" onClick={() => triage.undo()}>
+            Undo
+          </button>
+        </>
+      )}
+      {problem !== undefined && <span class="problem">{problem}</span>}
+    </div>
+  );
+}
+
+/** A notification leads to its question. */
+function focusAsked(app: App, waiting: readonly AskedApproval[] | undefined): void {
+  if (waiting === undefined) return;
+  const id = app.arrival.takeQuestion();
+  document.getElementById(`inbox-${id}`)?.closest('article')?.focus();
+}
+
 interface InboxCardProps {
   app: App;
   desk: Desk;
+  panel: InboxPanel;
   asked: AskedApproval;
   now: ReadonlySignal<number>;
 }
 
-function InboxCard({ app, desk, asked, now }: InboxCardProps) {
+function InboxCard({ app, desk, panel, asked, now }: InboxCardProps) {
   const problem = useSignal<string | undefined>(undefined);
   const card = useRef<HTMLLIElement>(null);
   const { approvalId, wsId, kind, budget, modelVerdicts } = asked;
@@ -75,11 +123,20 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const owner = tab && desk.owners.otherThan(app.who.value, tab.row.value);
   const question = { approvalId, question: kind, items, budget };
   const id = `inbox-${approvalId}`;
+  const decide = async (decided: Decided) => {
+    problem.value = undefined;
+    const next = neighbourOf(card.current);
+    if (panel.triage.isKey) {
+      const words = `${decided.approved ? 'Approved' : 'Denied'}: ${name}`;
+      panel.triage.hold({ key: approvalId, words, act: () => desk.inbox.decide(approvalId, decided) });
+    } else problem.value = await desk.inbox.decide(approvalId, decided);
+    if (problem.value === undefined) next?.focus();
+  };
   return (
     <li ref={card}>
       <article class="panel-row approval pending" aria-labelledby={id} tabIndex={-1}>
         <p class="inbox-line">
-          <button type="button" class="quiet" onClick={() => void desk.workstreams.show(wsId)}>
+          <button type="button" class="quiet" data-decision="open" onClick={() => void desk.workstreams.show(wsId)}>
             {name}
             <span class="hidden-text">: open the conversation</span>
           </button>
@@ -95,12 +152,7 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
               {toTitle(question)}
             </h2>
           }
-          decide={async (decided) => {
-            problem.value = undefined;
-            const next = neighbourOf(card.current);
-            problem.value = await desk.inbox.decide(approvalId, decided);
-            if (problem.value === undefined) next?.focus();
-          }}
+          decide={decide}
         />
         <p class="problem" role="alert">
           {problem.value}

@@ -1,0 +1,163 @@
+import { hash } from 'node:crypto';
+import webPush from 'web-push';
+import type { Clock } from '../../clock.ts';
+import { openPushKeys, type PushKeys } from '../../home/push-keys.ts';
+import type { Log } from '../../log.ts';
+import type { Holders, Standing } from '../auth/logins/standing.ts';
+import { mayDecide } from '../rights.ts';
+import { mayPerceive } from '../sharing/perception.ts';
+import type { PushSubscriptionTable } from '../store/schema/channels/push-schema.ts';
+import type { Store } from '../store/store.ts';
+import { GoneError, postNotice, toDeliveryError } from './post-notice.ts';
+import type { PushServices } from './push-services.ts';
+import { toNotice, type WaitingQuestion } from './question.ts';
+import { deleteSubscription, noteSent, readSubscriptions } from './subscription-rows.ts';
+import type { Target } from './target.ts';
+
+/** Push servers keep nothing for longer. */
+const MOST_TTL_SECS = 28 * 86_400;
+const LEAST_TTL_SECS = 60;
+
+export interface BrowserDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  services: PushServices;
+  holders: Pick<Holders, 'standing'>;
+  clock: Pick<Clock, 'now'>;
+  log: Pick<Log, 'info'>;
+}
+
+/** The message of a question, as the service worker of the page reads it (src/page/worker/). */
+export interface PushMessage {
+  /** Of the question: it replaces an earlier notification about it. Absent: a test. */
+  id?: string;
+  /** The conversation. */
+  ws?: string;
+  title?: string;
+  body?: string;
+  /** The notification may have buttons that decide. */
+  act?: true;
+  /** The question does not wait any more. */
+  gone?: true;
+}
+
+/** Notifications of browsers, encrypted so that push servers cannot read them (RFC 8291), and signed (RFC 8292). */
+export class Browsers {
+  readonly #deps: BrowserDeps;
+  #keys: Promise<PushKeys> | undefined;
+
+  constructor(deps: BrowserDeps) {
+    this.#deps = deps;
+  }
+
+  keys(): Promise<PushKeys> {
+    this.#keys ??= openPushKeys(this.#deps.services.home, webPush.generateVAPIDKeys).catch((error: unknown) => {
+      this.#keys = undefined; // once the file is mended, it works without a restart
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  /** The browsers of those who may decide about the question, and perceive it. */
+  async targetsOf(question: WaitingQuestion): Promise<Target[]> {
+    const rows = await this.standing();
+    return rows.flatMap(([row, standing]) =>
+      mayDecide(standing) && mayPerceive(standing, question.of) ? [this.#toTarget(row)] : [],
+    );
+  }
+
+  /** Those whose credentials stand; the others are removed. */
+  async standing(principalId?: string): Promise<(readonly [PushSubscriptionTable, Standing])[]> {
+    const { store, holders } = this.#deps;
+    const all = (await readSubscriptions(store, principalId)).map((row) => [row, holders.standing(row)] as const);
+    const gone = all.flatMap(([row, standing]) => (standing ? [] : [deleteSubscription(row.subscription_id)]));
+    if (gone.length > 0) await store.commit({ statements: gone });
+    return all.flatMap(([row, standing]) => (standing ? [[row, standing] as const] : []));
+  }
+
+  /** Throws DeliveryError. A server that does not know the browser any more removes it. */
+  async send(
+    row: PushSubscriptionTable,
+    message: PushMessage,
+    { signal, ttlSecs = LEAST_TTL_SECS }: { signal: AbortSignal; ttlSecs?: number },
+  ): Promise<void> {
+    const { store, services, clock, log } = this.#deps;
+    const { headers, body } = toRequest(row, message, {
+      ...(await this.keys()),
+      subject: services.settings().contact,
+      ttlSecs,
+    });
+    try {
+      await postNotice(services.publicFetch, row.endpoint, {
+        method: 'POST',
+        headers: toHeaders(headers),
+        body: body === null ? null : Uint8Array.from(body),
+        signal,
+      });
+    } catch (error) {
+      const { subscription_id: id } = row;
+      const isGone = error instanceof GoneError;
+      if (isGone) log.info({ subscriptionId: id, to: hostOf(row) }, 'a browser gets no notifications any more');
+      await store.commit({
+        statements: [isGone ? deleteSubscription(id) : noteSent(id, { problem: toDeliveryError(error).message })],
+      });
+      throw error;
+    }
+    await store.commit({ statements: [noteSent(row.subscription_id, { last_sent_ms: clock.now() })] });
+  }
+
+  #toTarget(row: PushSubscriptionTable): Target {
+    const { holders, clock } = this.#deps;
+    return {
+      name: `${row.subscription_id} at ${hostOf(row)}`,
+      ask: async (question, signal) => {
+        const standing = holders.standing(row); // it may have ended since the last attempt
+        if (standing === undefined || !mayDecide(standing) || !mayPerceive(standing, question.of)) return;
+        const ttlSecs = ttlOf(question.approval.expiresAtMs - clock.now());
+        await this.send(row, toMessage(question, row, standing), { signal, ttlSecs });
+      },
+      // Without a content, a message cannot say what it takes back.
+      ...(row.content !== 'none' && {
+        withdraw: async ({ approval }: WaitingQuestion, signal: AbortSignal) => {
+          if (holders.standing(row) !== undefined)
+            await this.send(row, { id: approval.approvalId, gone: true }, { signal });
+        },
+      }),
+    };
+  }
+}
+
+/** An expired login gets no texts: it may be somebody else who looks at the screen. */
+function toMessage(question: WaitingQuestion, row: PushSubscriptionTable, standing: Standing): PushMessage {
+  const { approvalId: id, wsId: ws } = question.approval;
+  const content = row.content === 'full' && standing.isLoggedIn ? 'full' : 'title';
+  const { title, body, isWhole } = toNotice(question, content);
+  return { id, ws, title, ...(body !== undefined && { body }), ...(isWhole && standing.isFresh && { act: true }) };
+}
+
+function toRequest(
+  { content, endpoint, p256dh, auth }: PushSubscriptionTable,
+  message: PushMessage,
+  { publicKey, privateKey, subject, ttlSecs }: PushKeys & { subject: string; ttlSecs: number },
+) {
+  const to = { endpoint, keys: { p256dh, auth } };
+  const options: webPush.RequestOptions = {
+    vapidDetails: { subject, publicKey, privateKey },
+    TTL: ttlSecs,
+    urgency: 'high',
+    // What the server still holds for the browser is replaced.
+    ...(message.id !== undefined && { topic: hash('sha256', message.id, 'base64url').slice(0, 32) }),
+  };
+  return content === 'none'
+    ? webPush.generateRequestDetails(to, null, options)
+    : webPush.generateRequestDetails(to, JSON.stringify(message), options);
+}
+
+const ttlOf = (leftMs: number): number => Math.min(MOST_TTL_SECS, Math.max(LEAST_TTL_SECS, Math.floor(leftMs / 1_000)));
+
+/** The length is for the one who sends it to say. */
+const toHeaders = (headers: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (name === 'Content-Length' ? [] : [[name, String(value)]])),
+  );
+
+export const hostOf = ({ endpoint }: Pick<PushSubscriptionTable, 'endpoint'>): string => new URL(endpoint).host;

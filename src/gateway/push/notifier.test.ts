@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { DeliveryError } from '../channels/channel.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
+import { Notifier } from './notifier.ts';
+import type { WaitingQuestion } from './question.ts';
+
+const QUESTION: WaitingQuestion = {
+  approval: {
+    ...{ approvalId: 'a1', wsId: 'w', sessionKey: 'main', kind: 'tools', items: [] },
+    expiresAtMs: 9_000_000,
+  },
+  of: OF_EVERYONE,
+  place: 'harbour',
+};
+
+/** A target that refuses the first messages like this. */
+function setUp({ refusals = [] as Error[], delayMs = 0, canWithdraw = true } = {}) {
+  const clock = fakeClock();
+  const log = recordingLog();
+  const sent: string[] = [];
+  const send = (what: string) => async () => {
+    sent.push(`${what} at ${clock.now() / 1000}`);
+    const refusal = refusals.shift();
+    if (refusal) throw refusal;
+  };
+  const target = { name: 'phone', ask: send('ask'), ...(canWithdraw && { withdraw: send('withdraw') }) };
+  const notifier = new Notifier({ targetsOf: async () => [target], delayMs: () => delayMs, clock, log });
+  return { clock, log, sent, notifier };
+}
+
+const busy = (retryAfterMs?: number) => new DeliveryError('HTTP 429', { retryable: true, retryAfterMs });
+
+test('a question that is decided before the delay is over reaches nobody', async () => {
+  const { clock, sent, notifier } = setUp({ delayMs: 10_000 });
+  notifier.asked(QUESTION);
+  await clock.advance(9_999);
+  notifier.decided('a1');
+  await clock.advance(60_000);
+  assert.deepEqual(sent, []);
+});
+
+test('a question is told once, also if a restart asks it again, and taken back when it is decided', async () => {
+  const { clock, sent, notifier } = setUp({ delayMs: 10_000 });
+  notifier.asked(QUESTION);
+  notifier.asked(QUESTION);
+  await clock.advance(10_000);
+  notifier.decided('a1');
+  notifier.decided('a1');
+  await clock.advance(60_000);
+  assert.deepEqual(sent, ['ask at 10', 'withdraw at 10']);
+});
+
+test('a target that takes nothing back is not asked to', async () => {
+  const { clock, sent, notifier } = setUp({ canWithdraw: false });
+  notifier.asked(QUESTION);
+  await clock.advance(0);
+  notifier.decided('a1');
+  await clock.advance(60_000);
+  assert.deepEqual(sent, ['ask at 0']);
+});
+
+test('temporary refusals are tried again, later each time, and not before the server wants', async () => {
+  const { clock, sent, notifier } = setUp({ refusals: [busy(), new Error('no route'), busy(30_000), busy()] });
+  notifier.asked(QUESTION);
+  await clock.advance(120_000);
+  assert.deepEqual(sent, ['ask at 0', 'ask at 1', 'ask at 3', 'ask at 33', 'ask at 41']);
+});
+
+test('nothing is tried again after the decision, and what may have arrived is taken back', async () => {
+  const { clock, sent, notifier } = setUp({ refusals: [busy(30_000)] });
+  notifier.asked(QUESTION);
+  await clock.advance(29_999);
+  notifier.decided('a1');
+  await clock.advance(120_000);
+  assert.deepEqual(sent, ['ask at 0', 'withdraw at 29.999']);
+});
+
+test('a permanent refusal, and the tenth temporary one, are logged and end it', async () => {
+  const gone = setUp({ refusals: [new DeliveryError('HTTP 403', { retryable: false })] });
+  gone.notifier.asked(QUESTION);
+  await gone.clock.advance(3_600_000);
+  assert.deepEqual(gone.sent, ['ask at 0']);
+  const down = setUp({ refusals: Array.from({ length: 20 }, () => busy()) });
+  down.notifier.asked(QUESTION);
+  await down.clock.advance(24 * 3_600_000);
+  assert.equal(down.sent.length, 10);
+  assert.deepEqual(down.log.fields, [{ to: 'phone', attempt: 10, problem: 'HTTP 429' }]);
+});
+
+test('when the daemon stops, waits end', async () => {
+  const { clock, sent, notifier } = setUp({ refusals: [busy(), busy()] });
+  notifier.asked(QUESTION);
+  await clock.advance(0);
+  await notifier.close();
+  await clock.advance(60_000);
+  assert.deepEqual(sent, ['ask at 0']);
+});
