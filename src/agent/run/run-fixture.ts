@@ -44,6 +44,8 @@ export type Turn = ModelPart[] | ((request: ModelRequest, signal: AbortSignal) =
 
 export interface FixtureOptions {
   turns?: Turn[];
+  /** Of the model. */
+  price?: Price;
   /** Answers every request, instead of `turns`. */
   answer?(request: ModelRequest): ModelPart[];
   tools?: Record<string, FakeTool>;
@@ -268,7 +270,7 @@ function countOf({ usage, contextWindow, afterSeq }: NonNullable<Step['usage']>)
 }
 
 function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model {
-  const { turns = [], answer, contextWindow = 1_000 } = options;
+  const { turns = [], answer, contextWindow = 1_000, price } = options;
   return {
     alias: 'scripted',
     provider: 'test',
@@ -276,6 +278,7 @@ function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model
     family: 'test',
     fallback: [],
     contextWindow,
+    ...(price && { price }),
     async *stream(request, signal) {
       requests.push({ ...request, messages: [...request.messages] });
       const turn = answer?.(request) ?? turns[requests.length - 1] ?? answerOf('done');

@@ -19,10 +19,16 @@ export const NEW_WORKSTREAM = 'new';
 const PICKINGS: Readonly<Record<string, (client: Client) => Promise<Picking>>> = {
   '/model': async (client) => {
     const { models } = await client.call('models.list', {});
-    const choices = models.map(({ id, name, provider, isDefault }) => ({
+    const choices = models.map(({ id, name, provider, price, isDefault }) => ({
       value: `/model ${id}`,
       label: id,
-      detail: [name === '' ? provider : `${provider}/${name}`, isDefault ? 'default' : ''].filter(Boolean).join(', '),
+      detail: [
+        name === '' ? provider : `${provider}/${name}`,
+        price === undefined ? '' : `${toPriceWords(price)} per million tokens`,
+        isDefault ? 'default' : '',
+      ]
+        .filter(Boolean)
+        .join(', '),
     }));
     return { title: 'Model of this workstream', choices, becomes: 'send' };
   },
