@@ -18,7 +18,6 @@ import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import { listPrice, type SourcedPrice } from './prices/list-prices.ts';
-import type { Price } from './prices/price.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { askWhileAway, circuitOpen } from './retrying/away.ts';

@@ -166,7 +166,13 @@ test('a continuation that the provider refuses leaves the text as it is', async 
     ],
   });
   assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: 'Once upon' });
-  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'Once upon', toolCalls: [], partial: true, spent });
+  assert.deepEqual(fixture.messages.at(-1), {
+    role: 'assistant',
+    content: 'Once upon',
+    toolCalls: [],
+    partial: true,
+    spent,
+  });
   assert.deepEqual(fixture.log.lines, [['warn', 'an answer that was cut off could not be continued']]);
 });
 

@@ -90,7 +90,7 @@ test('a new stream begins with connected and the history, whose id is its cursor
     },
   });
   const created_ms = 1_000_000;
-  const tokens = { input_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, output_tokens: 0 };
+  const tokens = { input_tokens: 70, cache_read_tokens: 0, cache_write_tokens: 0, output_tokens: 30 };
   const spent = { model: 'puppet/puppet', ...tokens, duration_ms: 0 };
   assert.deepEqual(history, {
     id: stream.cursor(after),

@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import { toPriceWords } from '../../../../protocol/text/spending-words.ts';
 import type { Choice } from './picker.ts';
 
 /** What a person chooses from a list. */
