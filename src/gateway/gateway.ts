@@ -82,7 +82,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     global.noteHealth(summary);
   });
   const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
-  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, samples, idempotency, cluster, chats });
+  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats });
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,

@@ -35,7 +35,7 @@ function setUp() {
     channels: { look: async () => undefined, rows: () => [...channels], notices: () => [] },
     storePath: '/home/ada/.headgate/headgate.db',
     heartbeats: { everySeconds: 0 },
-    samples: { note: (look) => void looks.push(look) },
+    samples: { note: (look) => void looks.push(look), list: () => [] },
     publish: ({ status }) => void published.push([status, health.version()]),
     clock,
   });
@@ -83,6 +83,20 @@ test('a summary is published at the start and every minute, each with its own ve
     ['ok', 2],
     ['ok', 3],
     ['ok', 4],
+  ]);
+  stop();
+  await ended;
+});
+
+test('each look is kept for the history, with how late it came', async () => {
+  const parts = setUp();
+  const { stop, ended } = running(parts);
+  await parts.clock.advance(0);
+  parts.backend.circuitState = 'open';
+  await parts.clock.advance(2_000);
+  assert.deepEqual(parts.looks, [
+    { lateMs: 0, circuit: 'closed', store: 'ok' },
+    { lateMs: 0, circuit: 'open', store: 'ok' },
   ]);
   stop();
   await ended;

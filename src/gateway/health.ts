@@ -1,4 +1,4 @@
-import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { HealthSample, HealthSummary } from '../../protocol/methods/health.ts';
 import type { Notice } from '../../protocol/notice.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
@@ -30,7 +30,7 @@ export interface HealthDeps {
   storePath: string;
   heartbeats: { readonly everySeconds: number };
   /** Keeps what each look has found. */
-  samples: Pick<HealthSamples, 'note'>;
+  samples: Pick<HealthSamples, 'note' | 'list'>;
   /** Sends the summary to all clients that may see it. */
   publish(summary: HealthSummary): void;
   clock: Clock;
@@ -64,6 +64,11 @@ export class Health {
   async current(): Promise<HealthSummary> {
     await this.#deps.channels.look();
     return this.summary();
+  }
+
+  /** The last day, oldest first. */
+  history(stepMinutes: number): HealthSample[] {
+    return this.#deps.samples.list(stepMinutes);
   }
 
   summary(): HealthSummary {

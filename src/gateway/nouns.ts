@@ -39,7 +39,6 @@ import { wstemplateMethods } from './methods/templates/wstemplate.ts';
 import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
-import type { HealthSamples } from './metrics/health-samples.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
 import type { ChannelNouns } from './nouns/channel-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
@@ -97,7 +96,6 @@ interface SharedWithSockets {
   broadcast: Broadcast;
   presence: Presence;
   health: Health;
-  samples: HealthSamples;
   idempotency: Idempotency;
   cluster: Cluster;
   chats: ChannelNouns;
@@ -112,7 +110,7 @@ interface SharedWithSockets {
 export function joinNouns(
   deps: NounDeps,
   conversations: Conversations,
-  { broadcast, presence, health, samples, idempotency, cluster, chats }: SharedWithSockets,
+  { broadcast, presence, health, idempotency, cluster, chats }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, outputChecks, live, auth } = deps;
@@ -157,7 +155,7 @@ export function joinNouns(
     },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
     events: { methods: eventsMethods({ workstreams, snapshots, events }) },
-    health: { methods: healthMethods({ health, samples }), run: (signal) => health.run(signal) },
+    health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },

@@ -272,10 +272,7 @@ function countOf({ usage, contextWindow, afterSeq }: NonNullable<Step['usage']>)
 function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model {
   const { turns = [], answer, contextWindow = 1_000, price } = options;
   return {
-    alias: 'scripted',
-    provider: 'test',
-    modelId: 'scripted',
-    family: 'test',
+    ...{ alias: 'scripted', provider: 'test', modelId: 'scripted', family: 'test' },
     fallback: [],
     contextWindow,
     ...(price && { price }),

@@ -7,7 +7,8 @@ import { pastRuns, plannedRuns } from './calendar.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const every = (id: string, everyMs: number): Job => someJob({ id, name: id, schedule: { kind: 'every', everyMs, anchorMs: 0 } });
+const every = (id: string, everyMs: number): Job =>
+  someJob({ id, name: id, schedule: { kind: 'every', everyMs, anchorMs: 0 } });
 const planned = (jobs: readonly Job[], range: { fromMs: number; untilMs: number }, firstMs = HOUR_MS) =>
   plannedRuns({ jobs, nextRunMs: () => firstMs }, range);
 
@@ -40,19 +41,19 @@ test('of ten thousand jobs, the earliest thousand runs are shown', async () => {
 
 test('recorded runs have their state, and the name of a job that still exists', async () => {
   await using store = await tempStore();
-  const row = (jobId: string, atMs: number, status: string, endedMs: number | null) => ({
+  const row = (jobId: string, status: string, [atMs, endedMs]: [number, number | null]) => ({
     sql: `INSERT INTO cron_occurrences (job_id, scheduled_ms, through_ms, count, trigger, status, attempts, ended_ms,
             owner, epoch, lease_ms) VALUES (?, ?, ?, 1, 'schedule', ?, 1, ?, 'n', 1, 0)`,
     parameters: [jobId, atMs, atMs, status, endedMs],
   });
   await store.commit({
     statements: [
-      row('known', 10, 'ok', 20),
-      row('known', 30, 'error', 35),
-      row('known', 50, 'started', null),
-      row('gone', 40, 'missed', 45),
-      row('known', 5, 'ok', 8), // before the range
-      row('known', 99, 'ok', 120), // after it
+      row('known', 'ok', [10, 20]),
+      row('known', 'error', [30, 35]),
+      row('known', 'started', [50, null]),
+      row('gone', 'missed', [40, 45]),
+      row('known', 'ok', [5, 8]), // before the range
+      row('known', 'ok', [99, 120]), // after it
     ],
   });
   const { runs, truncated } = await pastRuns(store, { fromMs: 10, untilMs: 90 }, (id) =>

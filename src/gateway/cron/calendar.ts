@@ -33,7 +33,10 @@ interface Planned {
 }
 
 /** The runs that the scheduler has planned in a range: the earliest of all jobs. */
-export async function plannedRuns({ jobs, nextRunMs }: Planned, { fromMs, untilMs }: CalendarRange): Promise<CalendarRuns> {
+export async function plannedRuns(
+  { jobs, nextRunMs }: Planned,
+  { fromMs, untilMs }: CalendarRange,
+): Promise<CalendarRuns> {
   let runs: CronCalendarRun[] = [];
   let endMs = untilMs;
   let truncated = false;
@@ -57,15 +60,18 @@ function timesOf(job: Job, firstMs: number | undefined, { fromMs, untilMs }: Cal
   const times: CronCalendarRun[] = [];
   const { id: jobId, name, schedule } = job;
   const after = (ms: number) => (schedule.kind === 'at' ? undefined : nextOf(schedule, ms));
+  const dayOf = (ms: number) => Math.floor((ms - fromMs) / DAY_MS);
   let atMs = firstMs !== undefined && firstMs < fromMs ? after(fromMs - 1) : firstMs;
+  let shown = 0;
   while (atMs !== undefined && atMs < untilMs) {
-    const dayEndMs = fromMs + (Math.floor((atMs - fromMs) / DAY_MS) + 1) * DAY_MS;
-    for (let shown = 1; atMs !== undefined && atMs < Math.min(dayEndMs, untilMs); shown += 1) {
-      const next = after(atMs);
-      const isMore: boolean = shown === PER_DAY && next !== undefined && next < dayEndMs;
-      times.push({ jobId, name: name ?? jobId, atMs, state: 'planned', ...(isMore && { more: true }) });
-      atMs = isMore ? after(dayEndMs - 1) : next;
-    }
+    const day = dayOf(atMs);
+    const next = after(atMs);
+    const isSameDay = next !== undefined && dayOf(next) === day;
+    shown += 1;
+    const more = isSameDay && shown === PER_DAY;
+    times.push({ jobId, name: name ?? jobId, atMs, state: 'planned', ...(more && { more: true as const }) });
+    if (!isSameDay || more) shown = 0;
+    atMs = more ? after(fromMs + (day + 1) * DAY_MS - 1) : next;
   }
   return times;
 }

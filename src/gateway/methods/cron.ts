@@ -145,7 +145,11 @@ async function calendarOf(range: Params<'cron.calendar'>, deps: CronMethodDeps):
     ? await plannedRuns({ jobs: listed, nextRunMs: (id) => scheduler.nextRunMs(id) }, range)
     : { runs: [], truncated: false };
   const truncated = past.truncated || planned.truncated;
-  return { tz: deps.hostTimeZone, runs: [...past.runs, ...planned.runs], ...(truncated && { truncated: true as const }) };
+  return {
+    tz: deps.hostTimeZone,
+    runs: [...past.runs, ...planned.runs],
+    ...(truncated && { truncated: true as const }),
+  };
 }
 
 async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethodDeps): Promise<Result<'cron.explain'>> {

@@ -9,7 +9,11 @@ function setUp() {
   const clock = fakeClock(10 * MINUTE_MS);
   let written: (seconds: number) => void = () => undefined;
   let busy = 0;
-  const store = { onWritten: (listener: typeof written) => void (written = listener) };
+  const store = {
+    onWritten(listener: typeof written) {
+      written = listener;
+    },
+  };
   const samples = new HealthSamples({ clock, store }, () => busy);
   return {
     clock,

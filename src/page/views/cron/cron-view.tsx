@@ -14,6 +14,7 @@ import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
 import { CronJobCard } from './cron-job-card.tsx';
+import { Calendar } from './job-calendar.tsx';
 import { JobDialog } from './job-dialog.tsx';
 
 adoptStyles(styles);
@@ -56,6 +57,7 @@ export function CronView({ app, desk, overlay }: CronViewProps) {
       {board.switchedOffBy.value.length > 0 && <SwitchedOff by={board.switchedOffBy.value} />}
       <Alerts jobs={jobs ?? []} />
       {jobs?.length === 0 && <NoJobs mayChange={mayChange} />}
+      {jobs && jobs.length > 0 && <Calendar app={app} desk={desk} />}
       <ul>
         {jobs?.map((job) => (
           <CronJobCard key={job.id} app={app} desk={desk} job={job} now={now} words={words} onEdit={() => edit(job)} />
