@@ -3,7 +3,7 @@ import type { PastRuling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { Attachment, HistoryMessage, HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { isPlainRuling } from '../../../protocol/text/rule-words.ts';
-import { addSpending, toSpendingWords } from '../../../protocol/text/spending-words.ts';
+import { addSpending, toSpendingWords } from '../../../protocol/text/spending/spending-words.ts';
 import {
   findTodo,
   isOpenTodo,

@@ -4,7 +4,7 @@ import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
-import { addSpending } from '../../../protocol/text/spending-words.ts';
+import { addSpending } from '../../../protocol/text/spending/spending-words.ts';
 import type { Here } from '../local-time.ts';
 import {
   type Question,

@@ -63,7 +63,7 @@ test('a message shows when it was sent, and the last answer of a run when it was
   const lines = open(true).tell(...events);
   assert.equal(lines[0], '› build it (from another client) · 2026-12-23 19:05');
   assert.deepEqual(lines.slice(-2), ['Built.', '19:06 · 5.0 s · claude-opus-5 · $0.0300']);
-  assert.equal(lines.filter((line) => /^\d\d:\d\d$/.test(line)).length, 1);
+  assert.equal(lines.filter((line) => /^\d\d:\d\d /.test(line)).length, 1);
   const piped = open(false).tell(...events);
   assert.deepEqual([piped[0], piped.at(-1)], ['› build it (from another client)', 'Built.']);
 });

@@ -55,11 +55,14 @@ export async function plannedRuns(
 const earliest = (runs: CronCalendarRun[]): CronCalendarRun[] =>
   runs.sort((one, other) => one.atMs - other.atMs).slice(0, MOST);
 
+const timeAfter = ({ schedule }: Job, ms: number): number | undefined =>
+  schedule.kind === 'at' ? undefined : nextOf(schedule, ms);
+
 /** A few times of each day. */
 function timesOf(job: Job, firstMs: number | undefined, { fromMs, untilMs }: CalendarRange): CronCalendarRun[] {
   const times: CronCalendarRun[] = [];
-  const { id: jobId, name, schedule } = job;
-  const after = (ms: number) => (schedule.kind === 'at' ? undefined : nextOf(schedule, ms));
+  const { id: jobId, name = jobId } = job;
+  const after = (ms: number) => timeAfter(job, ms);
   const dayOf = (ms: number) => Math.floor((ms - fromMs) / DAY_MS);
   let atMs = firstMs !== undefined && firstMs < fromMs ? after(fromMs - 1) : firstMs;
   let shown = 0;
@@ -69,7 +72,7 @@ function timesOf(job: Job, firstMs: number | undefined, { fromMs, untilMs }: Cal
     const isSameDay = next !== undefined && dayOf(next) === day;
     shown += 1;
     const more = isSameDay && shown === PER_DAY;
-    times.push({ jobId, name: name ?? jobId, atMs, state: 'planned', ...(more && { more: true as const }) });
+    times.push({ jobId, name, atMs, state: 'planned', ...(more && { more: true as const }) });
     if (!isSameDay || more) shown = 0;
     atMs = more ? after(fromMs + (day + 1) * DAY_MS - 1) : next;
   }

@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ModelRow } from '../../../protocol/methods/models.ts';
-import { toPriceWords } from '../../../protocol/text/spending-words.ts';
+import { toPriceWords } from '../../../protocol/text/spending/spending-words.ts';
 
 /** The models that the daemon knows. */
 export interface ModelChoices {

@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import { toPriceWords } from '../../../../protocol/text/spending-words.ts';
+import { toPriceWords } from '../../../../protocol/text/spending/spending-words.ts';
 import type { Choice } from './picker.ts';
 
 /** What a person chooses from a list. */

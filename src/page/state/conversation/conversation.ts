@@ -15,7 +15,7 @@ import type {
   StreamEventOf,
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
-import { addSpending } from '../../../../protocol/text/spending-words.ts';
+import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { withAgent } from '../agents/agent-list.ts';
 import { withCommand } from '../background/background.ts';

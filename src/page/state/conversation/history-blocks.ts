@@ -1,5 +1,5 @@
 import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
-import { addSpending } from '../../../../protocol/text/spending-words.ts';
+import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
 import { readTodo, TODO_TOOL, toTodoWords } from '../../../../protocol/text/todo-words.ts';
 import { type Block, isStored, isTool, replaceLast, type ToolBlock } from './blocks.ts';
 import { hasText, type Unshown, unshownAfter } from './spent.ts';

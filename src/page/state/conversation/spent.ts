@@ -1,6 +1,6 @@
 import type { AnswerSpending } from '../../../../protocol/events/answer-spending.ts';
 import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
-import { addSpending } from '../../../../protocol/text/spending-words.ts';
+import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
 import type { Block } from './blocks.ts';
 
 /** What answers without text took since the last block that shows a sum. They only call tools, so nothing else shows it. */

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { toSpendingWords, toTokenWords } from '../../../../protocol/text/spending-words.ts';
+import { toSpendingWords, toTokenWords } from '../../../../protocol/text/spending/spending-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { decidedNames } from '../../state/approvals/decided-names.ts';
 import type { AskedTurn } from '../../state/conversation/asked-turn.ts';

@@ -14,7 +14,7 @@ import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
 import { CronJobCard } from './cron-job-card.tsx';
-import { Calendar } from './job-calendar.tsx';
+import { Calendar } from './calendar-panel.tsx';
 import { JobDialog } from './job-dialog.tsx';
 
 adoptStyles(styles);

@@ -1,5 +1,5 @@
-import type { AnswerSpending } from '../events/answer-spending.ts';
-import type { ModelPrice } from '../methods/models.ts';
+import type { AnswerSpending } from '../../events/answer-spending.ts';
+import type { ModelPrice } from '../../methods/models.ts';
 
 type Spent = AnswerSpending | undefined;
 
