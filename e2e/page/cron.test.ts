@@ -59,7 +59,9 @@ test('an empty schedule view says what to do; a job is added with a preview of i
   await page.locator('.calendar summary').click();
   await button(page, 'Later').click(); // this week may be over for the job
   await page.locator('.calendar-run', { hasText: 'plants planned' }).first().waitFor();
-  await page.getByText(/^Times in .*A job may have a time zone of its own\.$|^Times in .*, as in this browser/).waitFor();
+  await page
+    .getByText(/^Times in .*A job may have a time zone of its own\.$|^Times in .*, as in this browser/)
+    .waitFor();
   await button(page, 'List').click();
   await page.locator('.calendar-days.as-list').waitFor();
   await assertAccessible(page, 'schedule with a job');

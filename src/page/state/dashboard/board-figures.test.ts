@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HealthSample } from '../../../../protocol/methods/health.ts';
-import { firstOf, placeOf, toColumns, toFacts, toHours } from './board-figures.ts';
+import { daysBefore, firstOf, placeOf, toColumns, toFacts, toHours } from './board-figures.ts';
 
 const sample = (minute: number, more: Partial<HealthSample> = {}): HealthSample => ({
   ...{ atMs: minute * 60_000, lagMs: 1, busy: 0.1, circuit: 'closed', store: 'ok' },
@@ -24,6 +24,14 @@ test('columns are as high as their values, and something is never drawn like not
     { x: 31, width: 8, height: 1 },
   ]);
   assert.deepEqual(toColumns([], { width: 40, height: 20 }), []);
+});
+
+test('a chart of days has a week at least', () => {
+  assert.deepEqual(daysBefore(['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05']), [
+    '2026-02-27',
+    '2026-02-28',
+  ]);
+  assert.deepEqual([daysBefore(Array.from({ length: 8 }, () => '2026-03-01')), daysBefore([])], [[], []]);
 });
 
 test('a time has its place in the last day', () => {

@@ -59,6 +59,17 @@ export function toColumns(values: readonly number[], { width, height }: { width:
   }));
 }
 
+/** A week at least, so that the first day of use is not as wide as the chart. */
+const LEAST_DAYS = 7;
+
+/** The days before the first one that a chart shows, too. */
+export function daysBefore(keys: readonly string[]): string[] {
+  const first = Date.parse(keys[0] ?? '');
+  const missing = Number.isNaN(first) ? 0 : Math.max(0, LEAST_DAYS - keys.length);
+  const dayOf = (index: number) => new Date(first - (missing - index) * DAY_MS).toISOString().slice(0, 10);
+  return Array.from({ length: missing }, (_, index) => dayOf(index));
+}
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 

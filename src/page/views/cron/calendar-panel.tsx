@@ -72,7 +72,7 @@ function Day({ day: { startMs, runs } }: { day: CalendarDay }) {
   const start = new Date(startMs);
   return (
     <li>
-      <h3>{start.toLocaleDateString(undefined, { weekday: 'short', month: 'short', day: 'numeric' })}</h3>
+      <h2>{start.toLocaleDateString(undefined, { weekday: 'short', month: 'short', day: 'numeric' })}</h2>
       {runs.length === 0 ? (
         <p class="soft">no runs</p>
       ) : (

@@ -13,8 +13,8 @@ import { Panel, toCount } from '../panel.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
-import { CronJobCard } from './cron-job-card.tsx';
 import { Calendar } from './calendar-panel.tsx';
+import { CronJobCard } from './cron-job-card.tsx';
 import { JobDialog } from './job-dialog.tsx';
 
 adoptStyles(styles);

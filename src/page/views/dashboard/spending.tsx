@@ -1,6 +1,13 @@
 import type { App, Desk } from '../../state/app.ts';
+import { daysBefore } from '../../state/dashboard/board-figures.ts';
 import type { Dashboard } from '../../state/dashboard/dashboard.ts';
-import { groupingsFor, REPORT_DAYS, type Report, type ReportGrouping } from '../../state/usage/usage-report.ts';
+import {
+  groupingsFor,
+  REPORT_DAYS,
+  type Report,
+  type ReportGrouping,
+  type ReportUnit,
+} from '../../state/usage/usage-report.ts';
 import { Budgets, BY, Choice, DAYS, nameOfKey, UNITS, UsageTable } from '../usage/usage-table.tsx';
 import { ColumnChart } from './column-chart.tsx';
 
@@ -88,25 +95,30 @@ function Today({ report }: { report: Report }) {
   return <p class="board-lead">{`Today (UTC): $${spent.toFixed(2)}, ${tokens.toLocaleString('en-US')} tokens`}</p>;
 }
 
-function DayChart({ report: { rows }, unit }: { report: Report; unit: 'tokens' | 'usd' }) {
-  const values = rows.map((row) => (unit === 'usd' ? row.costUsd : row.inputTokens + row.outputTokens));
+function DayChart({ report: { rows }, unit }: { report: Report; unit: ReportUnit }) {
+  const before = daysBefore(rows.map(({ key }) => key));
+  const days = [...before, ...rows.map(({ key }) => key)];
+  const values = [...before.map(() => 0), ...rows.map((row) => amountIn(row, unit))];
   const words = (value: number) =>
     unit === 'usd' ? `$${value.toFixed(2)}` : `${value.toLocaleString('en-US')} tokens`;
   return (
     <ColumnChart
       title={unit === 'usd' ? 'US$ per day (UTC)' : 'Tokens per day (UTC)'}
       values={values}
-      words={(index) => `${rows[index]?.key}: ${words(values[index] ?? 0)}`}
+      words={(index) => `${days[index]}: ${words(values[index] ?? 0)}`}
       most={words(Math.max(...values))}
-      from={rows[0]?.key ?? ''}
-      until={rows.at(-1)?.key ?? ''}
+      from={days[0] ?? ''}
+      until={days.at(-1) ?? ''}
     />
   );
 }
 
+const amountIn = (row: Report['rows'][number], unit: ReportUnit): number =>
+  unit === 'usd' ? row.costUsd : row.inputTokens + row.outputTokens;
+
 /** The rows that used most; the sum stays that of all. */
-function mostOf(report: Report, unit: 'tokens' | 'usd'): Report {
+function mostOf(report: Report, unit: ReportUnit): Report {
   const amountOf = (row: Report['rows'][number]) => (unit === 'usd' ? row.costUsd : row.inputTokens + row.outputTokens);
-  const rows = report.rows.toSorted((one, other) => amountOf(other) - amountOf(one)).slice(0, MOST_ROWS);
+  const rows = report.rows.toSorted((one, other) => amountIn(other, unit) - amountIn(one, unit)).slice(0, MOST_ROWS);
   return { ...report, rows, truncated: false };
 }
