@@ -126,7 +126,7 @@ test('the dashboard shows what runs, today against the budgets, charts with tabl
   await page.getByRole('heading', { name: 'Dashboard', level: 1 }).waitFor();
   await page.getByText('Nothing runs. A message in a workstream').waitFor();
   await page.getByText(/^Today \(UTC\): \$\d+\.\d\d, [\d,]+ tokens$/).waitFor();
-  await page.locator('.chart rect').first().waitFor();
+  await page.locator('.chart rect:not([height="0"])').first().waitFor();
   await page.getByRole('rowheader', { name: 'openai-compatible/scripted' }).waitFor();
   await button(page, 'Workstream').click();
   await page.getByRole('rowheader', { name: 'seen' }).waitFor();

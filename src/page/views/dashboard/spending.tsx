@@ -118,7 +118,6 @@ const amountIn = (row: Report['rows'][number], unit: ReportUnit): number =>
 
 /** The rows that used most; the sum stays that of all. */
 function mostOf(report: Report, unit: ReportUnit): Report {
-  const amountOf = (row: Report['rows'][number]) => (unit === 'usd' ? row.costUsd : row.inputTokens + row.outputTokens);
   const rows = report.rows.toSorted((one, other) => amountIn(other, unit) - amountIn(one, unit)).slice(0, MOST_ROWS);
   return { ...report, rows, truncated: false };
 }
