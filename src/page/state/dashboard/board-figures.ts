@@ -1,7 +1,7 @@
 import type { HealthSample } from '../../../../protocol/methods/health.ts';
 
 /** The most of each list that is shown. */
-export const SHOWN = 20;
+const SHOWN = 20;
 
 /** The first ones of a list, and how many are left out. */
 export const firstOf = <T>(all: readonly T[], shown = SHOWN): { rows: readonly T[]; left: number } => ({
