@@ -25,7 +25,7 @@ import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlo
 import { foldCalls } from './fold-calls.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { addLate } from './late-verdicts.ts';
-import { showUnshown, type Unshown, unshownIn } from './spent.ts';
+import { showsSpent, showUnshown, type Unshown, unshownIn } from './spent.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
 import { appendOutput, askApproval, closeTools, finishTool, warnOfOutput } from './tool-blocks.ts';
 
@@ -232,9 +232,10 @@ function endAnswer(
 ): Pick<Conversation, 'blocks' | 'unshown'> {
   if (interrupted) return { blocks: blocks.filter((block) => !isStreaming(block)), unshown };
   const sum = addSpending(unshown, spent);
-  const shown = sum && { spent: sum };
+  const isShown = showsSpent(blocks.findLast(isEnding));
+  const shown = isShown && sum && { spent: sum };
   const ended = replaceLast(blocks, isEnding, (answer) => ({ ...answer, streaming: false, endedMs, ...shown }));
-  return { blocks: ended, unshown: ended === blocks ? sum : undefined };
+  return { blocks: ended, unshown: isShown ? undefined : sum };
 }
 
 /** Also an answer that was cancelled a moment ago. */

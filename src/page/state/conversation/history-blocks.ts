@@ -2,7 +2,7 @@ import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-ev
 import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
 import { readTodo, TODO_TOOL, toTodoWords } from '../../../../protocol/text/todo-words.ts';
 import { type Block, isStored, isTool, replaceLast, type ToolBlock } from './blocks.ts';
-import { hasText, type Unshown, unshownAfter } from './spent.ts';
+import { type Unshown, unshownAfter } from './spent.ts';
 import { emptyTool, finishTool, toDecision, toEnd } from './tool-blocks.ts';
 
 /** A page of stored messages and notes as blocks, keyed by position so that pages never share a key. */
@@ -85,9 +85,10 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
 
 function toAnswer(message: HistoryMessage, key: string, unshown: Unshown): Block[] {
   const { content, reasoning = '', partial = false, tool_calls: calls, created_ms: endedMs } = message;
-  const spent = addSpending(unshown, message.spent);
+  const said = Boolean(content) || reasoning !== '';
+  const spent = content ? addSpending(unshown, message.spent) : undefined;
   const shown = { ...(endedMs && { endedMs }), ...(spent && { spent }) };
-  const answer: Block[] = hasText(message)
+  const answer: Block[] = said
     ? [{ kind: 'answer', key, text: content ?? '', reasoning, streaming: false, partial, ...shown }]
     : [];
   const tools = (calls ?? []).map((call, index): Block => {

@@ -21,6 +21,8 @@ test('an answer shows what it took together with the calls before it, live and a
   const events: StreamEvent[] = [
     { type: 'user_turn', message: 'do it', run_id: 'r', source: 'person' },
     { type: 'stream_end', created_ms: 1, spent: spent(100) },
+    { type: 'reasoning', text: 'hm' },
+    { type: 'stream_end', created_ms: 1, spent: spent(1_000) },
     { type: 'content', text: 'Half.' },
     { type: 'stream_end', created_ms: 2, spent: spent(20) },
     { type: 'stream_end', created_ms: 3, spent: spent(3) },
@@ -28,13 +30,15 @@ test('an answer shows what it took together with the calls before it, live and a
     { type: 'stream_end', created_ms: 4, spent: spent(4) },
   ];
   const live = events.reduce(foldEvent, toConversation(snapshot()));
-  const messages = [user(1), answer(2, null, 100), answer(3, 'Half.', 20), answer(4, null, 3), answer(5, 'Done.', 4)];
+  const thought = { ...answer(3, null, 1_000), reasoning: 'hm' };
+  const half = [user(1), answer(2, null, 100), thought, answer(4, 'Half.', 20)];
+  const messages = [...half, answer(5, null, 3), answer(6, 'Done.', 4)];
   const stored = toConversation(snapshot({ messages }));
   assert.deepEqual(
     [tokensOf(live.blocks), tokensOf(stored.blocks)],
     [
-      [120, 7],
-      [120, 7],
+      [undefined, 1_120, 7],
+      [undefined, 1_120, 7],
     ],
   );
 });

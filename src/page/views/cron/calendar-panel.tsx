@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { CronCalendarRun } from '../../../../protocol/cron.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -8,14 +9,22 @@ import { ReadingNotice } from '../reading-notice.tsx';
 export function Calendar({ app, desk }: { app: App; desk: Desk }) {
   const calendar = useMemo(() => new JobCalendar(desk), [desk]);
   const jobs = desk.jobs.jobs.value;
+  const isOpen = useSignal(false);
   // Again after every change of a job.
-  useEffect(() => void calendar.read(), [calendar, jobs]);
+  useEffect(() => {
+    if (isOpen.value) void calendar.read();
+  }, [calendar, jobs, isOpen.value]);
   const read = calendar.runs.value;
   const form = calendar.form.value;
   const days = read ? toDays(read.weekMs, read.runs) : [];
   const move = (by: number) => () => void calendar.read(by === 0 ? 0 : calendar.week.peek() + by);
   return (
-    <details class="calendar">
+    <details
+      class="calendar"
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open;
+      }}
+    >
       <summary>Calendar</summary>
       <ReadingNotice of={[calendar.reading]} />
       <div class="calendar-bar">
