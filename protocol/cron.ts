@@ -185,6 +185,26 @@ export const CronOccurrence = CronRun.extend({
 }).meta({ id: 'CronOccurrence' });
 export type CronOccurrence = z.infer<typeof CronOccurrence>;
 
+/** A run of a calendar: one that is planned, one in progress, or a recorded one. */
+export const CronCalendarRun = z
+  .strictObject({
+    jobId: NonEmpty,
+    /** The id, if the job has no name or was removed. */
+    name: z.string(),
+    atMs: Count,
+    state: z.enum(['planned', 'running', ...CronStatus.options]),
+    /** Of planned runs: the job has more of them on this day, which are left out. */
+    more: z.literal(true).optional(),
+    /** How many times the record stands for. */
+    count: Count.optional(),
+    durationMs: Count.optional(),
+    error: z.string().optional(),
+    /** It was started by hand. */
+    forced: z.literal(true).optional(),
+  })
+  .meta({ id: 'CronCalendarRun' });
+export type CronCalendarRun = z.infer<typeof CronCalendarRun>;
+
 /** Something happened to a job. `alert`: it failed at least three times in a row. */
 export const CronEvent = z
   .strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AnswerSpending } from './events/answer-spending.ts';
 import { ApprovalItem } from './events/approval-item.ts';
 import { backgroundCommandShape } from './events/background-command.ts';
 import { callResultShape } from './events/command-result.ts';
@@ -112,6 +113,8 @@ export const HistoryMessage = z
     damaged: z.literal(true).optional(),
     /** The answer was cut off: by a cancel, an error, or the model's output limit. */
     partial: z.boolean().optional(),
+    /** On assistant messages; absent from those of earlier versions, and if the answer broke off. */
+    spent: AnswerSpending.optional(),
     created_ms: z.int().min(0).optional(),
   })
   .meta({ id: 'HistoryMessage' });
@@ -180,11 +183,12 @@ export const STREAM_EVENTS = {
   content: event('content', { text: z.string() }),
   /**
    * `interrupted`: the daemon died during the answer. The partial text is void, and the model is asked again.
-   * `created_ms`: the time of the answer; absent if there is none, and in events of earlier versions.
+   * `created_ms`: the time of the answer, and `spent`: what it took; absent if there is none, and in events of earlier versions.
    */
   stream_end: event('stream_end', {
     interrupted: z.literal(true).optional(),
     created_ms: z.int().min(0).optional(),
+    spent: AnswerSpending.optional(),
   }),
   status: event('status', {
     ...StatusRecord.shape,

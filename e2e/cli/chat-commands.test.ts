@@ -85,12 +85,13 @@ test('/messages numbers the messages, and /fork, /retry, /edit and /remove accep
   assert.deepEqual(await saidIn(chat), ['a rose', 'Pink.']);
 });
 
-test('messages and answers have their times, also after the chat was reopened', async () => {
+test('messages and answers have their times, and answers what they took, also after the chat was reopened', async () => {
   const shape = (rows: string[]) => {
     const from = rows.findIndex((row) => row.startsWith('› a clock'));
-    return rows.slice(from, from + 4).map((row) => row.replaceAll(/\d\d:\d\d/g, 'HH:MM'));
+    const shown = rows.slice(from, from + 4).map((row) => row.replaceAll(/\d\d:\d\d/g, 'HH:MM'));
+    return shown.map((row) => row.replace(/ · [\d.]+ m?s · \S+ · [\d,]+ tokens$/, ' · COST'));
   };
-  const expected = ['› a clock · HH:MM', '', 'Tick.', 'HH:MM'];
+  const expected = ['› a clock · HH:MM', '', 'Tick.', 'HH:MM · COST'];
   await using chat = await openChat(daemon);
   model.when('clock', say('Tick.'));
   const rows = await ask(chat, 'a clock', 'Tick.');

@@ -39,7 +39,9 @@ test('The first frame of a stream must be `connected` and the second `history`, 
     skip_permissions: false,
     mode: 'ask',
   });
-  const said = history?.data.messages.map(({ created_ms: _, ...message }: { created_ms: number }) => message);
+  const said = history?.data.messages.map(
+    ({ created_ms: _, spent: __, ...message }: { created_ms: number; spent: unknown }) => message,
+  );
   assert.deepEqual(said, [
     { seq: 1, role: 'user', content: 'first of all', tool_calls: null },
     { seq: 2, role: 'assistant', content: 'hello', tool_calls: null },

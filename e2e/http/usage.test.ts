@@ -105,3 +105,28 @@ test('The usage must answer 403 without the permission `admin.usage`', async () 
   assert.deepEqual(told(await ask('', clerk.jwt)), [403, "Forbidden: missing 'admin.usage' permission"]);
   assert.equal((await ask('', ada.jwt)).status, 403);
 });
+
+test('Answers of the history must say what they took', async () => {
+  const { wsId } = await operator.call('workstream.create', {});
+  const runId = 'what it took';
+  await operator.call('chat.send', { sessionKey: wsId, message: 'talk', idempotencyKey: runId });
+  await operator.call('agent.wait', { runId, sessionKey: wsId, timeoutMs: 60_000 });
+  const { body } = await askApi(daemon, ['GET', `workstreams/${wsId}/history`], { token: daemon.token });
+  const { spent } = body.messages.at(-1);
+  assert.match(spent.model, /^openai-compatible\//);
+  assert.deepEqual([spent.input_tokens, spent.output_tokens, spent.cost_usd], [1_000, 200, undefined]);
+  assert.ok(Number.isInteger(spent.duration_ms));
+});
+
+test('The health of the last day must be listed, and a step must be from 1 to 60 minutes', async () => {
+  const read = (query: string) => askApi(daemon, ['GET', `health/history${query}`], { token: ada.jwt });
+  const { status, body } = await read('?step_minutes=10');
+  assert.deepEqual([status, body.step_minutes], [200, 10]);
+  const { at, lag_ms, busy, ...states } = body.samples.at(-1);
+  assert.deepEqual([states.circuit_state, states.store], ['closed', 'ok']);
+  assert.ok(Date.parse(at) % 600_000 === 0 && lag_ms >= 0 && busy >= 0 && busy <= 1);
+  for (const step of ['0', '61', 'x']) {
+    const refused = await read(`?step_minutes=${step}`);
+    assert.deepEqual([refused.status, /step_minutes/.test(refused.body.error)], [400, true]);
+  }
+});

@@ -56,6 +56,14 @@ test('an empty schedule view says what to do; a job is added with a preview of i
     .locator('.job-next', { hasText: /in \d+ (second|minute|hour|day)/ })
     .waitFor();
   await card(page, 'plants').getByText('No runs yet').waitFor();
+  await page.locator('.calendar summary').click();
+  await button(page, 'Later').click(); // this week may be over for the job
+  await page.locator('.calendar-run', { hasText: 'plants planned' }).first().waitFor();
+  await page
+    .getByText(/^Times in .*A job may have a time zone of its own\.$|^Times in .*, as in this browser/)
+    .waitFor();
+  await button(page, 'List').click();
+  await page.locator('.calendar-days.as-list').waitFor();
   await assertAccessible(page, 'schedule with a job');
   const { jobs } = await client.call('cron.list', {});
   assert.partialDeepStrictEqual(jobs, [

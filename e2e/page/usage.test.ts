@@ -101,6 +101,53 @@ test('usage shows tokens and money by day, model and workstream, with the budget
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();
 });
 
+test('an answer says what it took, also after a reload; the model list has the price', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'priced');
+  await send(page, 'count me');
+  const spent = page.locator('.answer-spent');
+  const shown = () => spent.getAttribute('data-shown');
+  await spent.waitFor({ state: 'attached' });
+  assert.match((await shown()) ?? '', /^[\d.]+ m?s · scripted · \$0\.16$/);
+  const before = await shown();
+  await page.reload();
+  await spent.waitFor({ state: 'attached' });
+  assert.equal(await shown(), before);
+  await page.locator('#model-picker option', { hasText: '$100 in, $500 out' }).waitFor({ state: 'attached' });
+  await assertAccessible(page, 'an answer with its cost');
+});
+
+test('the dashboard shows what runs, today against the budgets, charts with tables, and the last day', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'seen');
+  await send(page, 'count me');
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+  await page.keyboard.press('Alt+D');
+  await page.getByRole('heading', { name: 'Dashboard', level: 1 }).waitFor();
+  await page.getByText('Nothing runs. A message in a workstream').waitFor();
+  await page.getByText(/^Today \(UTC\): \$\d+\.\d\d, [\d,]+ tokens$/).waitFor();
+  await page.locator('.chart rect:not([height="0"])').first().waitFor();
+  await page.getByRole('rowheader', { name: 'openai-compatible/scripted' }).waitFor();
+  await button(page, 'Workstream').click();
+  await page.getByRole('rowheader', { name: 'seen' }).waitFor();
+  await page.getByText(/^Event loop: at most \d+ ms late/).waitFor();
+  await page.getByText('Each hour as a table').click();
+  await page.getByRole('columnheader', { name: 'Lag (ms)' }).waitFor();
+  await assertAccessible(page, 'the dashboard');
+  await button(page, 'Show nodes').click();
+  await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
+});
+
+test('the dashboard fits on a phone', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openDrawer(page);
+  await button(page, 'Dashboard').tap();
+  await page.getByText(/^Event loop: at most/).waitFor();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+  await assertAccessible(page, 'the dashboard on a phone');
+});
+
 test('usage fits on a phone', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openDrawer(page);

@@ -30,6 +30,7 @@ export function cronCalls({ call }: Session) {
       assert.equal((await call('cron.runs', { id })).entries[0]?.status, 'ok');
     },
     'cron.preview': () => call('cron.preview', { schedule: 'every 15m', count: 3 }),
+    'cron.calendar': () => call('cron.calendar', { fromMs: 0, untilMs: 7 * 86_400_000 }),
     'cron.explain': async () => call('cron.explain', { id: await newJob() }),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

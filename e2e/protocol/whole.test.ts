@@ -119,7 +119,7 @@ const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsIn
 const METHODS: Record<MethodName, () => Promise<unknown>> = {
   connect: () => open(),
   health: () => nothing('health'),
-  status: () => nothing('status'),
+  ...{ 'health.history': () => nothing('health.history'), status: () => nothing('status') },
   'system-presence': () => nothing('system-presence'),
   'system-event': () => call('system-event', { text: 'the door was opened', instanceId: 'door' }),
   wake: () => call('wake', { mode: 'now', text: 'it is late' }),

@@ -289,5 +289,6 @@ export const endpoints: Addresses = {
   },
   health: {
     health: { verb: 'get', path: '/health' },
+    history: { verb: 'get', path: '/v1/api/health/history' },
   },
 };

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 
+const StepMinutes = z
+  .string()
+  .regex(/^([1-9]|[1-5]\d|60)$/, 'must be a whole number from 1 to 60')
+  .optional();
+
 /** The health check for monitors. */
 export const healthEndpoints = {
   health: endpoint({
@@ -40,6 +45,27 @@ export const healthEndpoints = {
             last_out: z.string().nullable(),
             backlog: z.int(),
             waiting: z.int(),
+          }),
+        ),
+      }),
+  }),
+  history: endpoint({
+    verb: 'get',
+    path: '/v1/api/health/history',
+    summary: 'The health of the last day, one sample per minute or per `step_minutes`.',
+    scope: 'read',
+    request: () => z.object({ step_minutes: StepMinutes }),
+    reply: () =>
+      z.object({
+        step_minutes: z.int(),
+        samples: z.array(
+          z.object({
+            at: z.string(),
+            lag_ms: z.number(),
+            busy: z.number(),
+            store_ms: z.number().nullable(),
+            circuit_state: z.enum(['closed', 'open', 'half_open']),
+            store: z.enum(['ok', 'degraded']),
           }),
         ),
       }),

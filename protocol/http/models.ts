@@ -19,6 +19,28 @@ export const modelsEndpoints = {
             provider: z.string(),
             /** Tokens; absent while it is unknown. */
             context_window: z.int().optional(),
+            /** US dollars per million tokens; absent while it is unknown. */
+            price: z
+              .object({
+                input: z.number(),
+                output: z.number(),
+                cache_read: z.number().optional(),
+                cache_write: z.number().optional(),
+                /** Of requests with more input than `above` tokens. */
+                long: z
+                  .object({
+                    above: z.int(),
+                    input: z.number(),
+                    output: z.number(),
+                    cache_read: z.number().optional(),
+                    cache_write: z.number().optional(),
+                  })
+                  .optional(),
+                /** The page of the list price, or `config.json`. */
+                source: z.string(),
+                as_of: z.string().optional(),
+              })
+              .optional(),
             is_default: z.boolean(),
           }),
         ),

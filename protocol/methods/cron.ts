@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import {
   CronApproval,
+  CronCalendarRun,
   CronExtendedJob,
   CronIsolation,
   CronJob,
@@ -204,6 +205,30 @@ export const cronContracts = {
           runs: z.array(CronLocalInstant),
         })
         .meta({ id: 'CronPreviewResult' }),
+  }),
+  'cron.calendar': contract({
+    summary: 'The recorded and the planned runs of all jobs in at most 62 days, by time.',
+    scope: 'read',
+    weight: 3,
+    params: () =>
+      z
+        .strictObject({ fromMs: Instant, untilMs: Instant })
+        .refine(({ fromMs, untilMs }) => untilMs > fromMs && untilMs - fromMs <= 62 * DAY_MS, {
+          path: ['untilMs'],
+          error: 'must be after fromMs, by at most 62 days',
+        })
+        .meta({ id: 'CronCalendarParams' }),
+    result: () =>
+      z
+        .strictObject({
+          /** The time zone of the daemon, an IANA name. */
+          tz: z.string(),
+          /** At most 1,000 recorded and 1,000 planned runs. */
+          runs: z.array(CronCalendarRun),
+          /** Earlier recorded runs, or later planned ones, are left out. */
+          truncated: z.literal(true).optional(),
+        })
+        .meta({ id: 'CronCalendarResult' }),
   }),
   'cron.explain': contract({
     summary: 'Why a job did or did not run at a time; without `atMs`, what it waits for now.',

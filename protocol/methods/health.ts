@@ -54,6 +54,23 @@ export const HealthSummary = z
   .meta({ id: 'HealthSummary' });
 export type HealthSummary = z.infer<typeof HealthSummary>;
 
+/** The worst of a minute, or of several. */
+export const HealthSample = z
+  .strictObject({
+    /** When it begins. */
+    atMs: Count,
+    /** How late a timer fired: the lag of the event loop. */
+    lagMs: z.number().min(0),
+    /** The part of the time that the event loop worked, 0 to 1. */
+    busy: z.number().min(0).max(1),
+    /** The longest write to the disk; absent if nothing was written. */
+    storeMs: z.number().min(0).optional(),
+    circuit: z.enum(['closed', 'open', 'half_open']),
+    store: z.enum(['ok', 'degraded']),
+  })
+  .meta({ id: 'HealthSample' });
+export type HealthSample = z.infer<typeof HealthSample>;
+
 /** The health of the daemon. */
 export const healthContracts = {
   health: contract({
@@ -61,5 +78,20 @@ export const healthContracts = {
     scope: 'read',
     params: () => z.unknown(),
     result: () => HealthSummary,
+  }),
+  'health.history': contract({
+    summary: 'The health of the last day, oldest first: the daemon keeps one sample per minute in memory.',
+    scope: 'read',
+    params: () =>
+      z
+        .strictObject({
+          /** How many minutes one sample stands for. Default: 1. */
+          stepMinutes: z.int().min(1).max(60).optional(),
+        })
+        .meta({ id: 'HealthHistoryParams' }),
+    result: () =>
+      z
+        .strictObject({ stepMinutes: Count, samples: z.array(HealthSample).max(1_441) })
+        .meta({ id: 'HealthHistoryResult' }),
   }),
 };

@@ -1,6 +1,32 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 
+const PerMillion = z.number().min(0).max(1_000_000);
+
+/** US dollars per million tokens. Cached tokens cost as much as other input unless they have their own price. */
+export const PRICE_RATES = {
+  input: PerMillion,
+  output: PerMillion,
+  cacheRead: PerMillion.optional(),
+  cacheWrite: PerMillion.optional(),
+};
+
+/** For requests whose input has more than `above` tokens. */
+export const LongPrice = z.strictObject({ above: z.int().positive(), ...PRICE_RATES }).meta({ id: 'LongPrice' });
+
+/** What a model costs, and who says so. */
+export const ModelPrice = z
+  .strictObject({
+    ...PRICE_RATES,
+    long: LongPrice.optional(),
+    /** The page of the list price, or `config.json`. */
+    source: z.string(),
+    /** The day on which the list price was read. */
+    asOf: z.string().optional(),
+  })
+  .meta({ id: 'ModelPrice' });
+export type ModelPrice = z.infer<typeof ModelPrice>;
+
 /** One model of `models.list`. */
 export const ModelRow = z
   .strictObject({
@@ -11,6 +37,8 @@ export const ModelRow = z
     provider: z.string(),
     /** Tokens, also if learned from a refused request; absent while it is unknown. */
     contextWindow: z.int().min(1).optional(),
+    /** Absent while it is unknown: only published prices and those of config.json. */
+    price: ModelPrice.optional(),
     isDefault: z.boolean().optional(),
   })
   .meta({ id: 'ModelRow' });

@@ -1,3 +1,4 @@
+import type { AnswerSpending } from '../../protocol/events/answer-spending.ts';
 import type { AutoApproveReason } from '../../protocol/events/approval-item.ts';
 import type { CommandLimit, RefusedHost } from '../../protocol/events/command-result.ts';
 import type { PolicyAction } from '../../protocol/events/policy-actions.ts';
@@ -52,6 +53,8 @@ export type Message =
       cutPart?: CutPart;
       /** What is known of the images before it. */
       images?: AnsweredImages;
+      /** For people. */
+      spent?: AnswerSpending;
       /** Data that a provider needs back unchanged, such as signed reasoning, by provider name. */
       providerData?: Record<string, unknown>;
     }

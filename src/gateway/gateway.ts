@@ -13,6 +13,7 @@ import { createFrameCheck } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
+import { HealthSamples } from './metrics/health-samples.ts';
 import { loadOf } from './metrics/load-metrics.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics/metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
@@ -75,7 +76,8 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const chats = channelNouns(deps, conversations, metrics);
-  const health: Health = createHealth(deps, { conversations, channels: chats.health }, (summary) => {
+  const samples = new HealthSamples({ clock, store });
+  const health: Health = createHealth(deps, { conversations, channels: chats.health, samples }, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
@@ -157,11 +159,12 @@ type HealthDeps = Pick<
 interface ReportedParts {
   conversations: Pick<Conversations, 'talks' | 'turns'>;
   channels: ChannelNouns['health'];
+  samples: HealthSamples;
 }
 
 function createHealth(
   { server, models, startNotices, store, storePath, notSandboxed, live, clock }: HealthDeps,
-  { conversations: { talks, turns }, channels }: ReportedParts,
+  { conversations: { talks, turns }, channels, samples }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
   const { sessions, workstreams } = talks;
@@ -178,6 +181,7 @@ function createHealth(
     heartbeats: turns.heartbeats,
     channels,
     states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
+    samples,
     publish,
     clock,
   });

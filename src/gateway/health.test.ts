@@ -6,6 +6,7 @@ import { type Notice, warn } from '../../protocol/notice.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { Health } from './health.ts';
+import type { Look } from './metrics/health-samples.ts';
 
 const DAMAGED = warn('changes_lost', 'a file was damaged');
 
@@ -15,6 +16,7 @@ function setUp() {
   const store: { status: 'ok' | 'degraded'; reason?: string } = { status: 'ok' };
   const notices: Notice[] = [];
   const channels: ChannelHealthRow[] = [];
+  const looks: Look[] = [];
   const published: [HealthSummary['status'], number][] = [];
   const health: Health = new Health({
     version: '1',
@@ -33,10 +35,11 @@ function setUp() {
     channels: { look: async () => undefined, rows: () => [...channels], notices: () => [] },
     storePath: '/home/ada/.headgate/headgate.db',
     heartbeats: { everySeconds: 0 },
+    samples: { note: (look) => void looks.push(look), list: () => [] },
     publish: ({ status }) => void published.push([status, health.version()]),
     clock,
   });
-  return { clock, backend, store, notices, channels, health, published };
+  return { clock, backend, store, notices, channels, health, published, looks };
 }
 
 /** The running service, and `[status, version]` of its published summaries. */
@@ -80,6 +83,20 @@ test('a summary is published at the start and every minute, each with its own ve
     ['ok', 2],
     ['ok', 3],
     ['ok', 4],
+  ]);
+  stop();
+  await ended;
+});
+
+test('each look is kept for the history, with how late it came', async () => {
+  const parts = setUp();
+  const { stop, ended } = running(parts);
+  await parts.clock.advance(0);
+  parts.backend.circuitState = 'open';
+  await parts.clock.advance(2_000);
+  assert.deepEqual(parts.looks, [
+    { lateMs: 0, circuit: 'closed', store: 'ok' },
+    { lateMs: 0, circuit: 'open', store: 'ok' },
   ]);
   stop();
   await ended;

@@ -1,10 +1,11 @@
-import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { HealthSample, HealthSummary } from '../../protocol/methods/health.ts';
 import type { Notice } from '../../protocol/notice.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
 import type { ChannelHealth } from './channels/health/channel-health.ts';
 import type { LiveSettings } from './live-settings.ts';
+import type { HealthSamples } from './metrics/health-samples.ts';
 import type { StoreHealth } from './store/store.ts';
 import type { SessionList } from './workstreams/session-list.ts';
 
@@ -28,6 +29,8 @@ export interface HealthDeps {
   /** Where sessions are stored, for people who ask. */
   storePath: string;
   heartbeats: { readonly everySeconds: number };
+  /** Keeps what each look has found. */
+  samples: Pick<HealthSamples, 'note' | 'list'>;
   /** Sends the summary to all clients that may see it. */
   publish(summary: HealthSummary): void;
   clock: Clock;
@@ -61,6 +64,11 @@ export class Health {
   async current(): Promise<HealthSummary> {
     await this.#deps.channels.look();
     return this.summary();
+  }
+
+  /** The last day, oldest first. */
+  history(stepMinutes: number): HealthSample[] {
+    return this.#deps.samples.list(stepMinutes);
   }
 
   summary(): HealthSummary {
@@ -110,10 +118,12 @@ export class Health {
   async run(signal: AbortSignal): Promise<void> {
     let told = '';
     let toldMs = Number.NEGATIVE_INFINITY;
+    let lateMs = 0;
     while (!signal.aborted) {
       const summary = await this.current();
       if (signal.aborted) return;
       const { status, backend, store, notices, model, channels } = summary;
+      this.#deps.samples.note({ lateMs, circuit: backend.circuitState, store: store.status });
       const states = channels.map(({ channel, state }) => [channel, state]);
       const matters = JSON.stringify([status, backend, store, notices, model, states]);
       if (matters !== told || this.#deps.clock.monotonic() - toldMs >= REFRESH_MS) {
@@ -122,7 +132,9 @@ export class Health {
         this.#version += 1;
         this.#deps.publish(summary);
       }
+      const sleptMs = this.#deps.clock.monotonic();
       await this.#deps.clock.sleep(LOOK_MS, signal).catch(() => undefined); // aborted: the loop ends
+      lateMs = this.#deps.clock.monotonic() - sleptMs - LOOK_MS;
     }
   }
 }

@@ -24,9 +24,9 @@ export async function openChat(
 export const has = (text: string) => (rows: string[]) => rows.some((row) => row.includes(text));
 
 const TIME = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d`;
-const [SENT, ANSWERED] = [new RegExp(`^(› .*) · ${TIME}$`), new RegExp(`^${TIME}$`)];
+const [SENT, ANSWERED] = [new RegExp(`^(› .*) · ${TIME}$`), new RegExp(`^${TIME}(?: · .*)?$`)];
 
-/** The rows of a chat without the times of its messages and without its status line. */
+/** The rows of a chat without the times and costs of its messages and without its status line. */
 export const withoutTimes = (rows: string[]): string[] =>
   rows.filter((row) => !ANSWERED.test(row) && !row.startsWith('── ')).map((row) => row.replace(SENT, '$1'));
 

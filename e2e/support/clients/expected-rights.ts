@@ -19,10 +19,10 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm', 'oidc.authorize', 'oidc.callback'],
   ],
   read: [
-    ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
+    ...['health', 'health.history', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
     ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
-    ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain', 'channel.list'],
+    ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain', 'cron.calendar', 'channel.list'],
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     'workstream.find',
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],

@@ -3,6 +3,7 @@ import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { AnsweredImages, Message, ToolCall } from '../message.ts';
 import type { ModelConfig } from './models-config.ts';
+import type { SourcedPrice } from './prices/list-prices.ts';
 import type { Price } from './prices/price.ts';
 import type { Refusal } from './refusals/refusal.ts';
 
@@ -172,6 +173,18 @@ export interface BackendHealth {
   circuitState: 'closed' | 'open' | 'half_open';
 }
 
+/** A model as lists show it. */
+export interface ListedModel {
+  alias: string;
+  provider: string;
+  modelId: string;
+  /** Tokens; 0 when unknown. */
+  contextWindow: number;
+  /** Absent when unknown. */
+  price?: SourcedPrice;
+  isDefault: boolean;
+}
+
 /** The models that this daemon can use. */
 export interface Models {
   /**
@@ -182,7 +195,7 @@ export interface Models {
   /** A model without an alias. Throws GatewayError INVALID_REQUEST if it has no server. */
   open(model: ModelConfig): Promise<Model>;
   /** The list for `/model`, with the default first. Asks no server. */
-  list(): { alias: string; provider: string; modelId: string; contextWindow: number; isDefault: boolean }[];
+  list(): ListedModel[];
   /** What is known of the default model without asking its server (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
   /** Problems that a person should know: demo model in use, key missing, key rejected. */

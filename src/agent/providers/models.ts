@@ -21,9 +21,10 @@ import {
   type ProviderEnvironment,
 } from './model-choice.ts';
 import { AnswerLimits, type ModelsConfig } from './models-config.ts';
+import type { SourcedPrice } from './prices/list-prices.ts';
 import type { Fetch } from './provider.ts';
 import { nameOf, toProviderError } from './provider-error.ts';
-import { createUpstreamModel, type UpstreamModel } from './upstream-model.ts';
+import { createUpstreamModel, sourcedPriceOf, type UpstreamModel } from './upstream-model.ts';
 
 export interface ModelsDeps {
   config: z.input<typeof ModelsConfig>;
@@ -106,6 +107,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
       return [byDefault, ...others].map((choice) => ({
         ...describe(choice, models),
         contextWindow: windowOf(choice, models),
+        ...pricedAs(choice, clock.now()),
         isDefault: choice === byDefault,
       }));
     },
@@ -142,6 +144,11 @@ const START_MS = 1_000;
 
 function describe({ alias, provider, modelId }: ModelChoice, models: ReadonlyMap<string, UpstreamModel>) {
   return { alias, provider, modelId: models.get(alias)?.modelId ?? modelId ?? '' };
+}
+
+function pricedAs(choice: ModelChoice, nowMs: number): { price?: SourcedPrice } {
+  const price = sourcedPriceOf(choice, nowMs);
+  return price ? { price } : {};
 }
 
 /** Tokens; 0 while it is unknown. */

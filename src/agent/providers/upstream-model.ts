@@ -17,8 +17,7 @@ import type { ModelChoice } from './model-choice.ts';
 import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
-import { listPrice } from './prices/list-prices.ts';
-import type { Price } from './prices/price.ts';
+import { listPrice, type SourcedPrice } from './prices/list-prices.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { askWhileAway, circuitOpen } from './retrying/away.ts';
@@ -121,16 +120,20 @@ export function createUpstreamModel(
     },
     maxOutputTokens: choice.settings.maxOutputTokens,
     get price() {
-      return priceOf(choice, clock.now());
+      return sourcedPriceOf(choice, clock.now())?.price;
     },
     describe: async (signal) => void (await learn(signal)),
     stream,
   };
 }
 
-function priceOf({ provider, modelId, settings }: ModelChoice, nowMs: number): Price | undefined {
-  const isHosted = provider !== 'openai-compatible';
-  return settings.price ?? (isHosted ? listPrice(modelId ?? '', toDay(nowMs)) : undefined);
+/** The price of config.json, or the list price of a hosted model. */
+export function sourcedPriceOf(
+  { provider, modelId, settings }: Pick<ModelChoice, 'provider' | 'modelId' | 'settings'>,
+  nowMs: number,
+): SourcedPrice | undefined {
+  if (settings.price) return { price: settings.price, source: 'config.json' };
+  return provider === 'openai-compatible' ? undefined : listPrice(modelId ?? '', toDay(nowMs));
 }
 
 /** Rejects with the refusal if no image is suspected. */

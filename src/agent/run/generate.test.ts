@@ -18,6 +18,15 @@ const STATUS = {
   cache_creation_tokens: 3,
   cache_read_tokens: 4,
 };
+/** What such an answer takes; the scripted model has no price. */
+const spent = {
+  model: 'test/scripted',
+  input_tokens: 90,
+  cache_read_tokens: 4,
+  cache_write_tokens: 3,
+  output_tokens: 10,
+  duration_ms: 0,
+};
 const finish = (reason: 'stop' | 'length' | 'content_filter'): ModelPart => ({ type: 'finish', reason, usage: USAGE });
 
 /** Calls that nobody has to be asked about are cleared with the answer. */
@@ -35,7 +44,7 @@ test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream
     { type: 'reasoning', text: 'hm' },
     { type: 'content', text: 'Hel' },
     { type: 'content', text: 'lo' },
-    { type: 'stream_end', created_ms: 1_000 },
+    { type: 'stream_end', created_ms: 1_000, spent },
     { ...STATUS, tool_calls_this_turn: 1, turn_count: 1 },
   ]);
   assert.deepEqual(fixture.messages.at(-1), {
@@ -43,6 +52,7 @@ test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream
     content: 'Hello',
     reasoning: 'hm',
     toolCalls: [callOf('one')],
+    spent,
   });
   assert.deepEqual(
     fixture.events.slice(-CLEARED.length).map(({ type }) => type),
@@ -77,6 +87,7 @@ test('an answer cut off in its calls keeps them, marked as cut', async () => {
     content: 'so',
     toolCalls: [callOf('one')],
     partial: true,
+    spent,
   });
   assert.deepEqual(fixture.journal.at(-1), { kind: 'model_answered', calls: [callOf('one')], cut: 'once' });
 });
@@ -94,8 +105,9 @@ test('a text cut off at the output limit is continued as one answer', async () =
     ...(fixture.requests[0]?.messages ?? []),
     { role: 'assistant', content: 'Once upon', reasoning: 'hm', toolCalls: [], cutPart },
   ]);
+  const both = { ...spent, input_tokens: 180, cache_read_tokens: 8, cache_write_tokens: 6, output_tokens: 20 };
   assert.deepEqual(fixture.messages.slice(1), [
-    { role: 'assistant', content: 'Once upon a time.', reasoning: 'hm, yes', toolCalls: [], cutPart },
+    { role: 'assistant', content: 'Once upon a time.', reasoning: 'hm, yes', toolCalls: [], cutPart, spent: both },
   ]);
   assert.deepEqual(
     fixture.events.map(({ type }) => type),
@@ -154,7 +166,13 @@ test('a continuation that the provider refuses leaves the text as it is', async 
     ],
   });
   assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: 'Once upon' });
-  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'Once upon', toolCalls: [], partial: true });
+  assert.deepEqual(fixture.messages.at(-1), {
+    role: 'assistant',
+    content: 'Once upon',
+    toolCalls: [],
+    partial: true,
+    spent,
+  });
   assert.deepEqual(fixture.log.lines, [['warn', 'an answer that was cut off could not be continued']]);
 });
 
@@ -170,7 +188,7 @@ test('reasoning alone cannot be continued', async () => {
 test('an answer ended by a content filter is kept, with a warning', async () => {
   const fixture = runFixture({ turns: [[{ type: 'content', text: 'so' }, finish('content_filter')]] });
   await generate(fixture.run);
-  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'so', toolCalls: [] });
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'so', toolCalls: [], spent });
   assert.deepEqual(fixture.events.at(-1), {
     type: 'error',
     message: 'Warning: the provider’s content filter ended the answer.',
@@ -188,10 +206,10 @@ test('an empty answer still sends thinking_stop and stream_end', async () => {
   assert.deepEqual(fixture.events, [
     ...START,
     { type: 'thinking_stop' },
-    { type: 'stream_end', created_ms: 1_000 },
+    { type: 'stream_end', created_ms: 1_000, spent },
     { ...STATUS, tool_calls_this_turn: 0, turn_count: 1 },
   ]);
-  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [] });
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [], spent });
 });
 
 test('provider data is stored with the answer', async () => {
@@ -205,7 +223,7 @@ test('provider data is stored with the answer', async () => {
     ],
   });
   await generate(fixture.run);
-  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'a', toolCalls: [], providerData });
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'a', toolCalls: [], providerData, spent });
 });
 
 test('a turn that breaks off returns its partial text without calls, and records nothing', async () => {
@@ -277,23 +295,4 @@ test('the used fraction of the context window has one decimal, and is 0 when the
   assert.equal(statusOf({ ...USAGE, promptTokens: 123, completionTokens: 0 }, 1_000, 'low').pct, 12.3);
   assert.equal(statusOf({ ...USAGE, promptTokens: 1, completionTokens: 0 }, 3_000, 'low').pct, 0);
   assert.equal(statusOf(USAGE, 0, 'low').pct, 0);
-});
-
-test('a stop does not wait for a model that is still being described', async () => {
-  const fixture = runFixture({ turns: [] });
-  const run = {
-    ...fixture.run,
-    settings: { ...fixture.run.settings, model: () => new Promise<never>(() => undefined) },
-  };
-  const waiting = generate(run);
-  fixture.stop(new StopReason('shutdown', 'stopping'));
-  await assert.rejects(waiting, /stopping/);
-  assert.deepEqual(fixture.events, []);
-});
-
-test('requests ask for the temperature and the length that the workstream wants, up to the limit of the model', async () => {
-  const fixture = runFixture({ turns: [answerOf('hi')], sampling: { temperature: 0.2, maxOutputTokens: 500 } });
-  await generate(fixture.run);
-  const [{ temperature, maxOutputTokens } = {}] = fixture.requests;
-  assert.deepEqual([temperature, maxOutputTokens], [0.2, 500]);
 });

@@ -1,3 +1,4 @@
+import type { AnswerSpending } from '../../../protocol/events/answer-spending.ts';
 import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
@@ -9,6 +10,7 @@ import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Seen } from '../prefix/settle-trust.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
+import { microCostOf } from '../providers/prices/cost.ts';
 import { skillStep } from '../skills/skill-step.ts';
 import type { BatchCall } from './batch-call.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
@@ -17,6 +19,7 @@ import { TurnBudget } from './limits/turn-budget.ts';
 import { type Ahead, prepareAhead } from './prepare-ahead.ts';
 import type { Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
+import type { Spending } from './spending.ts';
 import { steeredStep } from './steering.ts';
 import { noteUsage } from './window/make-room.ts';
 import { openAnswer } from './window/open-answer.ts';
@@ -53,6 +56,7 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     );
     const ahead = prepareAhead(run);
     const answer = collectAnswer(run.recorder, ahead.take);
+    const askedMs = run.clock.monotonic();
     try {
       const toRequest = async () => requestOf(run, { model, budget, prefix: await prefixFor(run, model) });
       const { request, parts } = await openAnswer(run, { model, budget, toRequest });
@@ -61,7 +65,8 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
       const { finish } = answer.whole(); // of this request; the continuation is another
       await continueCut(run, { model, request, answer, budget });
       const whole = counted(answer.whole(), budget);
-      const recorded = await recordAnswer(run, model, { ...whole, ...(await ahead.whole(whole)) });
+      const durationMs = Math.round(run.clock.monotonic() - askedMs);
+      const recorded = await recordAnswer(run, model, { ...whole, durationMs, ...(await ahead.whole(whole)) });
       used = whole.spent ?? whole.finish?.usage;
       noteUsage(run, { model, request }, finish);
       return recorded;
@@ -180,15 +185,18 @@ function counted(answer: CollectedAnswer, { expected }: TurnBudget): CountedAnsw
   return { ...answer, spent, isEstimated: true };
 }
 
-async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer & Ahead): Promise<Generated> {
+type TimedAnswer = CountedAnswer & { durationMs: number };
+
+async function recordAnswer(run: RunContext, model: Model, answer: TimedAnswer & Ahead): Promise<Generated> {
   const { message, finish, cut, spent, isEstimated, spoke, prepared, cleared } = answer;
   const { provider, modelId, price } = model;
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const contextWindow = run.window.windows.of(model).size;
-  const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
+  const took = spendingOf(answer, { usage, model });
+  const stored: AssistantMessage = { ...message, ...(cut && { partial: true }), spent: took };
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
-    { type: 'stream_end', created_ms: run.clock.now() },
+    { type: 'stream_end', created_ms: run.clock.now(), spent: took },
     {
       type: 'status',
       ...statusOf(usage, contextWindow, run.settings.effort),
@@ -215,6 +223,21 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   const isEmpty = stored.content === '' && stored.toolCalls.length === 0;
   const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};
   return { kind: 'answered', text: stored.content, ...blocked, ...(prepared && { prepared }) };
+}
+
+/** What the answer took, as people see it. */
+function spendingOf({ spent, isEstimated, durationMs }: TimedAnswer, { usage, model }: Spending): AnswerSpending {
+  const all = spent ?? usage;
+  return {
+    model: `${model.provider}/${model.modelId}`,
+    input_tokens: all.promptTokens,
+    cache_read_tokens: all.cacheReadTokens,
+    cache_write_tokens: all.cacheCreationTokens,
+    output_tokens: all.completionTokens,
+    ...(model.price && { cost_usd: microCostOf(all, model.price, usage.promptTokens) / 1_000_000 }),
+    ...(isEstimated && { is_estimated: true }),
+    duration_ms: durationMs,
+  };
 }
 
 /** Reports thoughts that the server left out. */

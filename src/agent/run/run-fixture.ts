@@ -11,6 +11,7 @@ import type { Prefix } from '../prefix/prefix.ts';
 import { beginningOf } from '../prefix/prefix-fixture.ts';
 import type { Surroundings } from '../prefix/surroundings.ts';
 import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
+import type { Price } from '../providers/prices/price.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
@@ -44,6 +45,7 @@ export type Turn = ModelPart[] | ((request: ModelRequest, signal: AbortSignal) =
 
 export interface FixtureOptions {
   turns?: Turn[];
+  price?: Price;
   /** Answers every request, instead of `turns`. */
   answer?(request: ModelRequest): ModelPart[];
   tools?: Record<string, FakeTool>;
@@ -268,14 +270,12 @@ function countOf({ usage, contextWindow, afterSeq }: NonNullable<Step['usage']>)
 }
 
 function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model {
-  const { turns = [], answer, contextWindow = 1_000 } = options;
+  const { turns = [], answer, contextWindow = 1_000, price } = options;
   return {
-    alias: 'scripted',
-    provider: 'test',
-    modelId: 'scripted',
-    family: 'test',
+    ...{ alias: 'scripted', provider: 'test', modelId: 'scripted', family: 'test' },
     fallback: [],
     contextWindow,
+    ...(price && { price }),
     async *stream(request, signal) {
       requests.push({ ...request, messages: [...request.messages] });
       const turn = answer?.(request) ?? turns[requests.length - 1] ?? answerOf('done');
@@ -284,7 +284,7 @@ function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model
   };
 }
 
-/** A model that says one word and then waits until it is stopped. */
+/** Says one word, then waits until it is stopped. */
 export const endless: Turn = async function* (_, signal) {
   yield { type: 'content', text: 'Hel' };
   await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

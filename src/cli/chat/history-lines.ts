@@ -1,7 +1,9 @@
+import type { AnswerSpending } from '../../../protocol/events/answer-spending.ts';
 import type { PastRuling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { Attachment, HistoryMessage, HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { isPlainRuling } from '../../../protocol/text/rule-words.ts';
+import { addSpending, toSpendingWords } from '../../../protocol/text/spending/spending-words.ts';
 import {
   findTodo,
   isOpenTodo,
@@ -10,7 +12,7 @@ import {
   toTodoLines,
   toTodoWords,
 } from '../../../protocol/text/todo-words.ts';
-import { type Here, toClockTime } from '../local-time.ts';
+import { type Here, toClockTime, toLength } from '../local-time.ts';
 import { toMarkdownLines } from '../terminal/markdown.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -48,7 +50,9 @@ export function toHistoryLines(
     seq: message.seq,
     lines: [
       ...toMessageLines(message, { paint, columns, failed, rulings, here }),
-      ...(isLastAnswer(message, shown[index + 1]) ? toTimeLine(message.created_ms, paint, here) : []),
+      ...(isLastAnswer(message, shown[index + 1])
+        ? toTimeLine({ atMs: message.created_ms, spent: spentUntil(shown, index) }, paint, here)
+        : []),
     ],
   }));
   const lines = cuts.map(({ after_seq }) => ({
@@ -70,9 +74,21 @@ const toChecklist = (items: readonly TodoItem[], { paint, columns }: Sheet): str
 const isLastAnswer = ({ role, content, tool_calls }: HistoryMessage, next: HistoryMessage | undefined): boolean =>
   role === 'assistant' && Boolean(content) && tool_calls === null && (next === undefined || next.role === 'user');
 
-/** When an answer was complete; no line without a time. */
-export function toTimeLine(atMs: number | undefined, paint: Paint, here: Here | undefined): string[] {
-  return atMs === undefined || here === undefined ? [] : [paint('dim', toClockTime(atMs, here))];
+/** What the answers to a message took together. */
+export const spentUntil = (shown: readonly HistoryMessage[], last: number): AnswerSpending | undefined =>
+  shown
+    .slice(shown.findLastIndex(({ role }, index) => role === 'user' && index < last) + 1, last + 1)
+    .reduce<AnswerSpending | undefined>((sum, { spent }) => addSpending(sum, spent), undefined);
+
+/** When an answer was complete, and what it and the calls before it took; no line without a time. */
+export function toTimeLine(
+  { atMs, spent }: { atMs: number | undefined; spent: AnswerSpending | undefined },
+  paint: Paint,
+  here: Here | undefined,
+): string[] {
+  if (atMs === undefined || here === undefined) return [];
+  const took = spent === undefined ? '' : ` · ${toSafeText(toSpendingWords(spent, toLength))}`;
+  return [paint('dim', `${toClockTime(atMs, here)}${took}`)];
 }
 
 /** How the calls ended, by their ids. */

@@ -1,8 +1,10 @@
+import type { AnswerSpending } from '../../../protocol/events/answer-spending.ts';
 import { isCoordination } from '../../../protocol/events/coordination/is-coordination.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import { addSpending } from '../../../protocol/text/spending/spending-words.ts';
 import type { Here } from '../local-time.ts';
 import {
   type Question,
@@ -26,7 +28,7 @@ import { toWarningLines } from '../terminal/warning-lines.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { createSideLines } from './agents/side-lines.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
-import { type Notice, toCutLine, toHistoryLines, toTimeLine, toTurnLines } from './history-lines.ts';
+import { type Notice, spentUntil, toCutLine, toHistoryLines, toTimeLine, toTurnLines } from './history-lines.ts';
 import type { Transcript, TranscriptDeps } from './transcript.ts';
 
 /** Prints the events as they come. */
@@ -43,6 +45,7 @@ class LoggedTranscript implements Transcript {
   #isResent = false; // the next message replaces an earlier one; nothing tells which client sent it
   #asked: string | undefined;
   #answeredMs: number | undefined; // when the answer was complete that ends what is printed
+  #spent: AnswerSpending | undefined; // since the last message
   state: WorkstreamState = 'idle';
   isWaiting = false;
   question: Question | undefined;
@@ -57,6 +60,7 @@ class LoggedTranscript implements Transcript {
     this.#turn = undefined;
     this.#tools.clear();
     [this.question, this.#asked, this.#answeredMs] = [undefined, undefined, undefined];
+    this.#spent = spentUntil(stored.messages, stored.messages.length - 1);
     this.state = workstream.state;
     if (this.#deps.isInteractive) this.#printHistory(stored);
     for (const one of stored.backgroundCommands ?? [])
@@ -165,7 +169,7 @@ class LoggedTranscript implements Transcript {
 
   #onUserTurn(event: StreamEventOf<'user_turn'>): void {
     const isOurs = this.#isResent || this.#deps.isMyRun(event.steered_run_id ?? event.run_id);
-    [this.#toldError, this.#isResent] = [false, false];
+    [this.#toldError, this.#isResent, this.#spent] = [false, false, undefined];
     this.print(toTurnLines(event, { paint: this.#deps.sheet().paint, isOurs, here: this.#here() }));
   }
 
@@ -183,6 +187,7 @@ class LoggedTranscript implements Transcript {
         if (event.interrupted === true) this.#voidAnswer();
         else this.#endAnswer();
         this.#answeredMs = event.created_ms;
+        this.#spent = addSpending(this.#spent, event.spent);
         break;
       case 'cancelled':
         this.#endAnswer();
@@ -255,20 +260,15 @@ class LoggedTranscript implements Transcript {
     this.isWaiting = false;
     this.question = undefined;
     this.#endAnswer();
-    this.#printTime();
+    // Below the last answer of a run.
+    const at = { atMs: this.#answeredMs, spent: this.#spent };
+    if (this.#hasPrinted) this.#deps.screen.print(toTimeLine(at, paint, this.#here()));
+    this.#answeredMs = undefined;
     for (const { call } of this.#tools.values()) this.print([`${paint('red', '■')} ${toHeaderText(call, paint)}`]);
     this.#tools.clear();
     const isTold = run === undefined || run.status === 'ok' || run.status === 'cancelled' || this.#toldError;
     if (!isTold) this.print([paint('red', `✖ ${toSafeText(run.error ?? `The run ended: ${run.status}`)}`)]);
     if (run?.failed) this.print([paint('dim', '(not answered, and no longer sent to the model)')]);
-  }
-
-  /** Below the last answer of a run. */
-  #printTime(): void {
-    const { screen, sheet } = this.#deps;
-    const line = toTimeLine(this.#answeredMs, sheet().paint, this.#here());
-    if (this.#hasPrinted) screen.print(line);
-    this.#answeredMs = undefined;
   }
 
   #onNotice(event: Notice): void {

@@ -44,21 +44,26 @@ const IDLE_SNAPSHOT: WorkstreamSnapshot = {
   ...{ model: 'demo', workdir: '/work', messages: [], truncated: false, pendingApprovals: [], effort: 'medium' },
 };
 
-test('a message shows when it was sent, and the last answer of a run when it was complete', () => {
+const SPENT = {
+  ...{ model: 'anthropic/claude-opus-5', input_tokens: 1_000, cache_read_tokens: 0, cache_write_tokens: 0 },
+  ...{ output_tokens: 200, duration_ms: 2_500 },
+};
+
+test('a message shows when it was sent, and the last answer of a run when it was complete and what all took', () => {
   const events: StreamEvent[] = [
     { type: 'user_turn', message: 'build it', run_id: 'other', source: 'person', created_ms: TODAY - 24 * 3_600_000 },
     { type: 'content', text: 'Let me look.' },
-    { type: 'stream_end', created_ms: TODAY },
+    { type: 'stream_end', created_ms: TODAY, spent: { ...SPENT, cost_usd: 0.01 } },
     { type: 'tool_info', items: [] },
     { type: 'tool_result', call_id: 'c1', name: 'bash', output: 'ok', outcome: 'done', is_error: false },
     { type: 'content', text: 'Built.' },
-    { type: 'stream_end', created_ms: TODAY + 60_000 },
+    { type: 'stream_end', created_ms: TODAY + 60_000, spent: { ...SPENT, cost_usd: 0.02 } },
     { type: 'ws_state', ws_id: 'w', state: 'idle', run: { run_id: 'other', status: 'ok' } },
   ];
   const lines = open(true).tell(...events);
   assert.equal(lines[0], '› build it (from another client) · 2026-12-23 19:05');
-  assert.deepEqual(lines.slice(-2), ['Built.', '19:06']);
-  assert.equal(lines.filter((line) => /^\d\d:\d\d$/.test(line)).length, 1);
+  assert.deepEqual(lines.slice(-2), ['Built.', '19:06 · 5.0 s · claude-opus-5 · $0.0300']);
+  assert.equal(lines.filter((line) => /^\d\d:\d\d /.test(line)).length, 1);
   const piped = open(false).tell(...events);
   assert.deepEqual([piped[0], piped.at(-1)], ['› build it (from another client)', 'Built.']);
 });

@@ -1,5 +1,6 @@
 import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import type { Store } from '../store/store.ts';
+import { type CalendarRange, type CalendarRuns, pastRuns } from './calendar.ts';
 
 /** Reads the ledger for clients. */
 export interface Occurrences {
@@ -9,6 +10,8 @@ export interface Occurrences {
   open(jobId: string): Promise<CronOccurrenceTable | undefined>;
   /** The occurrence that covers an instant; of a range, the latest. */
   at(jobId: string, atMs: number, throughMs?: number): Promise<CronOccurrenceTable | undefined>;
+  /** Those of all jobs in a range of times. */
+  between(range: CalendarRange, nameOf: (jobId: string) => string | undefined): Promise<CalendarRuns>;
 }
 
 export const createOccurrences = ({ db }: Pick<Store, 'db'>): Occurrences => ({
@@ -34,4 +37,5 @@ export const createOccurrences = ({ db }: Pick<Store, 'db'>): Occurrences => ({
       .orderBy('scheduled_ms', 'desc')
       .limit(1)
       .executeTakeFirst(),
+  between: (range, nameOf) => pastRuns({ db }, range, nameOf),
 });

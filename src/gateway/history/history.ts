@@ -56,6 +56,7 @@ function toHistoryMessage({ seq, createdMs, message, isDamaged }: StoredMessage)
         tool_calls: message.toolCalls.length > 0 ? message.toolCalls : null,
         ...(message.reasoning !== undefined && { reasoning: message.reasoning }),
         ...(message.partial && { partial: true }),
+        ...(message.spent && { spent: message.spent }),
       };
     case 'tool':
       return { ...common, ...toToolEntry(message) };

@@ -17,6 +17,7 @@ import { until } from '../../timing/until.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
 import { requireProofForAllowing } from '../cron/allowed-calls.ts';
+import { plannedRuns } from '../cron/calendar.ts';
 import type { CronJobs } from '../cron/cron-jobs.ts';
 import { explain, explainIdle } from '../cron/explain.ts';
 import type { Occurrences } from '../cron/occurrences.ts';
@@ -85,6 +86,7 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
       return { entries: extended ? rows.map(toOccurrence) : rows.map(toCronRun) };
     },
     'cron.preview': (asked) => previewOf(asked, deps),
+    'cron.calendar': onceLoaded((asked) => calendarOf(asked, deps)),
     'cron.explain': onceLoaded((asked) => explainJob(asked, deps)),
   };
 }
@@ -132,6 +134,22 @@ function parsed(text: string, context: { nowMs: number; tz: string }): { schedul
   const read = parseHumanSchedule(text, context);
   if ('problem' in read) throw new GatewayError('INVALID_REQUEST', `schedule: ${read.problem}`);
   return read;
+}
+
+async function calendarOf(range: Params<'cron.calendar'>, deps: CronMethodDeps): Promise<Result<'cron.calendar'>> {
+  const { jobs, scheduler, occurrences } = deps.cron;
+  const listed = jobs.list({ includeDisabled: true });
+  const names = new Map(listed.map(({ id, name }) => [id, name]));
+  const past = await occurrences.between(range, (id) => names.get(id));
+  const planned = deps.live.cron.enabled
+    ? await plannedRuns({ jobs: listed, nextRunMs: (id) => scheduler.nextRunMs(id) }, range)
+    : { runs: [], truncated: false };
+  const truncated = past.truncated || planned.truncated;
+  return {
+    tz: deps.hostTimeZone,
+    runs: [...past.runs, ...planned.runs],
+    ...(truncated && { truncated: true as const }),
+  };
 }
 
 async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethodDeps): Promise<Result<'cron.explain'>> {

@@ -11,13 +11,14 @@ interface ModelMethodDeps {
 export const modelsMethods = ({ models, windows }: ModelMethodDeps): Handlers<keyof typeof modelsContracts> => ({
   'models.list': () => ({
     models: models.list().map((model) => {
-      const { alias, modelId, provider, isDefault } = model;
+      const { alias, modelId, provider, price, isDefault } = model;
       const { size: contextWindow } = windows.of(model);
       return {
         id: alias,
         name: modelId,
         provider,
         ...(contextWindow > 0 && { contextWindow }),
+        ...(price && { price: { ...price.price, source: price.source, ...(price.asOf && { asOf: price.asOf }) } }),
         ...(isDefault && { isDefault }),
       };
     }),

@@ -90,13 +90,15 @@ test('a new stream begins with connected and the history, whose id is its cursor
     },
   });
   const created_ms = 1_000_000;
+  const tokens = { input_tokens: 70, cache_read_tokens: 0, cache_write_tokens: 0, output_tokens: 30 };
+  const spent = { model: 'puppet/puppet', ...tokens, duration_ms: 0 };
   assert.deepEqual(history, {
     id: stream.cursor(after),
     event: {
       type: 'history',
       messages: [
         { seq: 1, role: 'user', content: 'hello', tool_calls: null, created_ms },
-        { seq: 2, role: 'assistant', content: 'ok', tool_calls: null, created_ms },
+        { seq: 2, role: 'assistant', content: 'ok', tool_calls: null, spent, created_ms },
       ],
     },
   });

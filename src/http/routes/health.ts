@@ -57,4 +57,19 @@ export const healthRoutes = [
       channels: channels.map(toChannel),
     }),
   }),
+  bind(healthEndpoints.history, 'health.history', {
+    params: ({ step_minutes }) => (step_minutes === undefined ? {} : { stepMinutes: Number(step_minutes) }),
+    fieldNames: { stepMinutes: 'step_minutes' },
+    reply: ({ stepMinutes, samples }) => ({
+      step_minutes: stepMinutes,
+      samples: samples.map(({ atMs, lagMs, busy, storeMs = null, circuit, store }) => ({
+        at: iso(atMs),
+        lag_ms: lagMs,
+        busy,
+        store_ms: storeMs,
+        circuit_state: circuit,
+        store,
+      })),
+    }),
+  }),
 ];

@@ -1,19 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClient } from './fake-client.ts';
-import { createModelChoices, toChoices } from './model-choices.ts';
+import { createModelChoices, priceTitle, toChoices } from './model-choices.ts';
 
 const row = (id: string, more: object = {}) => ({ id, name: id, provider: 'openai-compatible', ...more });
 
-test('a choice shows the name, the alias if it says more, and the window', () => {
+test('a choice shows the name, the alias if it says more, the window and the price', () => {
   const rows = [
-    row('fast', { name: 'qwen3', contextWindow: 32_768 }),
+    row('fast', { name: 'qwen3', contextWindow: 32_768, price: { input: 0.2, output: 1.5, source: 'config.json' } }),
     row('demo'),
     row('openai/gpt', { name: 'gpt' }),
     row('new', { name: '' }),
   ];
   const words = toChoices(rows, { alias: 'demo', name: 'demo' }).map((choice) => choice.words);
-  assert.deepEqual(words, ['qwen3 (fast) · 33k', 'demo', 'openai/gpt', 'new']);
+  assert.deepEqual(words, ['qwen3 (fast) · 33k · $0.2 in, $1.5 out', 'demo', 'openai/gpt', 'new']);
+});
+
+test('the title of the list says the price of the chosen model, and where it is from', () => {
+  const price = { input: 3, output: 15, cacheRead: 0.3, source: 'https://example.com/prices', asOf: '2026-11-01' };
+  const rows = [row('dear', { price }), row('own')];
+  assert.deepEqual(
+    ['dear', 'own', 'gone'].map((alias) => priceTitle(rows, alias)),
+    [
+      ' It costs $3 in, $15 out, $0.3 from the cache per million tokens (https://example.com/prices, read on 2026-11-01).',
+      '',
+      '',
+    ],
+  );
 });
 
 test('a model that is no longer in the list stays visible as long as it is the chosen one', () => {

@@ -1,6 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ModelRow } from '../../../protocol/methods/models.ts';
+import { toPriceWords } from '../../../protocol/text/spending/spending-words.ts';
 
 /** The models that the daemon knows. */
 export interface ModelChoices {
@@ -23,7 +24,7 @@ export function createModelChoices(client: Pick<GatewayClient, 'call'>): ModelCh
   };
 }
 
-/** The entries of the list: name, alias if it says more, and context window. The current model is always among them. */
+/** The entries of the list: name, alias if it says more, context window, and the prices of a million tokens. The current model is always among them. */
 export function toChoices(
   rows: readonly ModelRow[],
   current: { alias: string; name: string },
@@ -33,8 +34,20 @@ export function toChoices(
   return all.map((row) => ({ alias: row.id, words: wordsOfModel(row) }));
 }
 
-function wordsOfModel({ id, name, contextWindow }: Pick<ModelRow, 'id' | 'name' | 'contextWindow'>): string {
+type Worded = Pick<ModelRow, 'id' | 'name' | 'contextWindow' | 'price'>;
+
+function wordsOfModel({ id, name, contextWindow, price }: Worded): string {
   const isSame = name === '' || name === id || id.endsWith(`/${name}`);
   const window = contextWindow === undefined ? [] : [`${Math.round(contextWindow / 1_000)}k`];
-  return [isSame ? id : `${name} (${id})`, ...window].join(' · ');
+  const cost = price === undefined ? [] : [toPriceWords(price)];
+  return [isSame ? id : `${name} (${id})`, ...window, ...cost].join(' · ');
+}
+
+/** Of the chosen model, for the title of the list; empty without a price. */
+export function priceTitle(rows: readonly ModelRow[], alias: string): string {
+  const { price } = rows.find(({ id }) => id === alias) ?? {};
+  if (!price) return '';
+  const cached = price.cacheRead === undefined ? '' : `, $${price.cacheRead} from the cache`;
+  const since = price.asOf === undefined ? '' : `, read on ${price.asOf}`;
+  return ` It costs ${toPriceWords(price)}${cached} per million tokens (${price.source}${since}).`;
 }

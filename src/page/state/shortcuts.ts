@@ -3,6 +3,7 @@ export type ShortcutId =
   | 'composer'
   | 'new'
   | 'saved'
+  | 'dashboard'
   | 'inbox'
   | 'agent'
   | 'schedule'
@@ -37,6 +38,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   next: { code: 'ArrowDown', modifier: 'alt', does: 'Next workstream' },
   new: { code: 'KeyW', modifier: 'alt', does: 'New workstream' },
   saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
+  dashboard: { code: 'KeyD', modifier: 'alt', does: 'Dashboard' },
   inbox: { code: 'KeyI', modifier: 'alt', does: 'Inbox' },
   agent: { code: 'KeyG', modifier: 'alt', does: 'Agent: watches, memories, skills, tool servers' },
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },

@@ -23,7 +23,7 @@ interface Port {
 }
 
 /** What can be shown instead of a conversation. */
-export type Panel = 'inbox' | 'agent' | 'schedule' | 'nodes' | 'channels' | 'usage' | 'account';
+export type Panel = 'dashboard' | 'inbox' | 'agent' | 'schedule' | 'nodes' | 'channels' | 'usage' | 'account';
 
 const MEMORY_KEY = 'headgate.front';
 

@@ -13,7 +13,7 @@ import { InboxView } from './inbox/inbox-view.tsx';
 import { LoginCard } from './login/login-card.tsx';
 import type { Overlay } from './overlay.ts';
 import { LazyDialog, LazyPanel } from './parts/lazy-views.tsx';
-import { ACCOUNT, AGENT, CHANNELS, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
+import { ACCOUNT, AGENT, CHANNELS, DASHBOARD, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
@@ -100,6 +100,12 @@ function ShownPanel({ app, desk, overlay, shown }: Omit<StageProps, 'isRenaming'
           {({ CronView }) => <CronView app={app} desk={desk} overlay={overlay} />}
         </LazyPanel>
       );
+    case 'dashboard':
+      return (
+        <LazyPanel part={DASHBOARD} name="dashboard" title={PANELS.dashboard} desk={desk}>
+          {({ DashboardView }) => <DashboardView app={app} desk={desk} />}
+        </LazyPanel>
+      );
     case 'usage':
       return (
         <LazyPanel part={USAGE} name="usage" title={PANELS.usage} desk={desk}>
@@ -172,6 +178,7 @@ function useTitle(app: App): void {
 }
 
 const PANELS = {
+  dashboard: 'Dashboard',
   inbox: 'Inbox',
   agent: 'Agent',
   schedule: 'Schedule',

@@ -59,6 +59,12 @@ export function Rail({ app, desk, overlay }: RailProps) {
             <Icon name="archive" />
             <span>Saved conversations</span>
           </button>
+          <PanelButton
+            name="Dashboard"
+            icon="board"
+            isShown={shown.value === 'dashboard'}
+            show={showPanel('dashboard')}
+          />
           {app.rights.decide.value && (
             <PanelButton name="Inbox" icon="shield" isShown={shown.value === 'inbox'} show={showPanel('inbox')}>
               {desk.inbox.count.value > 0 && (

@@ -28,6 +28,9 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       next: () => desk.workstreams.step(1),
       new: show('new'),
       saved: show('saved'),
+      dashboard: () => {
+        desk.workstreams.shown.value = 'dashboard';
+      },
       inbox: () => {
         if (app.rights.decide.peek()) desk.workstreams.shown.value = 'inbox';
       },

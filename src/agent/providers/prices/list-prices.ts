@@ -116,12 +116,22 @@ export const LIST_PRICES: PriceList[] = [
   },
 ];
 
+/** A price, and where it is from. */
+export interface SourcedPrice {
+  price: Price;
+  source: string;
+  asOf?: string;
+}
+
 /** The list price of a hosted model on a day (UTC); undefined for models that are not in the list. */
-export function listPrice(modelId: string, day: string): Price | undefined {
+export function listPrice(modelId: string, day: string): SourcedPrice | undefined {
   const name = modelId.replace(SNAPSHOT, '');
   const isIt = (id: string) => id === modelId || id === name;
-  const rows = LIST_PRICES.flatMap(({ rows }) => rows);
-  return rows.find(({ models, until }) => models.some(isIt) && (until === undefined || day <= until))?.price;
+  for (const { source, asOf, rows } of LIST_PRICES) {
+    const row = rows.find(({ models, until }) => models.some(isIt) && (until === undefined || day <= until));
+    if (row) return { price: row.price, source, asOf };
+  }
+  return undefined;
 }
 
 /** The end of the name of one version of a model, such as `-20250929`, `-2025-08-07`, `-latest` or `-preview-09-2025`. */

@@ -23,7 +23,7 @@ test('a long request has its own price for all of its tokens', () => {
 });
 
 test('the list has a price for the versions of a model, and none for models that it does not name', () => {
-  const inputOf = (id: string) => listPrice(id, DAY)?.input;
+  const inputOf = (id: string) => listPrice(id, DAY)?.price.input;
   assert.deepEqual(
     ['gpt-4o-mini-2024-07-18', 'gpt-4o', 'claude-sonnet-4-5-20250929', 'gemini-3.1-pro-preview'].map(inputOf),
     [0.15, 2.5, 3, 2],
@@ -35,7 +35,7 @@ test('the list has a price for the versions of a model, and none for models that
 });
 
 test('the price of a model can change on a day', () => {
-  const inputs = ['2026-12-31', '2027-01-01'].map((day) => listPrice('gemini-3.8-flash', day)?.input);
+  const inputs = ['2026-12-31', '2027-01-01'].map((day) => listPrice('gemini-3.8-flash', day)?.price.input);
   assert.deepEqual(inputs, [0.75, 1.5]);
 });
 

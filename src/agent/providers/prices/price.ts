@@ -1,18 +1,6 @@
 import { z } from 'zod';
+import { LongPrice, PRICE_RATES } from '../../../../protocol/methods/models.ts';
 
-const PerMillion = z.number().min(0).max(1_000_000);
-
-const rates = {
-  input: PerMillion,
-  output: PerMillion,
-  cacheRead: PerMillion.optional(),
-  cacheWrite: PerMillion.optional(),
-};
-
-/** US dollars per million tokens. Cached tokens cost as much as other input unless they have their own price. */
-export const Price = z.strictObject({
-  ...rates,
-  /** Replaces all of these for requests whose input has more than `above` tokens. */
-  long: z.strictObject({ above: z.int().positive(), ...rates }).optional(),
-});
+/** US dollars per million tokens. `long` replaces the other rates for requests with more input. */
+export const Price = z.strictObject({ ...PRICE_RATES, long: LongPrice.optional() });
 export type Price = z.infer<typeof Price>;

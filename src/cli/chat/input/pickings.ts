@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import { toPriceWords } from '../../../../protocol/text/spending/spending-words.ts';
 import type { Choice } from './picker.ts';
 
 /** What a person chooses from a list. */
@@ -19,10 +20,16 @@ export const NEW_WORKSTREAM = 'new';
 const PICKINGS: Readonly<Record<string, (client: Client) => Promise<Picking>>> = {
   '/model': async (client) => {
     const { models } = await client.call('models.list', {});
-    const choices = models.map(({ id, name, provider, isDefault }) => ({
+    const choices = models.map(({ id, name, provider, price, isDefault }) => ({
       value: `/model ${id}`,
       label: id,
-      detail: [name === '' ? provider : `${provider}/${name}`, isDefault ? 'default' : ''].filter(Boolean).join(', '),
+      detail: [
+        name === '' ? provider : `${provider}/${name}`,
+        price === undefined ? '' : `${toPriceWords(price)} per million tokens`,
+        isDefault ? 'default' : '',
+      ]
+        .filter(Boolean)
+        .join(', '),
     }));
     return { title: 'Model of this workstream', choices, becomes: 'send' };
   },

@@ -1,3 +1,4 @@
+import type { AnswerSpending } from '../../../../protocol/events/answer-spending.ts';
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { PastRuling } from '../../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../../protocol/events/todo.ts';
@@ -47,6 +48,8 @@ export interface AnswerBlock extends Placed {
   partial: boolean;
   /** When it was complete; absent while it streams, and in events of older builds. */
   endedMs?: number | undefined;
+  /** What it took, and the answers without text before it, which are not shown. */
+  spent?: AnswerSpending | undefined;
 }
 
 export type ToolPhase = 'running' | CallOutcome;

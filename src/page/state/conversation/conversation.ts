@@ -15,6 +15,7 @@ import type {
   StreamEventOf,
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
+import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { withAgent } from '../agents/agent-list.ts';
 import { withCommand } from '../background/background.ts';
@@ -24,6 +25,7 @@ import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlo
 import { foldCalls } from './fold-calls.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { addLate } from './late-verdicts.ts';
+import { showsSpent, showUnshown, type Unshown, unshownIn } from './spent.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
 import { appendOutput, askApproval, closeTools, finishTool, warnOfOutput } from './tool-blocks.ts';
 
@@ -63,6 +65,7 @@ export interface Conversation {
   readonly children: Children;
   /** The agent's checklist at the time of the snapshot; a later call of it is among the blocks. */
   readonly olderTodo: readonly TodoItem[] | undefined;
+  readonly unshown: Unshown;
   /** Counts the blocks made from events, to give each its key. */
   readonly made: number;
 }
@@ -96,6 +99,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     agents: [],
     children: NO_CHILDREN,
     olderTodo: snapshot.todo,
+    unshown: unshownIn(messages),
     made: 0,
   };
 }
@@ -107,7 +111,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
   const { blocks, agents } = now;
   switch (event.type) {
     case 'user_turn':
-      return { ...now, blocks: [...blocks, toQuestionBlock(event, key)] };
+      return { ...now, blocks: [...blocks, toQuestionBlock(event, key)], unshown: undefined };
     case 'thinking_start':
       return { ...now, waiting: true };
     case 'thinking_stop':
@@ -120,7 +124,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'content':
       return { ...now, waiting: false, blocks: addDelta(blocks, event, key) };
     case 'stream_end':
-      return { ...now, waiting: false, wait: undefined, blocks: endAnswer(blocks, event) };
+      return { ...now, waiting: false, wait: undefined, ...endAnswer(now, event) };
     case 'status':
       return { ...now, status: toStatus(event) };
     case 'tool_info':
@@ -174,6 +178,7 @@ const EMPTY = {
   truncated: false,
   status: undefined,
   olderTodo: undefined,
+  unshown: undefined,
 } satisfies Partial<Conversation>;
 
 /** Prepends an older page to the conversation. */
@@ -183,7 +188,8 @@ export function prependPage(
 ): Conversation {
   const older = closeTools(toBlocks(page.messages, page.notes));
   const firstSeq = page.messages[0]?.seq ?? conversation.firstSeq;
-  return { ...conversation, blocks: joinPages(older, conversation.blocks), firstSeq, truncated: page.truncated };
+  const newer = showUnshown(conversation.blocks, unshownIn(page.messages));
+  return { ...conversation, blocks: joinPages(older, newer), firstSeq, truncated: page.truncated };
 }
 
 /** A summary that is already shown came with the snapshot. */
@@ -221,11 +227,15 @@ function addDelta(
 
 /** Drops the answer that a crash interrupted: the model repeats the turn. */
 function endAnswer(
-  blocks: readonly Block[],
-  { interrupted, created_ms: endedMs }: Partial<StreamEventOf<'stream_end'>>,
-): readonly Block[] {
-  if (interrupted) return blocks.filter((block) => !isStreaming(block));
-  return replaceLast(blocks, isEnding, (answer) => ({ ...answer, streaming: false, endedMs }));
+  { blocks, unshown }: Pick<Conversation, 'blocks' | 'unshown'>,
+  { interrupted, created_ms: endedMs, spent }: Partial<StreamEventOf<'stream_end'>>,
+): Pick<Conversation, 'blocks' | 'unshown'> {
+  if (interrupted) return { blocks: blocks.filter((block) => !isStreaming(block)), unshown };
+  const sum = addSpending(unshown, spent);
+  const isShown = showsSpent(blocks.findLast(isEnding));
+  const shown = isShown && sum && { spent: sum };
+  const ended = replaceLast(blocks, isEnding, (answer) => ({ ...answer, streaming: false, endedMs, ...shown }));
+  return { blocks: ended, unshown: isShown ? undefined : sum };
 }
 
 /** Also an answer that was cancelled a moment ago. */
@@ -237,7 +247,7 @@ const cutAnswer = (blocks: readonly Block[]) =>
 
 function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, key: string): Conversation {
   if (isBusy(state)) return { ...now, state };
-  const blocks = markFailed(closeTools(endAnswer(now.blocks, {})), run);
+  const blocks = markFailed(closeTools(endAnswer({ blocks: now.blocks, unshown: undefined }, {}).blocks), run);
   const failure =
     run && run.status !== 'ok' && run.status !== 'cancelled'
       ? (run.error ?? `The run ended: ${run.status}`)

@@ -1,12 +1,15 @@
 import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
+import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
 import { readTodo, TODO_TOOL, toTodoWords } from '../../../../protocol/text/todo-words.ts';
 import { type Block, isStored, isTool, replaceLast, type ToolBlock } from './blocks.ts';
+import { type Unshown, unshownAfter } from './spent.ts';
 import { emptyTool, finishTool, toDecision, toEnd } from './tool-blocks.ts';
 
 /** A page of stored messages and notes as blocks, keyed by position so that pages never share a key. */
 export function toBlocks(messages: readonly HistoryMessage[], notes: readonly HistoryNote[] = []): readonly Block[] {
   let blocks: readonly Block[] = [];
   let told = 0;
+  let unshown: Unshown;
   const tellBefore = (seq: number) => {
     for (let note = notes[told]; note && note.after_seq < seq; note = notes[told]) {
       blocks = addNote(blocks, note, `n${note.after_seq}.${told}`);
@@ -30,11 +33,12 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
         });
         break;
       case 'assistant':
-        blocks = blocks.concat(toAnswer(message, key));
+        blocks = blocks.concat(toAnswer(message, key, unshown));
         break;
       case 'tool':
         blocks = addResult(blocks, message, key);
     }
+    unshown = unshownAfter(unshown, message);
   }
   tellBefore(Number.POSITIVE_INFINITY);
   return blocks.map((block) => (isNote(block) ? block : { ...block, stored: true }));
@@ -79,11 +83,13 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
 
-function toAnswer(message: HistoryMessage, key: string): Block[] {
+function toAnswer(message: HistoryMessage, key: string, unshown: Unshown): Block[] {
   const { content, reasoning = '', partial = false, tool_calls: calls, created_ms: endedMs } = message;
   const said = Boolean(content) || reasoning !== '';
+  const spent = content ? addSpending(unshown, message.spent) : undefined;
+  const shown = { ...(endedMs && { endedMs }), ...(spent && { spent }) };
   const answer: Block[] = said
-    ? [{ kind: 'answer', key, text: content ?? '', reasoning, streaming: false, partial, ...(endedMs && { endedMs }) }]
+    ? [{ kind: 'answer', key, text: content ?? '', reasoning, streaming: false, partial, ...shown }]
     : [];
   const tools = (calls ?? []).map((call, index): Block => {
     const card = emptyTool({ call_id: call.id, name: call.name }, `${key}.${index}`);

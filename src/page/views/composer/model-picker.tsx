@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Effort } from '../../../../protocol/stream-events.ts';
 import type { Desk } from '../../state/app.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
-import { toChoices } from '../../state/model-choices.ts';
+import { priceTitle, toChoices } from '../../state/model-choices.ts';
 import type { Tab } from '../../state/tab.ts';
 
 const WORDS: Record<Effort, string> = { low: 'low effort', medium: 'medium effort', high: 'high effort' };
@@ -26,7 +26,7 @@ export function ModelPicker({ desk, tab, conversation, element }: ModelPickerPro
     <span class="model-picker" id="model-picker" ref={element}>
       <Choice
         label="Model"
-        title={`Model ${model || modelAlias}, from the next message on`}
+        title={`Model ${model || modelAlias}, from the next message on.${priceTitle(models.rows.value, modelAlias)}`}
         value={modelAlias}
         options={choices.map(({ alias, words }) => [alias, words])}
         onFocus={read}

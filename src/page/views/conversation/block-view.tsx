@@ -1,9 +1,11 @@
 import { useMemo } from 'preact/hooks';
+import { toSpendingWords, toTokenWords } from '../../../../protocol/text/spending/spending-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { decidedNames } from '../../state/approvals/decided-names.ts';
 import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
 import type { AnswerBlock, NoteBlock, TalkBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
+import { toLength } from '../../state/text/moment.ts';
 import { ApprovalCard, ApprovalOutcome } from '../approvals/approval-card.tsx';
 import { Icon } from '../icons.tsx';
 import { Markdown } from '../text/markdown.tsx';
@@ -57,7 +59,7 @@ export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, ta
 }
 
 function Answer({ block }: { block: AnswerBlock }) {
-  const { text, reasoning, streaming, partial, endedMs } = block;
+  const { text, reasoning, streaming, partial, endedMs, spent } = block;
   return (
     <article class="block answer" aria-busy={streaming}>
       {reasoning !== '' && (
@@ -71,7 +73,14 @@ function Answer({ block }: { block: AnswerBlock }) {
       )}
       {text !== '' && <Markdown text={text} streaming={streaming} />}
       {partial && <p class="cut">Stopped here.</p>}
-      {text !== '' && endedMs !== undefined && <MessageTime of="answer" atMs={endedMs} />}
+      {text !== '' && endedMs !== undefined && (
+        <p class="answer-foot">
+          <MessageTime of="answer" atMs={endedMs} />
+          {spent && (
+            <span class="answer-spent" title={toTokenWords(spent)} data-shown={toSpendingWords(spent, toLength)} />
+          )}
+        </p>
+      )}
     </article>
   );
 }

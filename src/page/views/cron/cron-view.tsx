@@ -13,6 +13,7 @@ import { Panel, toCount } from '../panel.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
+import { Calendar } from './calendar-panel.tsx';
 import { CronJobCard } from './cron-job-card.tsx';
 import { JobDialog } from './job-dialog.tsx';
 
@@ -56,6 +57,7 @@ export function CronView({ app, desk, overlay }: CronViewProps) {
       {board.switchedOffBy.value.length > 0 && <SwitchedOff by={board.switchedOffBy.value} />}
       <Alerts jobs={jobs ?? []} />
       {jobs?.length === 0 && <NoJobs mayChange={mayChange} />}
+      {jobs && jobs.length > 0 && <Calendar app={app} desk={desk} />}
       <ul>
         {jobs?.map((job) => (
           <CronJobCard key={job.id} app={app} desk={desk} job={job} now={now} words={words} onEdit={() => edit(job)} />

@@ -8,6 +8,7 @@ export const SCHEDULE = new LazyPart(() => import('../cron/cron-view.tsx'));
 export const NOTIFY = new LazyPart(() => import('../attention/notify-section.tsx'));
 export const NODES = new LazyPart(() => import('../nodes/nodes-view.tsx'));
 export const CHANNELS = new LazyPart(() => import('../channels/channels-view.tsx'));
+export const DASHBOARD = new LazyPart(() => import('../dashboard/dashboard-view.tsx'));
 export const USAGE = new LazyPart(() => import('../usage/usage-view.tsx'));
 export const SAVED = new LazyPart(() => import('../dialogs/saved-dialog.tsx'));
 export const SHORTCUT_LIST = new LazyPart(() => import('../dialogs/shortcuts-dialog.tsx'));

@@ -1,0 +1,112 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CronCalendarRun } from '../../../protocol/cron.ts';
+import type { Job } from '../../cron/jobs/job.ts';
+import { nextOf } from '../../cron/schedule/next-of.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
+import type { Store } from '../store/store.ts';
+import { toOccurrence } from './to-wire.ts';
+
+const DAY_MS = 86_400_000;
+/** Runs of a calendar; the same for those that come and for those that were. */
+const MOST = 1_000;
+/** Times of one job on one day. The last one says if there are more. */
+const PER_DAY = 4;
+/** Jobs per turn of the event loop. */
+const AT_ONCE = 100;
+
+/** Times from `fromMs` until before `untilMs`. */
+export interface CalendarRange {
+  fromMs: number;
+  untilMs: number;
+}
+
+/** Runs by time, and whether some were left out. */
+export interface CalendarRuns {
+  runs: CronCalendarRun[];
+  truncated: boolean;
+}
+
+interface Planned {
+  jobs: readonly Job[];
+  /** When the scheduler starts the job next, after pauses too. */
+  nextRunMs(jobId: string): number | undefined;
+}
+
+/** The runs that the scheduler has planned in a range: the earliest of all jobs. */
+export async function plannedRuns(
+  { jobs, nextRunMs }: Planned,
+  { fromMs, untilMs }: CalendarRange,
+): Promise<CalendarRuns> {
+  let runs: CronCalendarRun[] = [];
+  let endMs = untilMs;
+  let truncated = false;
+  for (const [index, job] of jobs.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
+    runs.push(...timesOf(job, nextRunMs(job.id), { fromMs, untilMs: endMs }));
+    if (runs.length < 2 * MOST) continue;
+    // Later times than these are not shown, so none of them has to be computed.
+    runs = earliest(runs);
+    endMs = runs.at(-1)?.atMs ?? endMs;
+    truncated = true;
+  }
+  return { runs: earliest(runs), truncated: truncated || runs.length > MOST };
+}
+
+const earliest = (runs: CronCalendarRun[]): CronCalendarRun[] =>
+  runs.sort((one, other) => one.atMs - other.atMs).slice(0, MOST);
+
+const timeAfter = ({ schedule }: Job, ms: number): number | undefined =>
+  schedule.kind === 'at' ? undefined : nextOf(schedule, ms);
+
+/** A few times of each day. */
+function timesOf(job: Job, firstMs: number | undefined, { fromMs, untilMs }: CalendarRange): CronCalendarRun[] {
+  const times: CronCalendarRun[] = [];
+  const { id: jobId, name = jobId } = job;
+  const after = (ms: number) => timeAfter(job, ms);
+  const dayOf = (ms: number) => Math.floor((ms - fromMs) / DAY_MS);
+  let atMs = firstMs !== undefined && firstMs < fromMs ? after(fromMs - 1) : firstMs;
+  let shown = 0;
+  while (atMs !== undefined && atMs < untilMs) {
+    const day = dayOf(atMs);
+    const next = after(atMs);
+    const isSameDay = next !== undefined && dayOf(next) === day;
+    shown += 1;
+    const more = isSameDay && shown === PER_DAY;
+    times.push({ jobId, name, atMs, state: 'planned', ...(more && { more: true as const }) });
+    if (!isSameDay || more) shown = 0;
+    atMs = more ? after(fromMs + (day + 1) * DAY_MS - 1) : next;
+  }
+  return times;
+}
+
+/** The recorded runs of a range, and those in progress: the latest. */
+export async function pastRuns(
+  { db }: Pick<Store, 'db'>,
+  { fromMs, untilMs }: CalendarRange,
+  nameOf: (jobId: string) => string | undefined,
+): Promise<CalendarRuns> {
+  const all = db.selectFrom('cron_occurrences').selectAll();
+  const inRange = all.where('scheduled_ms', '<', untilMs).limit(MOST + 1);
+  const [ended, open] = await Promise.all([
+    // By the time of the end, which has an index. A run that began in the range ended in it, or later.
+    inRange.where('ended_ms', '>=', fromMs).where('scheduled_ms', '>=', fromMs).orderBy('ended_ms', 'desc').execute(),
+    inRange.where('ended_ms', 'is', null).where('scheduled_ms', '>=', fromMs).execute(),
+  ]);
+  const rows = [...ended.slice(0, MOST), ...open.slice(0, MOST)];
+  const runs = rows.map((row) => toRun(row, nameOf(row.job_id))).sort((one, other) => one.atMs - other.atMs);
+  return { runs: runs.slice(-MOST), truncated: ended.length > MOST || runs.length > MOST };
+}
+
+function toRun(row: CronOccurrenceTable, name: string | undefined): CronCalendarRun {
+  const { jobId, scheduledAtMs: atMs, status, error, durationMs, count, trigger } = toOccurrence(row);
+  return {
+    jobId,
+    name: name ?? jobId,
+    atMs,
+    state: status ?? 'running',
+    ...(error !== undefined && { error }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(count !== undefined && { count }),
+    ...(trigger === 'forced' && { forced: true }),
+  };
+}
