@@ -145,9 +145,14 @@ const SINCE_39: readonly Declared[] = [
 
 /**
  * Schema versions 40 to 47: commands in the background, snapshots of what runs change, watches, sub-agents, memories,
- * coordinators, skills. Accounts at tool servers show nowhere.
+ * coordinators, skills. Accounts at tool servers show nowhere. Schema version 51: notifications.
  */
 const SINCE_40: readonly Declared[] = [
+  ...['ntfy', 'push'].map((name) => ({
+    at: `config.get > config > channels > ${name}`,
+    is: (value: unknown) => typeof value === 'object',
+    why: 'new settings',
+  })),
   { at: 'status > channels', is: [], why: 'status has the chat services' },
   { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > skills', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
