@@ -7,7 +7,7 @@ import { tempDir } from '../../testing/temp-store.ts';
 import { findInstalled } from '../process/program-fixture.ts';
 import { type Program, STANDARD_PATH } from '../process/programs.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
-import { createWorkspace } from './workspace.ts';
+import { createWorkspace } from './open-workspace.ts';
 
 const run = promisify(execFile);
 const WORKER = new URL('../tools/search/search-worker.ts', import.meta.url);
