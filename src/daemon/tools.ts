@@ -147,7 +147,10 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     servers,
     pollToolbox: createToolbox([createPolledBash(shell)], guard),
     runner,
-    workspace: createWorkspace({ home, clock, searchWorkerUrl: options.assets.searchWorkerUrl, programs: { rg, git } }),
+    workspace: createWorkspace(
+      { home, clock, searchWorkerUrl: options.assets.searchWorkerUrl, programs: { rg, git } },
+      () => import('../gateway/channels/loaded-services.ts'),
+    ),
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };
