@@ -110,6 +110,7 @@ test('a skill is added, changed, restored, given a file, scanned and deleted by 
   await files.getByRole('button', { name: 'Delete references/a.md' }).press('Enter');
   await files.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).press('Enter');
   await files.getByText('It has no files.').waitFor();
+  await files.getByRole('alertdialog').waitFor({ state: 'detached' }); // Escape would close only that
   await page.keyboard.press('Escape');
   await button(page, 'Delete tidy').press('Enter');
   await page.getByRole('alertdialog', { name: 'Delete tidy?' }).getByRole('button', { name: 'Delete' }).press('Enter');

@@ -22,7 +22,7 @@ test(`a question, its decision by ${who} and its calls survive a kill after any 
 });
 
 test('a command in the background is started, read and ended whatever statement the daemon is killed after', async (t) => {
-  const by = 70;
+  const by = 110;
   const from = randomInt(1, by);
   const { kills, findings } = await killBackgroundAtSteps({ from, by, say: (line) => t.diagnostic(line) });
   assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode background`);

@@ -19,6 +19,7 @@ export const backgroundNouns = (deps: BackgroundNounDeps, { records, talks, turn
     coordinators: records.coordinators,
     workstreams: talks.workstreams,
     runs: turns.runs,
+    channels: talks.outbox.channels,
   }),
   coordinator: { methods: coordinatorMethods({ coordinators: records.coordinators, store: deps.store }) },
 });

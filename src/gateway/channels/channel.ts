@@ -1,7 +1,7 @@
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Statement } from '../store/store.ts';
-import type { Trust } from './chats/trust-in.ts';
+import type { Trust, TrustedChat } from './chats/trust-in.ts';
 
 /** A way for messages to leave Headgate: to chat services, other programs, or other workstreams. */
 export interface Channel {
@@ -14,8 +14,8 @@ export interface Channel {
   readonly destinations: readonly string[] | undefined;
   /** What a sender should know before; undefined: nothing. */
   readonly notice?: Notice | undefined;
-  /** What a person of a chat service may do now; undefined: nothing. Only of channels with people. */
-  trustIn?(senderId: string): Promise<Trust | undefined>;
+  /** What a person of a chat service may do now in a chat; undefined: nothing. Only of channels with people. */
+  trustIn?(senderId: string, chat: TrustedChat): Promise<Trust | undefined>;
   /** The canonical name of a destination; undefined if it does not exist, as far as the viewer perceives. */
   find(to: string, viewer: Viewer): Promise<string | undefined>;
   /**

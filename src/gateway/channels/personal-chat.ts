@@ -23,15 +23,16 @@ export async function personalChat(
   { ownerId, channel, before }: Asked,
   { channels, store }: { channels: Pick<Channels, 'byName'>; store: Pick<Store, 'db'> },
 ): Promise<Place | undefined> {
-  const trustIn = (provider: string, senderId: string) => channels.byName(provider)?.trustIn?.(senderId);
+  const trustIn = ({ provider, to }: Place, senderId: string) =>
+    channels.byName(provider)?.trustIn?.(senderId, { chat: to, kind: 'dm' });
   const known = before && (await readChat(store, { channel: before.provider, chat: before.to }));
   if (before && known?.kind !== 'dm') return before;
   let allowed: Place | undefined;
   for (const { channel: provider, chat: to, last_sender } of await readDirectChats(store, { ownerId, channel })) {
-    const trust = await trustIn(provider, last_sender);
+    const trust = await trustIn({ provider, to }, last_sender);
     if (trust === 'approver') return { provider, to };
     if (trust === 'allowed') allowed ??= { provider, to };
   }
   if (allowed || !before || !known) return allowed;
-  return (await trustIn(before.provider, known.last_sender)) && before;
+  return (await trustIn(before, known.last_sender)) && before;
 }

@@ -1,4 +1,5 @@
 import type { Authenticator } from '../auth/authenticator.ts';
+import type { Channels } from '../channels/channels.ts';
 import { readChat } from '../channels/inbox/chat-rows.ts';
 import { readSender } from '../channels/inbox/sender-rows.ts';
 import type { RunRequest } from '../runs/run-record.ts';
@@ -11,32 +12,35 @@ import type { StoredWatch } from './watch-rows.ts';
 export interface CreatorDeps {
   authenticator: Pick<Authenticator, 'endOf' | 'viewerOf'>;
   store: Pick<Store, 'db'>;
+  channels: Pick<Channels, 'byName'>;
 }
 
 /** Whether whoever created the watch still has a say in the workstream. */
 export async function mayStillWatch(
   { row, chat }: Pick<StoredWatch, 'row' | 'chat'>,
   { data }: Pick<Workstream, 'data'>,
-  { authenticator, store }: CreatorDeps,
+  { authenticator, store, channels }: CreatorDeps,
 ): Promise<boolean> {
   const { created_by: by } = row;
-  if (chat) return mayStillWrite(row, { chat, wsId: data.wsId }, store);
+  if (chat) return mayStillWrite(row, { chat, wsId: data.wsId }, { store, channels });
   return authenticator.endOf(by)?.aborted !== true && mayPerceive(authenticator.viewerOf(by), data);
 }
 
 type ChatPlace = NonNullable<RunRequest['deliver']>;
 
 /**
- * People of chats have no credentials: they have a say in the workstream of their chat until they are revoked. One who was
- * restored since needs a new approval.
+ * People of chats have no credentials: they have a say in the workstream of their chat as long as they may write there. One
+ * who was revoked and restored since needs a new approval.
  */
 async function mayStillWrite(
   { created_by: principalId, created_ms: sinceMs }: Pick<WatchTable, 'created_by' | 'created_ms'>,
   { chat: { provider: channel, to }, wsId }: { chat: ChatPlace; wsId: string },
-  store: Pick<Store, 'db'>,
+  { store, channels }: Pick<CreatorDeps, 'store' | 'channels'>,
 ): Promise<boolean> {
   const chat = await readChat(store, { channel, chat: to });
-  const sender = await readSender(store, { channel, senderId: principalId.slice(channel.length + 1) });
-  if (chat?.ws_id !== wsId || sender?.status === 'revoked') return false;
+  if (chat?.ws_id !== wsId) return false;
+  const senderId = principalId.slice(channel.length + 1);
+  if ((await channels.byName(channel)?.trustIn?.(senderId, chat)) === undefined) return false;
+  const sender = await readSender(store, { channel, senderId });
   return sender === undefined || sender.status === 'approved' || sender.updated_ms < sinceMs;
 }

@@ -10,7 +10,7 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type CreatorDeps, mayStillWatch } from './watch-creator.ts';
 import { dropResults, readOpen, type StoredWatch, takeResult } from './watch-rows.ts';
 
-interface DeliveriesDeps extends Pick<CreatorDeps, 'authenticator'> {
+interface DeliveriesDeps extends Pick<CreatorDeps, 'authenticator' | 'channels'> {
   store: Store;
   workstreams: Pick<Workstreams, 'get'>;
   runs: Pick<Runs, 'accept'>;

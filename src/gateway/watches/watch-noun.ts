@@ -1,3 +1,4 @@
+import type { Channels } from '../channels/channels.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -16,17 +17,18 @@ export type WatchNounDeps = Pick<
 export interface WatchParts extends Pick<PollRulingDeps, 'messages' | 'rules' | 'always' | 'judge' | 'coordinators'> {
   workstreams: Pick<Workstreams, 'get' | 'isStored'>;
   runs: Pick<Runs, 'accept'>;
+  channels: Pick<Channels, 'byName'>;
 }
 
 /** Commands that are polled until something happens. */
 export function createWatchNoun(
   deps: WatchNounDeps,
-  { messages, rules, always, judge, coordinators, workstreams, runs }: WatchParts,
+  { messages, rules, always, judge, coordinators, workstreams, runs, channels }: WatchParts,
 ) {
   const { store, background, workdirs, auth, server, clock, log } = deps;
   const { authenticator } = auth;
   const { records, toolbox, notSandboxed } = background.watches;
-  const deliveries = new WatchDeliveries({ store, workstreams, runs, authenticator, clock, log });
+  const deliveries = new WatchDeliveries({ store, workstreams, runs, channels, authenticator, clock, log });
   const polls = new WatchPolls({
     store,
     records,
@@ -38,6 +40,7 @@ export function createWatchNoun(
     always,
     judge,
     coordinators,
+    channels,
     authenticator,
     notSandboxed,
     clock,

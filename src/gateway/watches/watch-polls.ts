@@ -12,7 +12,7 @@ import { UnitRefused } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type PollRulingDeps, rulePoll } from './poll-ruling.ts';
 import { afterPoll, conclude, endedBy, LAST_POLL, nextDue } from './watch-conclusion.ts';
-import { mayStillWatch } from './watch-creator.ts';
+import { type CreatorDeps, mayStillWatch } from './watch-creator.ts';
 import type { WatchRecords } from './watch-records.ts';
 import {
   claimPoll,
@@ -26,7 +26,7 @@ import {
 } from './watch-rows.ts';
 import { notAllowedText, revokedText } from './watch-text.ts';
 
-export interface WatchPollsDeps extends PollRulingDeps {
+export interface WatchPollsDeps extends PollRulingDeps, Pick<CreatorDeps, 'channels'> {
   store: Store;
   records: Pick<WatchRecords, 'change' | 'end'>;
   workstreams: Pick<Workstreams, 'get'>;

@@ -2,16 +2,31 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { putChat } from '../channels/inbox/chat-rows.ts';
 import { restoreSender, revokeSender } from '../channels/inbox/sender-rows.ts';
+import type { TelegramSettings } from '../channels/telegram/telegram-settings.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import { onlyWebhooks } from '../testing/only-webhooks.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { watchGateway } from './watch-fixture.ts';
 
 const CHAT = { provider: 'telegram', to: '7' };
+const TELEGRAM: TelegramSettings = {
+  ...{ token: '', apiRoot: '', hookUrl: undefined, alertMs: 60_000, streaming: 'direct', ackReaction: undefined },
+  ...{ dmPolicy: 'pairing', session: 'chat', ambiguous: 'once' },
+  ...{ allowFrom: new Set(), approvers: new Set(), groups: new Map() },
+};
 const BY_CHAT = { principal: 'telegram:7', request: { deliver: CHAT, fromChat: true as const } };
 
-/** A gateway with a private workstream that belongs to a chat. */
+const noNetwork = () => Promise.reject(new Error('no network'));
+
+/** A gateway with a private workstream that belongs to a chat, whose person may write. */
 async function setUp() {
-  const it = await watchGateway();
+  const allowFrom = new Set(['7']);
+  const it = await watchGateway({
+    channelServices: {
+      ...onlyWebhooks({ destinations: () => new Map(), fetch: noNetwork }),
+      telegram: { settings: () => ({ ...TELEGRAM, allowFrom }), fetch: noNetwork, fetchMedia: noNetwork },
+    },
+  });
   const owned = { ownerId: '', visibility: 'private' as const };
   const workstream = await it.parts.workstreams.create(
     { owned, sessionKey: 'telegram:dm:7', generatedName: 'Telegram: Ada' },
@@ -24,7 +39,7 @@ async function setUp() {
   );
   const { wsId } = workstream.data;
   return {
-    ...{ it, wsId },
+    ...{ it, wsId, allowFrom },
     runs: () => it.store.db.selectFrom('runs').selectAll().where('ws_id', '=', wsId).execute(),
     sent: () => it.store.db.selectFrom('outbox').select(['provider', 'destination', 'message', 'ws_id']).execute(),
     async [Symbol.asyncDispose]() {
@@ -67,6 +82,19 @@ for (const isRestored of [false, true])
     assert.equal((await it.over(id)).end, 'rights');
     assert.equal(it.started.length, 1);
   });
+
+test('a watch ends when the person who asked for it may no longer write in the chat, without a revocation', async () => {
+  await using stage = await setUp();
+  const { it, wsId, allowFrom } = stage;
+  it.prints.push('1', '2');
+  it.begin();
+  const { watch_id: id } = await it.watch({ wsId }, BY_CHAT);
+  await it.polled(id, 1);
+  allowFrom.delete('7');
+  await it.clock.advance(60_000);
+  assert.equal((await it.over(id)).end, 'rights');
+  assert.equal(it.started.length, 1);
+});
 
 test('the answer to another watch goes into no chat', async () => {
   await using stage = await setUp();

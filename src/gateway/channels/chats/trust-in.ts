@@ -1,19 +1,25 @@
+import type { ChatTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Store } from '../../store/store.ts';
 import { readSender } from '../inbox/sender-rows.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { decideSender } from './sender-policy.ts';
 
-/** What a person may do in a direct chat now: `approver` may also decide. */
+/** What a person may do in a chat now: `approver` may also decide. */
 export type Trust = 'approver' | 'allowed';
+
+/** A chat with its stored name, which of a topic contains the group: `<group>:<topic>`. */
+export type TrustedChat = Pick<ChatTable, 'chat' | 'kind'>;
 
 /** Undefined: the person may not write, or the service is not set up. */
 export async function trustIn(
-  { channel, senderId }: { channel: string; senderId: string },
+  { channel, senderId, chat }: { channel: string; senderId: string; chat: TrustedChat },
   { settings, store }: { settings: ChatSettings | undefined; store: Pick<Store, 'db'> },
 ): Promise<Trust | undefined> {
   if (settings === undefined) return undefined;
   const known = await readSender(store, { channel, senderId });
-  const asked = { chatKind: 'dm', chatId: senderId, senderId, isForBot: true } as const;
+  const asked = { chatKind: chat.kind, chatId: groupOf(chat.chat), senderId, isForBot: true };
   if (decideSender(asked, settings, known).kind !== 'allowed') return undefined;
   return settings.approvers.has(senderId) ? 'approver' : 'allowed';
 }
+
+const groupOf = (chat: string): string => chat.split(':', 1)[0] ?? chat;

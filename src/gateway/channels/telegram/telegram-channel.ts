@@ -40,9 +40,9 @@ export const createTelegramChannel = ({
   get destinations() {
     return settings() === undefined ? [] : undefined;
   },
-  async trustIn(senderId) {
+  async trustIn(senderId, chat) {
     const { trustIn } = await import('../loaded-services.ts');
-    return trustIn({ channel: 'telegram', senderId }, { settings: settings(), store });
+    return trustIn({ channel: 'telegram', senderId, chat }, { settings: settings(), store });
   },
   async find(to, viewer) {
     const chat = toChat(to);

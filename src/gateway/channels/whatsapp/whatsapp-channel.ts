@@ -36,9 +36,9 @@ export const createWhatsAppChannel = ({
     const current = settings();
     return current === undefined || current.template !== undefined ? undefined : NO_TEMPLATE;
   },
-  async trustIn(senderId) {
+  async trustIn(senderId, chat) {
     const { trustIn } = await import('../loaded-services.ts');
-    return trustIn({ channel: 'whatsapp', senderId }, { settings: settings(), store });
+    return trustIn({ channel: 'whatsapp', senderId, chat }, { settings: settings(), store });
   },
   async find(to, viewer) {
     const [, chat] = NAME.exec(to) ?? [];
