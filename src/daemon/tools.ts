@@ -33,7 +33,8 @@ import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWatchTool } from '../agent/tools/watch/watch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import type { WatchBook } from '../agent/watches/watch-book.ts';
-import { createWorkspace, type Workspace } from '../agent/workspace/workspace.ts';
+import { createWorkspace } from '../agent/workspace/open-workspace.ts';
+import type { Workspace } from '../agent/workspace/workspace.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
 import type { StoredServers } from '../gateway/mcp/stored-servers.ts';
 import type { LiveConfig } from './config/live-config.ts';
@@ -132,7 +133,10 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     servers,
     pollToolbox: createToolbox([createPolledBash(shell)], guard),
     runner,
-    workspace: createWorkspace({ home, clock, searchWorkerUrl: options.assets.searchWorkerUrl, programs: { rg, git } }),
+    workspace: createWorkspace(
+      { home, clock, searchWorkerUrl: options.assets.searchWorkerUrl, programs: { rg, git } },
+      () => import('../gateway/channels/loaded-services.ts'),
+    ),
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };

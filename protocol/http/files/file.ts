@@ -1,11 +1,10 @@
 import { z } from 'zod';
+import { FileChanges, FileDiff, FileFound } from '../../methods/conversation/file.ts';
 import { endpoint } from '../endpoint.ts';
 
 const Place = { ws_id: z.string() };
 const text = z.string().nullish();
 const whole = (least: number) => z.coerce.number().int().min(least).optional();
-const without = z.enum(['binary', 'large', 'secret']).optional();
-const Change = z.enum(['added', 'modified', 'deleted', 'conflict', 'untracked']).optional();
 const UNKNOWN = 'Unknown workstream, or no such file in its folders';
 const REPLACED = 'The working directory was replaced';
 
@@ -42,7 +41,7 @@ export const fileEndpoints = {
     summary: 'Files of a workstream whose paths resemble a text.',
     scope: 'write',
     request: () => z.object({ ...Place, query: text, limit: whole(1) }),
-    reply: () => z.object({ paths: z.array(z.string()), complete: z.boolean() }),
+    reply: () => FileFound,
     errors: { 404: 'Unknown workstream', 409: REPLACED },
   }),
   read: endpoint({
@@ -61,7 +60,7 @@ export const fileEndpoints = {
         last: z.int(),
         lines: z.int(),
         cut: z.boolean(),
-        without,
+        without: z.enum(['binary', 'large', 'secret']).optional(),
       }),
     errors: { 404: UNKNOWN, 409: REPLACED },
   }),
@@ -71,18 +70,7 @@ export const fileEndpoints = {
     summary: 'What git reports as changed in the folders of a workstream.',
     scope: 'write',
     request: () => z.object(Place),
-    reply: () =>
-      z.object({
-        repositories: z.array(
-          z.object({
-            path: z.string(),
-            branch: z.string().optional(),
-            files: z.array(z.object({ path: z.string(), staged: Change, unstaged: Change })),
-            complete: z.boolean(),
-            without: z.enum(['elsewhere', 'no_git', 'failed']).optional(),
-          }),
-        ),
-      }),
+    reply: () => FileChanges,
     errors: { 404: 'Unknown workstream', 409: REPLACED },
   }),
   diff: endpoint({
@@ -91,14 +79,7 @@ export const fileEndpoints = {
     summary: 'How one file has changed since the last commit.',
     scope: 'write',
     request: () => z.object({ ...Place, path: z.string(), part: z.enum(['staged', 'unstaged']).nullish() }),
-    reply: () =>
-      z.object({
-        path: z.string(),
-        additions: z.int(),
-        deletions: z.int(),
-        diff: z.string().optional(),
-        without,
-      }),
+    reply: () => FileDiff,
     errors: { 404: 'Unknown workstream, or git knows no change of this file', 409: REPLACED },
   }),
 };

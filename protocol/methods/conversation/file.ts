@@ -37,7 +37,8 @@ const Listed = z
 /** A part of a folder. */
 export type ListedFolder = z.infer<typeof Listed>;
 
-const Found = z
+/** Files that match, as both wires answer. */
+export const FileFound = z
   .strictObject({
     /** The best matches first. */
     paths: z.array(z.string()),
@@ -46,7 +47,7 @@ const Found = z
   })
   .meta({ id: 'FileFindResult' });
 /** Files that match. */
-export type FoundFiles = z.infer<typeof Found>;
+export type FoundFiles = z.infer<typeof FileFound>;
 
 const Part = z
   .strictObject({
@@ -98,9 +99,11 @@ const Repository = z
 /** What git reports about a folder. */
 export type ChangedRepository = z.infer<typeof Repository>;
 
-const Changes = z.strictObject({ repositories: z.array(Repository) }).meta({ id: 'FileChangesResult' });
+/** What git reports, as both wires answer. */
+export const FileChanges = z.strictObject({ repositories: z.array(Repository) }).meta({ id: 'FileChangesResult' });
 
-const Diff = z
+/** A diff, as both wires answer. */
+export const FileDiff = z
   .strictObject({
     path: z.string(),
     additions: Count,
@@ -112,7 +115,7 @@ const Diff = z
   })
   .meta({ id: 'FileDiffResult' });
 /** How a file has changed since the last commit. */
-export type GitDiff = z.infer<typeof Diff>;
+export type GitDiff = z.infer<typeof FileDiff>;
 
 /**
  * The files of a workstream: its working directory and the folders that an approver added. Nothing is changed, and no
@@ -149,7 +152,7 @@ export const fileContracts = {
           limit: z.int().min(1).max(100).optional(),
         })
         .meta({ id: 'FileFindParams' }),
-    result: () => Found,
+    result: () => FileFound,
   }),
   'file.read': contract({
     summary: 'Lines of a text file of a workstream.',
@@ -173,7 +176,7 @@ export const fileContracts = {
     scope: 'write',
     weight: 3,
     params: () => z.strictObject({ wsId: WsId }).meta({ id: 'FileChangesParams' }),
-    result: () => Changes,
+    result: () => FileChanges,
   }),
   'file.diff': contract({
     summary: 'How one file has changed since the last commit.',
@@ -188,6 +191,6 @@ export const fileContracts = {
           part: z.enum(['staged', 'unstaged']).optional(),
         })
         .meta({ id: 'FileDiffParams' }),
-    result: () => Diff,
+    result: () => FileDiff,
   }),
 };

@@ -6,9 +6,9 @@ import { StopReason } from '../stop-reason.ts';
 import { type Confinement, isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
 import { isSecretPath } from '../tools/files/secret-path.ts';
-import { namesWithRipgrep } from '../tools/search/search-ripgrep.ts';
 import { findWithWorker } from '../tools/search/search-walk.ts';
 import type { Workdir } from '../tools/workdir.ts';
+import { namesWithRipgrep } from './ripgrep-names.ts';
 
 interface FinderDeps {
   confinement: Confinement;

@@ -5,13 +5,9 @@ import type { FileEntry, ListedFolder } from '../../../protocol/methods/conversa
 import { toBinary, toPath, toShownPath } from '../checkpoints/entry.ts';
 import { openConfinedFolder } from '../tools/files/confined-file.ts';
 import { isSecretPath } from '../tools/files/secret-path.ts';
-import { ignoredIn } from '../tools/search/search-files.ts';
+import { ignoredIn } from './ignored.ts';
 import { type Asked, asProblem, type HeldPlace, placeOf } from './place.ts';
-
-export interface ListRange {
-  offset: number;
-  limit: number;
-}
+import type { ListRange } from './workspace.ts';
 
 /** Sorting needs all names in memory. Larger folders are cut off here. */
 const MOST_NAMES = 20_000;

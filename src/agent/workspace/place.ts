@@ -2,6 +2,7 @@ import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { AllowedPlace, Confinement } from '../tools/files/confinement.ts';
 import { ToolProblem } from '../tools/tool-problem.ts';
 import type { Workdir } from '../tools/workdir.ts';
+import { WorkspaceProblem } from './workspace.ts';
 
 /** A path as a person or the page names it, in the folders of a workstream. */
 export interface Asked {
@@ -10,25 +11,8 @@ export interface Asked {
   path: string;
 }
 
-/** Which change of a file is compared. */
-export interface AskedDiff {
-  path: string;
-  /** Undefined: all since the last commit. */
-  part: 'staged' | 'unstaged' | undefined;
-}
-
 /** A place in a folder of the workstream. */
 export type HeldPlace = AllowedPlace & { base: NonNullable<AllowedPlace['base']> };
-
-/** Why a file cannot be shown; `missing` also for what lies outside, so that nobody can probe for it. */
-export class WorkspaceProblem extends Error {
-  readonly kind: 'missing' | 'wrong_kind';
-
-  constructor(kind: WorkspaceProblem['kind'], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
 
 export const missing = (path: string): WorkspaceProblem =>
   new WorkspaceProblem('missing', `${toVisibleLine(path)}: no such file in the folders of this workstream.`);

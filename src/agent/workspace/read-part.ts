@@ -2,12 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { FilePart } from '../../../protocol/methods/conversation/file.ts';
 import { openConfined } from '../tools/files/confined-file.ts';
 import { type Asked, asProblem, placeOf } from './place.ts';
-
-export interface LineRange {
-  /** The first line, from 1. */
-  offset: number;
-  limit: number;
-}
+import type { LineRange } from './workspace.ts';
 
 /** The lines of larger files are not counted, as the whole file is in memory for that. */
 const MOST_BYTES = 16 * 1024 * 1024;

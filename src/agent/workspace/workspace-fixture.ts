@@ -7,7 +7,7 @@ import { tempDir } from '../../testing/temp-store.ts';
 import { findInstalled } from '../process/program-fixture.ts';
 import { type Program, STANDARD_PATH } from '../process/programs.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
-import { createWorkspace } from './workspace.ts';
+import { createFilesInFolders } from './files-in-folders.ts';
 
 const run = promisify(execFile);
 const WORKER = new URL('../tools/search/search-worker.ts', import.meta.url);
@@ -25,7 +25,7 @@ export async function workspaceFixture(rg: Program = { kind: 'missing' }) {
     root,
     at,
     workdir: { folder, readable: [added] },
-    workspace: createWorkspace({
+    workspace: createFilesInFolders({
       home: at('home'),
       clock: systemClock,
       searchWorkerUrl: WORKER,

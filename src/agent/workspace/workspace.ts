@@ -7,13 +7,25 @@ import type {
 } from '../../../protocol/methods/conversation/file.ts';
 import type { Clock } from '../../clock.ts';
 import type { Program } from '../process/programs.ts';
-import { createConfinement } from '../tools/files/confinement.ts';
 import type { Workdir } from '../tools/workdir.ts';
-import { createFinder } from './find-files.ts';
-import { GitView } from './git/git-view.ts';
-import { type ListRange, listFolder } from './list-folder.ts';
-import type { AskedDiff } from './place.ts';
-import { type LineRange, readPart } from './read-part.ts';
+
+export interface ListRange {
+  offset: number;
+  limit: number;
+}
+
+export interface LineRange {
+  /** The first line, from 1. */
+  offset: number;
+  limit: number;
+}
+
+/** Which change of a file is compared. */
+export interface AskedDiff {
+  path: string;
+  /** Undefined: all since the last commit. */
+  part: 'staged' | 'unstaged' | undefined;
+}
 
 /** The files of workstreams, for people. Nothing is changed. Throws `WorkspaceProblem`. */
 export interface Workspace {
@@ -24,7 +36,8 @@ export interface Workspace {
   diff(workdir: Workdir, asked: AskedDiff, signal: AbortSignal): Promise<GitDiff>;
 }
 
-interface WorkspaceDeps {
+/** What looks at files need. */
+export interface WorkspaceDeps {
   home: string;
   clock: Clock;
   /** Where search-worker lies in this build. */
@@ -32,17 +45,12 @@ interface WorkspaceDeps {
   programs: { rg: Program; git: Program };
 }
 
-export function createWorkspace({ home, clock, searchWorkerUrl, programs }: WorkspaceDeps): Workspace {
-  const confinement = createConfinement({ home });
-  const finder = createFinder({ confinement, clock, workerUrl: searchWorkerUrl, ripgrep: pathOf(programs.rg) });
-  const git = new GitView({ home, confinement, clock, git: pathOf(programs.git) });
-  return {
-    list: (workdir, path, range) => listFolder({ confinement, workdir, path }, range),
-    find: (workdir, query, limit) => finder.find(workdir, query, limit),
-    read: (workdir, path, range) => readPart({ confinement, workdir, path }, range),
-    changes: (workdir, signal) => git.changes(workdir, signal),
-    diff: (workdir, asked, signal) => git.diff(workdir, asked, signal),
-  };
-}
+/** Why a file cannot be shown; `missing` also for what lies outside, so that nobody can probe for it. */
+export class WorkspaceProblem extends Error {
+  readonly kind: 'missing' | 'wrong_kind';
 
-const pathOf = (program: Program): string | undefined => (program.kind === 'found' ? program.path : undefined);
+  constructor(kind: WorkspaceProblem['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}

@@ -1,7 +1,8 @@
 /**
- * What chat services need only once they are set up, in one module: each part that is loaded alone would divide the code of
+ * What chat services need only once they are set up, and what looks at files for people, in one module: each part that is loaded alone would divide the code of
  * a start into more files.
  */
+export { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
 export { createLoadedPush } from '../push/loaded-push.ts';
 export { trustIn } from './chats/trust-in.ts';
 export { personalChat } from './personal-chat.ts';

@@ -13,7 +13,7 @@ import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import { createFolderSkills } from '../../agent/skills/folder-skills.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
-import { createWorkspace } from '../../agent/workspace/workspace.ts';
+import { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { createLogRing } from '../../log-ring.ts';
@@ -118,7 +118,7 @@ export async function defaultDeps({
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
-    workspace: createWorkspace({
+    workspace: createFilesInFolders({
       home: dir,
       clock: systemClock,
       searchWorkerUrl: SEARCH_WORKER,

@@ -36,19 +36,6 @@ export function isIgnoredFile(path: string, root: string): boolean {
   return isIgnored(path, { rules: readRulesAbove(path, root), isFolder: false });
 }
 
-/** Whether .gitignore files from `root` down ignore an entry of a folder, which is named relative to `root`. */
-export function ignoredIn(root: string, folder: string): (name: string, isFolder: boolean) => boolean {
-  const target = join(root, folder);
-  const rules = [...readRulesAbove(target, root), ...readRules(target)];
-  const steps = folder.split(sep).filter(Boolean);
-  const isWholly = steps.some((name, depth) => {
-    const path = join(root, ...steps.slice(0, depth + 1));
-    const above = rules.filter((each) => path.startsWith(`${each.folder}${sep}`));
-    return name === '.git' || isIgnored(path, { rules: above, isFolder: true });
-  });
-  return (name, isFolder) => isWholly || name === '.git' || isIgnored(join(target, name), { rules, isFolder });
-}
-
 function toExpression(query: string): RegExp {
   try {
     return new RegExp(query, 'u');
@@ -124,18 +111,20 @@ function readFolder(folder: string): Dirent[] {
   }
 }
 
-function readRulesAbove(target: string, root: string): Rules[] {
+/** The rules of the .gitignore files in the folders from `root` to above the target. */
+export function readRulesAbove(target: string, root: string): Rules[] {
   const steps = relative(root, target).split(sep).filter(Boolean);
   return steps.flatMap((_, depth) => readRules(join(root, ...steps.slice(0, depth))));
 }
 
-function readRules(folder: string): Rules[] {
+/** The rules of the .gitignore file in a folder, if there is one. */
+export function readRules(folder: string): Rules[] {
   const text = readSmallFile(join(folder, IGNORE_FILE), MAX_RULES_BYTES)?.toString('utf8');
   return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
 }
 
 /** The deepest matching .gitignore decides. */
-function isIgnored(path: string, { rules, isFolder }: { rules: Rules[]; isFolder: boolean }): boolean {
+export function isIgnored(path: string, { rules, isFolder }: { rules: Rules[]; isFolder: boolean }): boolean {
   let ignored = false;
   for (const { folder, rules: own } of rules) {
     const result = own.test(`${toIgnorePath(folder, path)}${isFolder ? '/' : ''}`);

@@ -7,8 +7,9 @@ import { openConfined, openConfinedFolder } from '../../tools/files/confined-fil
 import { toDiff } from '../../tools/files/file-diff.ts';
 import { isSecretPath } from '../../tools/files/secret-path.ts';
 import { ToolProblem } from '../../tools/tool-problem.ts';
-import { type Asked, type AskedDiff, placeOf, WorkspaceProblem } from '../place.ts';
+import { type Asked, placeOf } from '../place.ts';
 import { readUpTo } from '../read-part.ts';
+import { type AskedDiff, WorkspaceProblem } from '../workspace.ts';
 import type { StatusLine } from './parse-status.ts';
 
 /** Reads what is compared. */

@@ -5,8 +5,9 @@ import type { Confinement } from '../../tools/files/confinement.ts';
 import type { HeldFolder } from '../../tools/files/held-folder.ts';
 import { ToolProblem } from '../../tools/tool-problem.ts';
 import type { Workdir } from '../../tools/workdir.ts';
-import { placeOf, WorkspaceProblem } from '../place.ts';
+import { placeOf } from '../place.ts';
 import { readUpTo } from '../read-part.ts';
+import { WorkspaceProblem } from '../workspace.ts';
 
 /** A repository whose working tree is a folder of the workstream. */
 export interface OpenRepository extends AsyncDisposable {

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { fileContracts } from '../../../../protocol/methods/conversation/file.ts';
 import type { Workdir } from '../../../agent/tools/workdir.ts';
-import { WorkspaceProblem } from '../../../agent/workspace/place.ts';
-import type { Workspace } from '../../../agent/workspace/workspace.ts';
+import { type Workspace, WorkspaceProblem } from '../../../agent/workspace/workspace.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { viewerOf } from '../../sharing/perception.ts';
 import { whileLoaded } from '../../workstreams/closing.ts';

@@ -1,0 +1,15 @@
+import { join, sep } from 'node:path';
+import { isIgnored, readRules, readRulesAbove } from '../tools/search/search-files.ts';
+
+/** Whether .gitignore files from `root` down ignore an entry of a folder, which is named relative to `root`. */
+export function ignoredIn(root: string, folder: string): (name: string, isFolder: boolean) => boolean {
+  const target = join(root, folder);
+  const rules = [...readRulesAbove(target, root), ...readRules(target)];
+  const steps = folder.split(sep).filter(Boolean);
+  const isWholly = steps.some((name, depth) => {
+    const path = join(root, ...steps.slice(0, depth + 1));
+    const above = rules.filter((each) => path.startsWith(`${each.folder}${sep}`));
+    return name === '.git' || isIgnored(path, { rules: above, isFolder: true });
+  });
+  return (name, isFolder) => isWholly || name === '.git' || isIgnored(join(target, name), { rules, isFolder });
+}
