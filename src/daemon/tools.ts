@@ -135,7 +135,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     runner,
     workspace: createWorkspace(
       { home, clock, searchWorkerUrl: options.assets.searchWorkerUrl, programs: { rg, git } },
-      () => import('../gateway/channels/loaded-services.ts'),
+      () => import('../gateway/loaded/loaded-services.ts'),
     ),
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],

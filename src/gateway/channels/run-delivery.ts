@@ -65,7 +65,7 @@ async function ownChat(
   asked: { ownerId: string; channel: string | undefined; before: Place | undefined },
   parts: DeliveryParts,
 ): Promise<Place | undefined> {
-  const { personalChat } = await import('./loaded-services.ts');
+  const { personalChat } = await import('../loaded/loaded-services.ts');
   return personalChat(asked, parts);
 }
 

@@ -30,7 +30,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     isSetUp: () => bot.settings() !== undefined,
     alertMs: () => bot.settings()?.alertMs,
     async load() {
-      const { createTelegramNoun } = await import('../channels/loaded-services.ts');
+      const { createTelegramNoun } = await import('../loaded/loaded-services.ts');
       return createTelegramNoun(deps, bot, parts);
     },
     clock: deps.clock,
@@ -40,7 +40,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     isSetUp: () => number.settings() !== undefined,
     alertMs: () => undefined,
     async load() {
-      const { createWhatsAppNoun } = await import('../channels/loaded-services.ts');
+      const { createWhatsAppNoun } = await import('../loaded/loaded-services.ts');
       return createWhatsAppNoun(deps, number, parts);
     },
     clock: deps.clock,

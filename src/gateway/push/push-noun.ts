@@ -58,7 +58,7 @@ export class Push {
   }
 
   #load(): Promise<LoadedPush> {
-    this.#loading ??= import('../channels/loaded-services.ts').then(({ createLoadedPush }) =>
+    this.#loading ??= import('../loaded/loaded-services.ts').then(({ createLoadedPush }) =>
       createLoadedPush(this.#deps),
     );
     return this.#loading;

@@ -41,7 +41,7 @@ export const createTelegramChannel = ({
     return settings() === undefined ? [] : undefined;
   },
   async trustIn(senderId, chat) {
-    const { trustIn } = await import('../loaded-services.ts');
+    const { trustIn } = await import('../../loaded/loaded-services.ts');
     return trustIn({ channel: 'telegram', senderId, chat }, { settings: settings(), store });
   },
   async find(to, viewer) {
@@ -53,7 +53,7 @@ export const createTelegramChannel = ({
     if (!current) throw new DeliveryError('telegram is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { replacedPreview } = await import('../loaded-services.ts');
+    const { replacedPreview } = await import('../../loaded/loaded-services.ts');
     const replaces = await replacedPreview(delivery, { bot: current, gate, store, clock });
     const { render, send, mayTell } = await prepare(delivery, {
       bot: current,
@@ -84,7 +84,7 @@ async function prepare(
   delivery: Delivery,
   deps: MediaDeps & { bot: Bot; store: Pick<Store, 'db'>; signal: AbortSignal },
 ): Promise<{ render(): RenderedChunk[]; send: SendChunk; mayTell: boolean }> {
-  const { prepareMedia, renderForTelegram: render } = await import('../loaded-services.ts');
+  const { prepareMedia, renderForTelegram: render } = await import('../../loaded/loaded-services.ts');
   const { bot, store } = deps;
   const { mediaUrl } = delivery;
   if (mediaUrl !== undefined) return { ...(await prepareMedia(delivery, mediaUrl, deps)), mayTell: true };

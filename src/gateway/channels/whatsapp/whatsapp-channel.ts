@@ -37,7 +37,7 @@ export const createWhatsAppChannel = ({
     return current === undefined || current.template !== undefined ? undefined : NO_TEMPLATE;
   },
   async trustIn(senderId, chat) {
-    const { trustIn } = await import('../loaded-services.ts');
+    const { trustIn } = await import('../../loaded/loaded-services.ts');
     return trustIn({ channel: 'whatsapp', senderId, chat }, { settings: settings(), store });
   },
   async find(to, viewer) {
@@ -49,7 +49,7 @@ export const createWhatsAppChannel = ({
     if (!current) throw new DeliveryError('whatsapp is not configured', { retryable: true });
     signal.throwIfAborted();
     const { ambiguous } = current.settings;
-    const { prepareMessage } = await import('../loaded-services.ts');
+    const { prepareMessage } = await import('../../loaded/loaded-services.ts');
     const { render, send, mayTell } = await prepareMessage(delivery, current, { fetch, store, clock, signal });
     const sent = { channel: 'whatsapp', delivery, ambiguous, render, send, mayTell };
     await sendParts(sent, { store, clock, metrics });

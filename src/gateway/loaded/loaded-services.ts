@@ -1,0 +1,14 @@
+/**
+ * What the gateway loads at its first use: chat services, push messages and looks at files. It is one module, because each part
+ * that is loaded alone would divide the code of a start into more files.
+ */
+export { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
+export { trustIn } from '../channels/chats/trust-in.ts';
+export { personalChat } from '../channels/personal-chat.ts';
+export { prepareMedia } from '../channels/telegram/outbound/prepare-media.ts';
+export { render as renderForTelegram } from '../channels/telegram/outbound/render.ts';
+export { replacedPreview } from '../channels/telegram/preview/replaced-preview.ts';
+export { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
+export { prepareMessage } from '../channels/whatsapp/outbound/prepare-message.ts';
+export { createWhatsAppNoun } from '../channels/whatsapp/whatsapp-noun.ts';
+export { createLoadedPush } from '../push/loaded-push.ts';
