@@ -32,6 +32,8 @@ const MAX_SCHEMA_BYTES = 32 * 1024;
 const MAX_OUTPUT_BYTES = 256 * 1024;
 const MAX_OUTPUT_DEPTH = 64;
 const DEADLINE_MS = 2_000;
+/** How long the worker may take to start. */
+const START_MS = 30_000;
 /** Checks wait for each other in so many rows, so that expensive schemas cannot take all processors. */
 const ROWS = 2;
 
@@ -71,27 +73,39 @@ type Within = OutputChecksDeps & { signal: AbortSignal };
 /** Rejects with the signal's reason. */
 async function runInTime(task: OutputTask, { clock, workerUrl, signal }: Within): Promise<OutputMessage> {
   signal.throwIfAborted();
-  using deadline = withDeadline(signal, { clock, ms: DEADLINE_MS });
   const worker = new Worker(workerUrl, {
-    workerData: task,
     env: {},
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
   try {
-    // `once` also rejects with an error of the worker, such as the end of its memory.
-    const [message] = await once(worker, 'message', { signal: deadline.signal });
-    return message;
+    await messageOf<'ready'>(worker, { clock, signal, ms: START_MS });
+    worker.postMessage(task);
+    return await messageOf<OutputMessage>(worker, { clock, signal, ms: DEADLINE_MS });
   } catch (error) {
     signal.throwIfAborted();
-    const { reason } = deadline.signal;
-    if (reason instanceof StopReason && reason.kind === 'timeout')
+    if (error instanceof StopReason && error.kind === 'timeout')
       return { kind: 'unusable', reason: `the check took longer than ${DEADLINE_MS / 1_000} s` };
     if (isOutOfMemory(error)) return { kind: 'unusable', reason: 'the check needs too much memory' };
     throw error;
   } finally {
     await worker.terminate();
+  }
+}
+
+/** Rejects with the reason of the signal, a timeout, or an error of the worker, such as the end of its memory. */
+async function messageOf<Message>(
+  worker: Worker,
+  { clock, signal, ms }: { clock: Clock; signal: AbortSignal; ms: number },
+): Promise<Message> {
+  using deadline = withDeadline(signal, { clock, ms });
+  try {
+    const [message] = await once(worker, 'message', { signal: deadline.signal });
+    return message;
+  } catch (error) {
+    deadline.signal.throwIfAborted();
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -55,4 +55,6 @@ function detailOf(params: unknown): string {
   return detail === undefined ? '' : `: ${JSON.stringify(detail)}`;
 }
 
-parentPort?.postMessage(answer(workerData));
+// It says when it is ready, because a busy machine may take seconds to load it, and only the check itself has a time limit.
+parentPort?.once('message', (task: OutputTask) => parentPort?.postMessage(answer(task)));
+parentPort?.postMessage('ready');
