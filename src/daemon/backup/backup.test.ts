@@ -1,89 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtempDisposable, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { lockHome } from '../../gateway/store/home-lock.ts';
-import { MIGRATIONS } from '../../gateway/store/schema/migrations.ts';
-import { finishRestore } from './finish-restore.ts';
+import { backUp, contentOf, epochIn, LONG, NEWEST, NOW_MS, openStage, options, write } from './backup-fixture.ts';
 import { makeBackup } from './make-backup.ts';
-import { putBack } from './put-back.ts';
 import { checkBackup, restoreBackup } from './restore-backup.ts';
 import { type Entry, toHeader } from './tar-entry.ts';
-
-const NOW_MS = Date.UTC(2026, 10, 27, 23, 45);
-const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
-const LONG = `skills/${'deep/'.repeat(30)}größe.md`;
-
-interface Stage extends AsyncDisposable {
-  folder: string;
-  home: string;
-  archive: string;
-}
-
-/** A home with one file of every kind. */
-async function openStage({
-  folder: given,
-  schema = NEWEST,
-}: {
-  folder?: string;
-  schema?: number;
-} = {}): Promise<Stage> {
-  const temporary = await mkdtempDisposable(path.join(tmpdir(), 'headgate-backup-'));
-  const folder = given ?? temporary.path;
-  const home = path.join(folder, 'home');
-  await mkdir(home, { mode: 0o700 });
-  fillDatabase(path.join(home, 'headgate.db'), schema);
-  const files = {
-    token: 'svc_1',
-    'config.json': '{}',
-    'headgate-key': `hgk_${'0a'.repeat(32)}\n`,
-    'attachments/att_1': 'bytes of a file',
-    'attachments/att_2.part': 'unfinished',
-    [LONG]: 'a skill',
-    'workspace/mine.txt': 'my own',
-    'compiled/x': 'cache',
-    'headgate.db.bak-v3': 'older',
-    'something-new.json': 'of a later version',
-  };
-  for (const [name, text] of Object.entries(files)) await write(path.join(home, name), text);
-  return { folder, home, archive: path.join(folder, 'a.tar.gz'), [Symbol.asyncDispose]: () => temporary.remove() };
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, text, { mode: 0o600 });
-}
-
-function fillDatabase(file: string, schema: number): void {
-  using database = new DatabaseSync(file);
-  database.exec(`pragma journal_mode = wal; create table meta (key text primary key, value text) strict;
-    insert into meta values ('epoch', 'former'), ('schema_version', '${schema}');
-    create table store_keys (machine_id text); create table facts (n integer)`);
-}
-
-const options = ({ home, archive }: Stage) => ({ home, target: archive, version: '9.9.9', nowMs: NOW_MS });
-const backUp = (stage: Stage) => makeBackup(options(stage));
-
-const epochIn = (home: string): unknown => {
-  using database = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
-  return database.prepare("select value from meta where key = 'epoch'").get()?.value;
-};
-
-/** Every file below a folder with its text; of databases only the name. */
-async function contentOf(folder: string): Promise<Record<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-  const texts = files
-    .sort()
-    .map(async (file) => [
-      path.relative(folder, file),
-      file.includes('headgate.db') ? '' : await readFile(file, 'utf8'),
-    ]);
-  return Object.fromEntries(await Promise.all(texts));
-}
 
 const KEPT = ['attachments/att_1', 'config.json', 'headgate-key', 'headgate.db', LONG, 'something-new.json', 'token'];
 
@@ -248,43 +173,4 @@ test('an archive that is damaged or hostile is refused, and nothing changes', as
       const { 'home/daemon.lock': _, 'home/daemon.lock-journal': __, ...after } = await contentOf(stage.folder);
       assert.deepEqual(after, before);
     });
-});
-
-test('a restore that is killed at any step is completed by the next start', async () => {
-  for (let step = 0; ; step += 1) {
-    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-restore-'));
-    const home = folder.path;
-    const staged = '.restore-x';
-    for (const name of ['token', 'headgate.db', 'skills/former']) await write(path.join(home, name), 'former');
-    for (const name of ['token', 'config.json', 'headgate.db']) await write(path.join(home, staged, name), 'restored');
-    await write(path.join(home, 'workspace/mine.txt'), 'my own');
-    let left = step;
-    const dying = async (from: string, to: string) => {
-      if (left === 0) throw new Error('killed');
-      left -= 1;
-      await rename(from, to);
-    };
-    const done = await putBack(home, { staged, aside: 'before-restore-x' }, { rename: dying }).then(
-      () => true,
-      () => false,
-    );
-    const again = { home, target: path.join(home, 'b.tar.gz'), version: '9.9.9', nowMs: NOW_MS };
-    if (!done) await assert.rejects(makeBackup(again), /was interrupted/);
-    await finishRestore(home);
-    const { 'daemon.lock': _, ...content } = await contentOf(home);
-    assert.deepEqual(
-      content,
-      {
-        'before-restore-x/headgate.db': '',
-        'before-restore-x/skills/former': 'former',
-        'before-restore-x/token': 'former',
-        'config.json': 'restored',
-        'headgate.db': '',
-        token: 'restored',
-        'workspace/mine.txt': 'my own',
-      },
-      `killed at step ${step}`,
-    );
-    if (done) return assert.equal(step, 6, 'three files are set aside, three placed');
-  }
 });

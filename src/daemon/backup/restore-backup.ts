@@ -25,7 +25,7 @@ import {
   parseManifest,
   requireSame,
 } from './manifest.ts';
-import { finishPutBack, putBack } from './put-back.ts';
+import { finishPutBack, NotPutBack, type PutBackDeps, putBack } from './put-back.ts';
 import { type ArchivedFile, readArchive } from './read-archive.ts';
 import { DamagedArchive } from './tar-entry.ts';
 
@@ -52,7 +52,8 @@ export async function checkBackup(archive: string): Promise<Manifest> {
 }
 
 /** Replaces the files of a home by those of an archive, after verifying all of it. Refuses while a daemon uses the home. */
-export async function restoreBackup({ archive, home, nowMs }: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(options: RestoreOptions, deps?: PutBackDeps): Promise<Restored> {
+  const { home } = options;
   const before = await namesIn(home);
   if (before !== undefined && before.length > 0 && !isHome(before))
     throw new StartError(`${home} holds files that are not Headgate’s. Choose an empty folder with --home.`);
@@ -60,7 +61,7 @@ export async function restoreBackup({ archive, home, nowMs }: RestoreOptions): P
   const lock = await asStartError(() => lockHome(home));
   try {
     await asStartError(() => finishPutBack(home));
-    return await restoreInto(home, { archive, nowMs });
+    return await restoreInto(options, deps);
   } catch (error) {
     if (before === undefined) await rm(home, { recursive: true, force: true });
     throw error;
@@ -76,7 +77,7 @@ const namesIn = (folder: string): Promise<string[] | undefined> =>
     throw new StartError(`The home folder ${folder} cannot be used: ${whyUnreadable(error)}.`, { cause: error });
   });
 
-async function restoreInto(home: string, { archive, nowMs }: Omit<RestoreOptions, 'home'>): Promise<Restored> {
+async function restoreInto({ archive, home, nowMs }: RestoreOptions, deps?: PutBackDeps): Promise<Restored> {
   const names = await readdir(home);
   for (const name of names.filter((each) => each.startsWith('.restore-')))
     await rm(path.join(home, name), { recursive: true, force: true }); // of a restore that was killed
@@ -87,12 +88,21 @@ async function restoreInto(home: string, { archive, nowMs }: Omit<RestoreOptions
     await syncAll(staged);
     const aside = `before-restore-${stampOf(nowMs)}`;
     if (names.includes(aside)) throw new StartError(`${path.join(home, aside)} exists already. Try again in a second.`);
-    await putBack(home, { staged: path.basename(staged), aside });
+    await putBack(home, { staged: path.basename(staged), aside }, deps);
     return { manifest, aside: names.some(isBackedUp) ? path.join(home, aside) : undefined };
   } catch (error) {
-    await rm(staged, { recursive: true, force: true });
-    throw error;
+    // The next start completes what could not be taken back, and needs the restored files for that.
+    if (!(error instanceof NotPutBack) || error.isTakenBack) await rm(staged, { recursive: true, force: true });
+    throw error instanceof NotPutBack ? toPutBackError(home, error) : error;
   }
+}
+
+function toPutBackError(home: string, error: NotPutBack): StartError {
+  const why = isDiskFull(error) ? 'the disk is full' : error.message;
+  const state = error.isTakenBack
+    ? 'The former files are in place again. You can restore into an empty folder with --home.'
+    : 'Remove the cause, then start the daemon or run headgate restore again, to finish it.';
+  return new StartError(`The files of ${home} could not be replaced: ${why}. ${state}`, { cause: error });
 }
 
 /** Unpacks an archive into an empty folder. Throws StartError unless everything is as the backup wrote it. */
