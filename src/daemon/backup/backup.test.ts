@@ -1,16 +1,26 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { lockHome } from '../../gateway/store/home-lock.ts';
 import { backUp, contentOf, epochIn, LONG, NEWEST, NOW_MS, openStage, options, write } from './backup-fixture.ts';
+import { linkHome } from './home-files.ts';
 import { makeBackup } from './make-backup.ts';
 import { checkBackup, restoreBackup } from './restore-backup.ts';
 import { type Entry, toHeader } from './tar-entry.ts';
 
-const KEPT = ['attachments/att_1', 'config.json', 'headgate-key', 'headgate.db', LONG, 'something-new.json', 'token'];
+const KEPT = [
+  'attachments/att_1',
+  'config.json',
+  'headgate-key',
+  'headgate.db',
+  LONG,
+  'skills/page.html.part',
+  'something-new.json',
+  'token',
+];
 
 test('a backup holds the data of a home, and neither caches nor the person’s own files', async () => {
   await using stage = await openStage();
@@ -32,6 +42,36 @@ test('a backup into a folder is named by its time, and no file is ever replaced'
   const before = await readFile(file);
   await assert.rejects(makeBackup({ ...options(stage), target: stage.folder }), /exists already/);
   assert.deepEqual(await readFile(file), before);
+});
+
+test('a backup goes into a folder of the home that no backup holds, and not elsewhere into the home', async () => {
+  await using stage = await openStage();
+  const { file } = await makeBackup({ ...options(stage), target: undefined });
+  assert.equal(path.relative(stage.home, file), 'backups/headgate-backup-20261127-234500.tar.gz');
+  assert.equal((await stat(path.dirname(file))).mode & 0o777, 0o700);
+  const again = await makeBackup({ ...options(stage), target: path.join(stage.home, 'backups/second.tar.gz') });
+  assert.equal(again.files, KEPT.length, 'the first one is not in it');
+  await symlink(stage.home, path.join(stage.folder, 'link'));
+  for (const target of [stage.home, path.join(stage.home, 'workspace/a.tar.gz'), path.join(stage.folder, 'link')])
+    await assert.rejects(makeBackup({ ...options(stage), target }), /is in the home folder\. Leave out the target/);
+  await restoreBackup({ ...stage, archive: file, nowMs: NOW_MS });
+  assert.equal((await readdir(path.dirname(file))).length, 2, 'a restore leaves the archives where they are');
+});
+
+test('where files cannot be linked, they are copied with their times', async () => {
+  await using stage = await openStage();
+  const folder = path.join(stage.folder, 'copies');
+  await mkdir(folder);
+  const attachment = path.join(stage.home, 'attachments/att_1');
+  await utimes(attachment, 1_000, 1_000);
+  for (const code of ['EXDEV', 'EPERM']) {
+    const link = async () => Promise.reject(Object.assign(new Error(code), { code }));
+    await linkHome(stage.home, folder, { link });
+  }
+  const files = KEPT.filter((name) => !['headgate-key', 'headgate.db'].includes(name));
+  assert.deepEqual(Object.keys(await contentOf(folder)), files);
+  const { mtimeMs, mode } = await stat(path.join(folder, 'attachments/att_1'));
+  assert.deepEqual([mtimeMs, mode & 0o777], [1_000_000, 0o600]);
 });
 
 test('a restored home is as it was backed up, in a new epoch, and the former files are set aside', async () => {

@@ -1,4 +1,5 @@
-import { link, lstat, mkdir, readdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, link, lstat, mkdir, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode } from '../../home/private-file.ts';
 
@@ -6,13 +7,17 @@ export const DATABASE = 'headgate.db';
 /** Files that belong to the database while it is open, or after a kill. */
 export const DATABASE_LOGS = [`${DATABASE}-wal`, `${DATABASE}-shm`];
 
-/** Caches, files of a running daemon, and the person's own files. */
+/** Where archives go unless another place is named: like the rest of the home, it is hidden from the agent and its commands. */
+export const BACKUPS = 'backups';
+/** Caches, files of a running daemon, archives, and the person's own files. */
 const LEFT_OUT = new Set([
+  BACKUPS,
   'barriers',
   'compiled',
   'daemon.json',
   'daemon.lock',
   'daemon.lock-journal',
+  'git',
   'restoring.json',
   'restoring.json.bak',
   'speech',
@@ -21,20 +26,36 @@ const LEFT_OUT = new Set([
 ]);
 /** Written under another name before they are renamed. */
 const UNFINISHED = /\.(tmp|part|partial)$/;
-/** Copies of earlier states, unfinished files, and folders of backups and restores. */
-const LEFT_OUT_LIKE = [/^\./, /^before-restore-/, /^headgate\.db\.bak-v/, /\.(damaged|corrupt)-/, UNFINISHED];
+/** Only the daemon writes into these. In other folders, such as `skills/`, a file of a person may have such a name. */
+const WRITTEN_BY_DAEMON = new Set(['attachments', 'checkpoints', 'outputs']);
+/** Copies of earlier states, unfinished files, archives, and folders of backups and restores. */
+const LEFT_OUT_LIKE = [
+  /^\./,
+  /^before-restore-/,
+  /^headgate-backup-[\d-]+\.tar\.gz$/,
+  /^headgate\.db\.bak-v/,
+  /\.(damaged|corrupt)-/,
+  UNFINISHED,
+];
 
 /** Whether a backup holds this file or folder of the home. Unknown names count: a later version may store data there. */
 export const isBackedUp = (name: string): boolean =>
   !LEFT_OUT.has(name) && !LEFT_OUT_LIKE.some((pattern) => pattern.test(name));
 
+interface LinkDeps {
+  link(from: string, to: string): Promise<void>;
+}
+
 /**
- * Links the files of a home into `folder`, which is on the same disk, and returns what is neither a file nor a folder. A linked
- * file keeps its content if the daemon replaces or removes it. Names that are there already stay as they are.
+ * Links the files of a home into `folder`, which is inside it, and returns what is neither a file nor a folder. A linked file
+ * keeps its content if the daemon replaces or removes it. Names that are there already stay as they are. Where the disk has no
+ * links, or a folder of the home is another disk, the files are copied.
  */
-export async function linkHome(home: string, folder: string): Promise<string[]> {
+export async function linkHome(home: string, folder: string, deps: LinkDeps = { link }): Promise<string[]> {
   const names = (await readdir(home)).filter((name) => isBackedUp(name) && name !== DATABASE && !isKey(name));
-  const others = await Promise.all(names.map((name) => linkTree({ home, folder, name })));
+  const others = await Promise.all(
+    names.map((name) => linkTree({ home, folder, name, isOurs: WRITTEN_BY_DAEMON.has(name) }, deps)),
+  );
   return others.flat();
 }
 
@@ -46,22 +67,26 @@ interface Linked {
   folder: string;
   /** Relative to both. */
   name: string;
+  /** It is in a folder into which only the daemon writes. */
+  isOurs: boolean;
 }
 
-async function linkTree({ home, folder, name }: Linked): Promise<string[]> {
+async function linkTree(linked: Linked, deps: LinkDeps): Promise<string[]> {
+  const { home, folder, name, isOurs } = linked;
   const from = path.join(home, name);
   const to = path.join(folder, name);
   try {
     const found = await lstat(from);
     if (found.isFile()) {
-      await link(from, to);
+      await linkOrCopy({ from, to, mtime: found.mtime }, deps);
       return [];
     }
     if (!found.isDirectory()) return [name];
     await mkdir(to, { recursive: true, mode: 0o700 });
     const others: string[] = [];
     for (const each of await readdir(from))
-      if (!UNFINISHED.test(each)) others.push(...(await linkTree({ home, folder, name: path.join(name, each) })));
+      if (!isOurs || !UNFINISHED.test(each))
+        others.push(...(await linkTree({ ...linked, name: path.join(name, each) }, deps)));
     return others;
   } catch (error) {
     // The daemon has just removed it, or an earlier round linked it.
@@ -69,6 +94,23 @@ async function linkTree({ home, folder, name }: Linked): Promise<string[]> {
     throw error;
   }
 }
+
+async function linkOrCopy(
+  { from, to, mtime }: { from: string; to: string; mtime: Date },
+  { link: toLink }: LinkDeps,
+): Promise<void> {
+  try {
+    await toLink(from, to);
+  } catch (error) {
+    if (!isUnlinkable(error)) throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+    await utimes(to, mtime, mtime);
+  }
+}
+
+/** The disk has no links, such as a memory stick, or the names are on two disks, or it has too many links, or another owner. */
+export const isUnlinkable = (error: unknown): boolean =>
+  ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK'].some((code) => hasCode(error, code));
 
 /** All files below a folder, relative to it, in a fixed order. */
 export async function filesBelow(folder: string): Promise<string[]> {

@@ -1,22 +1,24 @@
-import { link, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { isInside } from '../../agent/tools/files/confinement.ts';
 import { readMachineKeys, toKeyText } from '../../home/machine-key.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
 import { whyUnreadable } from '../../home/why-unreadable.ts';
 import { StartError } from '../../start-error.ts';
+import { asStartError } from '../as-start-error.ts';
 import { isDiskFull } from '../disk-full.ts';
 import { copyOnline, type DatabaseFacts, inspectCopy } from './database-copy.ts';
-import { DATABASE, filesBelow, linkHome } from './home-files.ts';
+import { BACKUPS, DATABASE, filesBelow, isUnlinkable, linkHome } from './home-files.ts';
 import { toManifest } from './manifest.ts';
 import { isInterrupted } from './put-back.ts';
 import { type Source, writeArchive } from './write-archive.ts';
 
 export interface BackupOptions {
   home: string;
-  /** A new file, or an existing folder, in which the name tells the time. */
-  target: string;
+  /** A new file, or an existing folder, in which the name tells the time; undefined: the folder `backups` of the home. */
+  target: string | undefined;
   version: string;
   nowMs: number;
 }
@@ -37,7 +39,8 @@ export interface Backup {
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const { home, target, version, nowMs } = options;
   await requireDatabase(home);
-  const file = await toFileName(target, nowMs);
+  const file = await toFileName(target ?? (await openBackups(home)), nowMs);
+  await requireUnreadable(file, home);
   const beside = await folderBeside(file);
   const linked = await folderInHome(home);
   try {
@@ -61,6 +64,25 @@ async function requireDatabase(home: string): Promise<void> {
       cause,
     });
   });
+}
+
+async function openBackups(home: string): Promise<string> {
+  const folder = path.join(home, BACKUPS);
+  await asStartError(() => mkdir(folder, { recursive: true, mode: 0o700 }));
+  return folder;
+}
+
+/**
+ * Elsewhere in the home, such as in `workspace/`, an archive could be read by the commands of the agent, or it would be in each
+ * later backup.
+ */
+async function requireUnreadable(file: string, home: string): Promise<void> {
+  const folder = await realpath(path.dirname(file)).catch(() => undefined); // reported when it is used
+  const realHome = await realpath(home);
+  if (folder === undefined || !isInside(realHome, folder) || isInside(path.join(realHome, BACKUPS), folder)) return;
+  throw new StartError(
+    `${path.dirname(file)} is in the home folder. Leave out the target, for ${path.join(home, BACKUPS)}, or name a folder outside.`,
+  );
 }
 
 async function toFileName(target: string, nowMs: number): Promise<string> {
@@ -163,8 +185,8 @@ async function giveName(partial: string, file: string): Promise<void> {
     await link(partial, file);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) throw alreadyThere(file);
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].some((code) => hasCode(error, code))) throw error;
-    await rename(partial, file); // a disk without links, such as a memory stick
+    if (!isUnlinkable(error)) throw error;
+    await rename(partial, file);
   }
   await syncFolder(path.dirname(file));
 }

@@ -23,7 +23,7 @@ export async function backup(target: string | undefined, { flags, around, root }
   const home = resolveHome(flags, around);
   const made = await makeBackup({
     home,
-    target: path.resolve(around.cwd, target ?? '.'),
+    target: target === undefined ? undefined : path.resolve(around.cwd, target),
     version: await readVersion(root),
     nowMs: systemClock.now(),
   });

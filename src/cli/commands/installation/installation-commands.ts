@@ -15,7 +15,7 @@ export function addInstallationCommands(program: Command, { root, around }: Inst
   program
     .command('backup')
     .description('write everything in the home folder into one archive, also while the daemon runs')
-    .argument('[target]', 'new file, or a folder for one whose name is the time (default: the current folder)')
+    .argument('[target]', 'new file, or a folder for one whose name is the time (default: backups/ in the home folder)')
     .option('--home <folder>', 'home folder (HEADGATE_HOME; default ~/.headgate)')
     .option('--json', 'print one JSON object')
     .action(async (target: string | undefined, flags: BackupFlags) =>
