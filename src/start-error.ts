@@ -18,6 +18,12 @@ export class UsageError extends StartError {
   override readonly exitCode = EXIT.wrongUsage;
 }
 
+/** A signal ended the command before it was done. */
+export class InterruptedError extends StartError {
+  override readonly name = 'InterruptedError';
+  override readonly exitCode = EXIT.interrupted;
+}
+
 /** No daemon answers. */
 export class NoDaemonError extends StartError {
   override readonly name = 'NoDaemonError';

@@ -77,11 +77,16 @@ test('a backup that is killed leaves no archive, and the next one removes its li
   await mkdir(path.dirname(large), { recursive: true });
   await writeFile(large, '');
   await truncate(large, 4_000_000_000);
-  const began = watch(target, { recursive: true, signal: AbortSignal.timeout(60_000) });
-  const killed = await spawnHeadgate({ args: ['backup', target, '--home', home], env: {} });
-  for await (const { filename } of began) if (filename?.endsWith('archive.tar.gz')) break;
-  killed.kill('SIGKILL');
-  await killed.exited;
+  const endWith = async (signal: NodeJS.Signals) => {
+    const began = watch(target, { recursive: true, signal: AbortSignal.timeout(60_000) });
+    const backup = await spawnHeadgate({ args: ['backup', target, '--home', home], env: {} });
+    for await (const { filename } of began) if (filename?.endsWith('archive.tar.gz')) break;
+    backup.kill(signal);
+    return await backup.exited;
+  };
+  const { code } = await endWith('SIGTERM');
+  assert.deepEqual([code, await readdir(target)], [130, []], 'a signal that can be caught leaves nothing');
+  await endWith('SIGKILL');
   const archives = (await readdir(target)).filter((name) => !name.startsWith('.'));
   assert.deepEqual(archives, []);
   assert.ok((await readdir(home)).some((name) => name.startsWith('.backup-')));

@@ -6,6 +6,8 @@ import { MIGRATIONS } from '../../gateway/store/schema/migrations.ts';
 import { makeBackup } from './make-backup.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 27, 23, 45);
+/** Nothing ends it. */
+export const GOING_ON = new AbortController().signal;
 export const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
 export const LONG = `skills/${'deep/'.repeat(30)}größe.md`;
 
@@ -59,7 +61,13 @@ function fillDatabase(file: string, schema: number): void {
     create table store_keys (machine_id text); create table facts (n integer)`);
 }
 
-export const options = ({ home, archive }: Stage) => ({ home, target: archive, version: '9.9.9', nowMs: NOW_MS });
+export const options = ({ home, archive }: Stage) => ({
+  home,
+  target: archive,
+  version: '9.9.9',
+  nowMs: NOW_MS,
+  signal: GOING_ON,
+});
 export const backUp = (stage: Stage) => makeBackup(options(stage));
 
 export const epochIn = (home: string): unknown => {

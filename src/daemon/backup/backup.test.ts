@@ -5,7 +5,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { lockHome } from '../../gateway/store/home-lock.ts';
-import { backUp, contentOf, epochIn, LONG, NEWEST, NOW_MS, openStage, options, write } from './backup-fixture.ts';
+import {
+  backUp,
+  contentOf,
+  epochIn,
+  GOING_ON,
+  LONG,
+  NEWEST,
+  NOW_MS,
+  openStage,
+  options,
+  write,
+} from './backup-fixture.ts';
 import { linkHome } from './home-files.ts';
 import { makeBackup } from './make-backup.ts';
 import { checkBackup, restoreBackup } from './restore-backup.ts';
@@ -28,7 +39,7 @@ test('a backup holds the data of a home, and neither caches nor the person’s o
   const made = await backUp(stage);
   assert.deepEqual([made.files, made.leftOut], [KEPT.length, ['link']]);
   assert.equal((await stat(stage.archive)).mode & 0o777, 0o600);
-  const { files, schemaVersion, version, createdAt } = await checkBackup(stage.archive);
+  const { files, schemaVersion, version, createdAt } = await checkBackup({ archive: stage.archive, signal: GOING_ON });
   assert.deepEqual(files.map(({ name }) => name).sort(), KEPT.toSorted());
   assert.deepEqual([schemaVersion, version, createdAt], [NEWEST, '9.9.9', '2026-11-27T23:45:00.000Z']);
   assert.deepEqual(await readdir(stage.folder), ['a.tar.gz', 'home'], 'nothing temporary is left');
@@ -54,7 +65,7 @@ test('a backup goes into a folder of the home that no backup holds, and not else
   await symlink(stage.home, path.join(stage.folder, 'link'));
   for (const target of [stage.home, path.join(stage.home, 'workspace/a.tar.gz'), path.join(stage.folder, 'link')])
     await assert.rejects(makeBackup({ ...options(stage), target }), /is in the home folder\. Leave out the target/);
-  await restoreBackup({ ...stage, archive: file, nowMs: NOW_MS });
+  await restoreBackup({ ...stage, archive: file, nowMs: NOW_MS, signal: GOING_ON });
   assert.equal((await readdir(path.dirname(file))).length, 2, 'a restore leaves the archives where they are');
 });
 
@@ -74,13 +85,31 @@ test('where files cannot be linked, they are copied with their times', async () 
   assert.deepEqual([mtimeMs, mode & 0o777], [1_000_000, 0o600]);
 });
 
+test('a signal ends a backup, a check and a restore, and nothing is left', async () => {
+  await using stage = await openStage();
+  const stopping = new AbortController();
+  const temporary = async () => (await readdir(stage.folder)).concat(await readdir(stage.home)).filter(isTemporary);
+  const going = makeBackup({ ...options(stage), signal: stopping.signal });
+  stopping.abort();
+  await assert.rejects(going, { message: 'The backup was interrupted. No archive was written.', exitCode: 130 });
+  await backUp(stage);
+  const before = await contentOf(stage.home);
+  const ended = { ...stage, nowMs: NOW_MS, signal: stopping.signal };
+  await assert.rejects(checkBackup(ended), { message: 'Interrupted. Nothing was changed.', exitCode: 130 });
+  await assert.rejects(restoreBackup(ended), { message: 'Interrupted. Nothing was changed.', exitCode: 130 });
+  const { 'daemon.lock': _, ...after } = await contentOf(stage.home);
+  assert.deepEqual([after, await temporary()], [before, []]);
+});
+
+const isTemporary = (name: string) => name.startsWith('.');
+
 test('a restored home is as it was backed up, in a new epoch, and the former files are set aside', async () => {
   await using stage = await openStage();
   await backUp(stage);
   await writeFile(path.join(stage.home, 'config.json'), '{later: true}');
   await writeFile(path.join(stage.home, 'attachments/att_9'), 'later');
   await writeFile(path.join(stage.home, 'headgate.db-wal'), '');
-  const { aside = '' } = await restoreBackup({ ...stage, nowMs: NOW_MS });
+  const { aside = '' } = await restoreBackup({ ...stage, nowMs: NOW_MS, signal: GOING_ON });
   const content = await contentOf(stage.home);
   assert.equal(path.relative(stage.home, aside), 'before-restore-20261127-234500');
   assert.deepEqual(
@@ -98,7 +127,7 @@ test('a backup is restored into a new folder, closed to others', async () => {
   await using stage = await openStage();
   await backUp(stage);
   const home = path.join(stage.folder, 'new');
-  assert.equal((await restoreBackup({ ...stage, home, nowMs: NOW_MS })).aside, undefined);
+  assert.equal((await restoreBackup({ ...stage, home, nowMs: NOW_MS, signal: GOING_ON })).aside, undefined);
   assert.deepEqual(new Set(Object.keys(await contentOf(home))), new Set(['daemon.lock', ...KEPT]));
   assert.equal((await stat(home)).mode & 0o777, 0o700);
   assert.equal((await stat(path.join(home, 'attachments/att_1'))).mode & 0o777, 0o600);
@@ -108,15 +137,21 @@ test('a restore is refused while a daemon uses the home, and into a folder with 
   await using stage = await openStage();
   await backUp(stage);
   const lock = lockHome(stage.home);
-  await assert.rejects(restoreBackup({ ...stage, nowMs: NOW_MS }), /Another Headgate daemon is using/);
+  await assert.rejects(
+    restoreBackup({ ...stage, nowMs: NOW_MS, signal: GOING_ON }),
+    /Another Headgate daemon is using/,
+  );
   lock.release();
   const other = path.join(stage.folder, 'other');
   await write(path.join(other, 'thesis.txt'), 'mine');
-  await assert.rejects(restoreBackup({ ...stage, home: other, nowMs: NOW_MS }), /holds files that are not Headgate’s/);
+  await assert.rejects(
+    restoreBackup({ ...stage, home: other, nowMs: NOW_MS, signal: GOING_ON }),
+    /holds files that are not Headgate’s/,
+  );
   assert.deepEqual(await readdir(other), ['thesis.txt']);
   await writeFile(stage.archive, 'no archive');
   await assert.rejects(
-    restoreBackup({ ...stage, home: path.join(stage.folder, 'new'), nowMs: NOW_MS }),
+    restoreBackup({ ...stage, home: path.join(stage.folder, 'new'), nowMs: NOW_MS, signal: GOING_ON }),
     /not an intact/,
   );
   assert.deepEqual(await readdir(stage.folder), ['a.tar.gz', 'home', 'other']);
@@ -126,7 +161,7 @@ test('a backup of a newer Headgate, or of another database, is refused', async (
   await using newer = await openStage({ schema: NEWEST + 1 });
   await backUp(newer);
   await assert.rejects(
-    checkBackup(newer.archive),
+    checkBackup({ archive: newer.archive, signal: GOING_ON }),
     /is from Headgate 9\.9\.9, which is newer .* Upgrade first\. Nothing/,
   );
   await writeFile(path.join(newer.home, 'headgate.db'), 'no database, but long enough to look like one'.repeat(50));
@@ -207,7 +242,9 @@ test('an archive that is damaged or hostile is refused, and nothing changes', as
   for (const [what, change] of Object.entries(damages))
     await t.test(`an archive ${what}`, async () => {
       await writeFile(stage.archive, change(intact));
-      const refusal = await restoreBackup({ ...stage, nowMs: NOW_MS }).catch((error: Error) => error.message);
+      const refusal = await restoreBackup({ ...stage, nowMs: NOW_MS, signal: GOING_ON }).catch(
+        (error: Error) => error.message,
+      );
       assert.match(String(refusal), /is not an intact backup: .+\. Nothing was changed\.$/);
       await writeFile(stage.archive, intact);
       const { 'home/daemon.lock': _, 'home/daemon.lock-journal': __, ...after } = await contentOf(stage.folder);

@@ -7,7 +7,7 @@ export const DATABASE = 'headgate.db';
 /** Files that belong to the database while it is open, or after a kill. */
 export const DATABASE_LOGS = [`${DATABASE}-wal`, `${DATABASE}-shm`];
 
-/** Where archives go unless another place is named: like the rest of the home, it is hidden from the agent and its commands. */
+/** Where archives go unless another place is named: like the rest of the home, it is hidden from file tools and sandboxes. */
 export const BACKUPS = 'backups';
 /** Caches, files of a running daemon, archives, and the person's own files. */
 const LEFT_OUT = new Set([

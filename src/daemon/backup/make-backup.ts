@@ -6,7 +6,7 @@ import { readMachineKeys, toKeyText } from '../../home/machine-key.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
 import { whyUnreadable } from '../../home/why-unreadable.ts';
-import { StartError } from '../../start-error.ts';
+import { InterruptedError, StartError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
 import { isDiskFull } from '../disk-full.ts';
 import { copyOnline, type DatabaseFacts, inspectCopy } from './database-copy.ts';
@@ -21,6 +21,8 @@ export interface BackupOptions {
   target: string | undefined;
   version: string;
   nowMs: number;
+  /** Ends the backup; what it has written is removed. */
+  signal: AbortSignal;
 }
 
 export interface Backup {
@@ -37,15 +39,16 @@ export interface Backup {
 
 /** Backs a home up while a daemon may be using it. The archive gets its name when it is complete; no file is replaced. */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { home, target, version, nowMs } = options;
+  const { home, target, signal } = options;
   await requireDatabase(home);
-  const file = await toFileName(target ?? (await openBackups(home)), nowMs);
+  const file = await toFileName(target ?? (await openBackups(home)), options.nowMs);
   await requireUnreadable(file, home);
   const beside = await folderBeside(file);
   const linked = await folderInHome(home);
   try {
-    return await backUp({ home, version, nowMs, file, beside, linked });
+    return await backUp(options, { file, beside, linked });
   } catch (error) {
+    if (signal.aborted) throw new InterruptedError('The backup was interrupted. No archive was written.');
     if (error instanceof StartError) throw error;
     const why = isDiskFull(error) ? 'the disk is full' : wordsOf(error);
     throw new StartError(`${home} could not be backed up: ${why}. No archive was written.`, { cause: error });
@@ -136,7 +139,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-interface Places extends Omit<BackupOptions, 'target'> {
+interface Places {
   file: string;
   /** A temporary folder next to the archive. */
   beside: string;
@@ -144,7 +147,10 @@ interface Places extends Omit<BackupOptions, 'target'> {
   linked: string;
 }
 
-async function backUp({ home, version, nowMs, file, beside, linked }: Places): Promise<Backup> {
+async function backUp(
+  { home, version, nowMs, signal }: BackupOptions,
+  { file, beside, linked }: Places,
+): Promise<Backup> {
   const copy = path.join(beside, DATABASE);
   const keysBefore = await readMachineKeys(home, {});
   // Before the database: a signed end of the audit trail that is newer than the records looks as if some were removed. And
@@ -152,6 +158,7 @@ async function backUp({ home, version, nowMs, file, beside, linked }: Places): P
   await linkHome(home, linked);
   await copyOnline(path.join(home, DATABASE), copy);
   const leftOut = await linkHome(home, linked);
+  signal.throwIfAborted();
   const facts = inspectCopy(copy);
   const keys = [...keysBefore, ...(await readMachineKeys(home, {}))];
   const key = facts.machineKeyId === undefined ? keys[0] : keys.find(({ id }) => id === facts.machineKeyId);
@@ -169,6 +176,7 @@ async function backUp({ home, version, nowMs, file, beside, linked }: Places): P
     sources,
     describe: (files) => toManifest({ version, createdAt, schemaVersion, machineKey, files }),
     nowMs,
+    signal,
   });
   await giveName(partial, file);
   return { file, ...written, files: sources.length, schemaVersion, machineKey, leftOut };

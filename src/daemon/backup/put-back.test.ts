@@ -3,7 +3,7 @@ import { mkdtempDisposable, readdir, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { backUp, contentOf, NOW_MS, openStage, write } from './backup-fixture.ts';
+import { backUp, contentOf, GOING_ON, NOW_MS, openStage, write } from './backup-fixture.ts';
 import { finishRestore } from './finish-restore.ts';
 import { makeBackup } from './make-backup.ts';
 import { finishPutBack } from './put-back.ts';
@@ -30,7 +30,7 @@ test('a restore that cannot move a file takes back what it has moved, or can be 
   await write(path.join(stage.home, 'zlast'), 'later');
   const before = await contentOf(stage.home);
   for (const name of ['attachments', 'token']) {
-    const refused = restoreBackup({ ...stage, nowMs: NOW_MS }, { rename: failing(name) });
+    const refused = restoreBackup({ ...stage, nowMs: NOW_MS, signal: GOING_ON }, { rename: failing(name) });
     await assert.rejects(refused, /could not be replaced: EBUSY.*The former files are in place again/);
     const { 'daemon.lock': _, ...after } = await contentOf(stage.home);
     assert.deepEqual(after, before, `${name} cannot be moved`);
@@ -40,7 +40,10 @@ test('a restore that cannot move a file takes back what it has moved, or can be 
       'nothing is left',
     );
   }
-  const stuck = restoreBackup({ ...stage, nowMs: NOW_MS }, { rename: failing('token', { andAfter: 1 }) });
+  const stuck = restoreBackup(
+    { ...stage, nowMs: NOW_MS, signal: GOING_ON },
+    { rename: failing('token', { andAfter: 1 }) },
+  );
   await assert.rejects(stuck, /could not be replaced: EBUSY.*to finish it/);
   await finishRestore(stage.home);
   const content = await contentOf(stage.home);
@@ -68,7 +71,7 @@ test('a restore that is killed at any step is completed by the next start', asyn
       () => true,
       () => false,
     );
-    const again = { home, target: path.join(home, 'b.tar.gz'), version: '9.9.9', nowMs: NOW_MS };
+    const again = { home, target: path.join(home, 'b.tar.gz'), version: '9.9.9', nowMs: NOW_MS, signal: GOING_ON };
     if (!done) await assert.rejects(makeBackup(again), /was interrupted/);
     await finishRestore(home);
     const { 'daemon.lock': _, ...content } = await contentOf(home);

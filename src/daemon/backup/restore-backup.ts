@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { isHome, openHomeFolder } from '../../home/home-folder.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
 import { whyUnreadable } from '../../home/why-unreadable.ts';
-import { StartError } from '../../start-error.ts';
+import { InterruptedError, StartError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
 import { isDiskFull } from '../disk-full.ts';
 import { forgetEpoch, inspectCopy } from './database-copy.ts';
@@ -33,6 +33,8 @@ export interface RestoreOptions {
   archive: string;
   home: string;
   nowMs: number;
+  /** Ends the restore while nothing has been moved; what it has unpacked is removed. */
+  signal: AbortSignal;
 }
 
 export interface Restored {
@@ -42,10 +44,10 @@ export interface Restored {
 }
 
 /** Verifies an archive completely and changes nothing. */
-export async function checkBackup(archive: string): Promise<Manifest> {
+export async function checkBackup({ archive, signal }: Pick<RestoreOptions, 'archive' | 'signal'>): Promise<Manifest> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-restore-'));
   try {
-    return await unpackVerified(archive, folder);
+    return await unpackVerified({ archive, signal }, folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -77,15 +79,16 @@ const namesIn = (folder: string): Promise<string[] | undefined> =>
     throw new StartError(`The home folder ${folder} cannot be used: ${whyUnreadable(error)}.`, { cause: error });
   });
 
-async function restoreInto({ archive, home, nowMs }: RestoreOptions, deps?: PutBackDeps): Promise<Restored> {
+async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, deps?: PutBackDeps): Promise<Restored> {
   const names = await readdir(home);
   for (const name of names.filter((each) => each.startsWith('.restore-')))
     await rm(path.join(home, name), { recursive: true, force: true }); // of a restore that was killed
   const staged = await mkdtemp(path.join(home, '.restore-'));
   try {
-    const manifest = await unpackVerified(archive, staged);
+    const manifest = await unpackVerified({ archive, signal }, staged);
     forgetEpoch(path.join(staged, DATABASE));
     await syncAll(staged);
+    if (signal.aborted) throw interrupted();
     const aside = `before-restore-${stampOf(nowMs)}`;
     if (names.includes(aside)) throw new StartError(`${path.join(home, aside)} exists already. Try again in a second.`);
     await putBack(home, { staged: path.basename(staged), aside }, deps);
@@ -106,9 +109,12 @@ function toPutBackError(home: string, error: NotPutBack): StartError {
 }
 
 /** Unpacks an archive into an empty folder. Throws StartError unless everything is as the backup wrote it. */
-async function unpackVerified(archive: string, folder: string): Promise<Manifest> {
+async function unpackVerified(
+  { archive, signal }: Pick<RestoreOptions, 'archive' | 'signal'>,
+  folder: string,
+): Promise<Manifest> {
   try {
-    const { manifest, files } = await unpack(archive, folder);
+    const { manifest, files } = await unpack(createReadStream(archive, { signal }), folder);
     requireSame(manifest, files);
     const newest = MIGRATIONS.at(-1)?.version ?? 0;
     if (manifest.schemaVersion > newest)
@@ -121,11 +127,14 @@ async function unpackVerified(archive: string, folder: string): Promise<Manifest
       throw new DamagedArchive('its database is not the one of its manifest');
     return manifest;
   } catch (error) {
+    if (signal.aborted) throw interrupted();
     throw error instanceof StartError ? error : toRefusal(archive, error);
   }
 }
 
 const UNCHANGED = 'Nothing was changed.';
+
+const interrupted = () => new InterruptedError(`Interrupted. ${UNCHANGED}`);
 
 function toRefusal(archive: string, error: unknown): StartError {
   if (isDiskFull(error))
@@ -135,8 +144,7 @@ function toRefusal(archive: string, error: unknown): StartError {
   return new StartError(`${archive} ${why}. ${UNCHANGED}`, { cause: error });
 }
 
-async function unpack(archive: string, folder: string): Promise<{ manifest: Manifest; files: ManifestFile[] }> {
-  const file = createReadStream(archive);
+async function unpack(file: ReadStream, folder: string): Promise<{ manifest: Manifest; files: ManifestFile[] }> {
   const gunzip = createGunzip();
   file.on('error', (error) => gunzip.destroy(error));
   file.pipe(gunzip);

@@ -13,6 +13,8 @@ export interface ArchiveContents {
   sources: readonly Source[];
   describe(files: ManifestFile[]): Manifest;
   nowMs: number;
+  /** Ends the writing with an error. */
+  signal: AbortSignal;
 }
 
 /** Writes an archive into `handle`, synced. Returns its digest and size. */
@@ -22,13 +24,14 @@ export async function writeArchive(
 ): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256');
   let bytes = 0;
-  await pipeline(toTar(contents), createGzip(), async (chunks: AsyncIterable<Buffer>) => {
+  const write = async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) {
       hash.update(chunk);
       bytes += chunk.length;
       await handle.writeFile(chunk);
     }
-  });
+  };
+  await pipeline(toTar(contents), createGzip(), write, { signal: contents.signal });
   await handle.sync();
   return { sha256: hash.digest('hex'), bytes };
 }

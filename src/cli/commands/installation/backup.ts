@@ -21,12 +21,16 @@ interface BackupCommand {
 /** Writes a backup of a home into one archive. */
 export async function backup(target: string | undefined, { flags, around, root }: BackupCommand): Promise<void> {
   const home = resolveHome(flags, around);
-  const made = await makeBackup({
-    home,
-    target: target === undefined ? undefined : path.resolve(around.cwd, target),
-    version: await readVersion(root),
-    nowMs: systemClock.now(),
-  });
+  const version = await readVersion(root);
+  const made = await untilSignal((signal) =>
+    makeBackup({
+      home,
+      target: target === undefined ? undefined : path.resolve(around.cwd, target),
+      version,
+      nowMs: systemClock.now(),
+      signal,
+    }),
+  );
   print(made, flags, () => [
     `Backed up ${home} to ${made.file}: ${countOf(made.files)}, ${toSize(made.bytes)}`,
     `SHA-256 ${made.sha256}`,
@@ -50,18 +54,40 @@ export async function restore(
 ): Promise<void> {
   const archive = path.resolve(around.cwd, name);
   if (flags.check) {
-    const manifest = await checkBackup(archive);
+    const manifest = await untilSignal((signal) => checkBackup({ archive, signal }));
     print({ manifest }, flags, () => [`${archive} is intact: ${describe(manifest)}`, ...toKeyNeed(manifest)]);
     return;
   }
   const home = resolveHome(flags, around);
-  const { manifest, aside } = await restoreBackup({ archive, home, nowMs: systemClock.now() });
+  const { manifest, aside } = await untilSignal((signal) =>
+    restoreBackup({ archive, home, nowMs: systemClock.now(), signal }),
+  );
   print({ manifest, home, aside: aside ?? null }, flags, () => [
     `Restored ${home}: ${describe(manifest)}`,
     ...(aside === undefined ? [] : [`The files before it are in ${aside}. Delete that folder when you are satisfied.`]),
     ...toKeyNeed(manifest),
   ]);
 }
+
+/** Work that removes its temporary files at the first signal, because they hold secrets. A second signal ends it at once. */
+async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const release = () => {
+    for (const name of SIGNALS) process.off(name, stop);
+  };
+  const stop = () => {
+    release();
+    stopping.abort();
+  };
+  for (const name of SIGNALS) process.on(name, stop);
+  try {
+    return await work(stopping.signal);
+  } finally {
+    release();
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const describe = ({ createdAt, version, files }: Manifest): string =>
   `${countOf(files.length)} of ${createdAt}, by Headgate ${toSafeText(version)}`;
