@@ -22,14 +22,16 @@ export async function installService(
 ): Promise<void> {
   const { file } = manager;
   await readOwn(file);
+  const text = manager.toText(plan);
   const temporary = `${file}.tmp`;
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(temporary, manager.toText(plan), { mode: 0o644 });
+    await writeFile(temporary, text, { mode: 0o644 });
     await rename(temporary, file);
   } catch (cause) {
     throw new StartError(`${file} cannot be written: ${whyUnreadable(cause)}.`, { cause });
   }
+  await unload(manager, { run, done: `${file} is written` });
   for (const command of manager.activate) await runOrSay(command, { run, done: `${file} is written` });
 }
 
@@ -37,6 +39,7 @@ export async function installService(
 export async function uninstallService(manager: ServiceManager, run: RunCommand): Promise<void> {
   const { file } = manager;
   if ((await readOwn(file)) === undefined) throw new NotFoundError(`No service is installed: ${file} does not exist.`);
+  await unload(manager, { run, done: `${file} is still there` });
   for (const command of manager.deactivate) await runOrSay(command, { run, done: `${file} is still there` });
   await rm(file);
   for (const command of manager.forget) await runOrSay(command, { run, done: `${file} is removed` });
@@ -45,23 +48,19 @@ export async function uninstallService(manager: ServiceManager, run: RunCommand)
 export interface ServiceStatus {
   file: string;
   isInstalled: boolean;
-  /** Whether the file is the one that `install` would write now. */
-  isCurrent: boolean;
+  /** Whether the file is the one that `install` would write now; null if that is not known. */
+  isCurrent: boolean | null;
   isRunning: boolean;
 }
 
 export async function readServiceStatus(
-  { manager, plan }: { manager: ServiceManager; plan: ServicePlan },
+  { manager, plan }: { manager: ServiceManager; plan: ServicePlan | undefined },
   run: RunCommand,
 ): Promise<ServiceStatus> {
   const text = await readIfThere(manager.file);
-  const isRunning =
-    text !== undefined &&
-    (await run(manager.probe).then(
-      () => true,
-      () => false, // it does not run, or there is no service manager
-    ));
-  return { file: manager.file, isInstalled: text !== undefined, isCurrent: text === manager.toText(plan), isRunning };
+  const isRunning = text !== undefined && (await succeeds(manager.probe, run));
+  const isCurrent = plan === undefined ? null : text === manager.toText(plan);
+  return { file: manager.file, isInstalled: text !== undefined, isCurrent, isRunning };
 }
 
 /** The text of our file; undefined if there is none. Throws for a file that somebody else wrote. */
@@ -80,6 +79,23 @@ async function readIfThere(file: string): Promise<string | undefined> {
     throw new StartError(`${file} cannot be read: ${whyUnreadable(cause)}.`, { cause });
   }
 }
+
+/** A failure counts only while the service is still known: otherwise there was nothing to unload. */
+async function unload(manager: ServiceManager, { run, done }: { run: RunCommand; done: string }): Promise<void> {
+  for (const command of manager.unload) {
+    try {
+      await runOrSay(command, { run, done });
+    } catch (error) {
+      if (await succeeds(manager.probe, run)) throw error;
+    }
+  }
+}
+
+const succeeds = (command: Command, run: RunCommand): Promise<boolean> =>
+  run(command).then(
+    () => true,
+    () => false, // it does not run, or there is no service manager
+  );
 
 async function runOrSay(command: Command, { run, done }: { run: RunCommand; done: string }): Promise<void> {
   try {

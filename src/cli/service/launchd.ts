@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { MARK, type ServiceManager, type ServicePlan } from './service.ts';
+import { MARK, requirePrintable, type ServiceManager, type ServicePlan } from './service.ts';
 
 const LABEL = 'headgate';
 
@@ -19,8 +19,10 @@ export function launchd({ folder, log, uid }: LaunchdPlaces): ServiceManager {
   return {
     file,
     toText: (plan) => toPropertyList(plan, log),
+    // A loaded service, running or not, cannot be loaded again, and a service that is not loaded cannot be unloaded.
+    unload: [['launchctl', 'bootout', `${domain}/${LABEL}`]],
     activate: [['launchctl', 'bootstrap', domain, file]],
-    deactivate: [['launchctl', 'bootout', `${domain}/${LABEL}`]],
+    deactivate: [],
     forget: [],
     probe: ['launchctl', 'print', `${domain}/${LABEL}`],
     hints: [`API keys belong into config.json, or into the keychain of your choice. Log: ${log}`],
@@ -28,6 +30,7 @@ export function launchd({ folder, log, uid }: LaunchdPlaces): ServiceManager {
 }
 
 function toPropertyList({ command, home, user }: ServicePlan, log: string): string {
+  requirePrintable([...command, home, log]);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!-- ${MARK} -->
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

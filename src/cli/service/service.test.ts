@@ -40,6 +40,53 @@ test('a service is installed, updated and removed, and its home stays', async ()
   await assert.rejects(uninstallService(manager, run), /No service is installed/);
 });
 
+test('a service of launchd is unloaded before it is loaded again or removed, if it is loaded', async () => {
+  await using folder = await temporary();
+  const manager = launchd({ folder: folder.path, log: '/x.log', uid: 501 });
+  let isLoaded = false;
+  let isStuck = false;
+  const run = async ([, verb]: Command) => {
+    if (verb === 'bootstrap' ? isLoaded : !isLoaded) throw new Error(`${verb}: 5: Input/output error`);
+    if (verb === 'bootout' && isStuck) throw new Error('Boot-out failed: 36: Operation now in progress');
+    if (verb !== 'print') isLoaded = verb === 'bootstrap';
+  };
+  await installService({ manager, plan }, run);
+  await installService({ manager, plan: { ...plan, home: '/other' } }, run);
+  assert.ok(isLoaded);
+  isStuck = true;
+  await assert.rejects(
+    uninstallService(manager, run),
+    /is still there, but launchctl bootout .* failed: Boot-out failed/,
+  );
+  isLoaded = false;
+  await uninstallService(manager, run);
+  assert.deepEqual(await readdir(folder.path), []);
+});
+
+test('a path with a line break is refused before anything is written', async () => {
+  await using folder = await temporary();
+  const run = async () => assert.fail('nothing may run');
+  const wrong = [
+    { ...plan, home: '/srv\nExecStartPre=/bin/evil' },
+    { ...plan, command: ['/usr/bin/env', '/opt/\r'] },
+  ];
+  for (const manager of [
+    systemd({ folder: folder.path, isSystem: false }),
+    launchd({ folder: folder.path, log: '/x.log', uid: 501 }),
+  ])
+    for (const each of wrong)
+      await assert.rejects(installService({ manager, plan: each }, run), { name: 'UsageError', message: /line break/ });
+  assert.deepEqual(await readdir(folder.path), []);
+});
+
+test('without a plan, it is not known whether the file is current', async () => {
+  await using folder = await temporary();
+  const manager = systemd({ folder: folder.path, isSystem: true });
+  await installService({ manager, plan }, async () => undefined);
+  const found = await readServiceStatus({ manager, plan: undefined }, async () => undefined);
+  assert.deepEqual([found.isInstalled, found.isCurrent, found.isRunning], [true, null, true]);
+});
+
 test('a file that somebody else wrote is neither replaced nor removed', async () => {
   await using folder = await temporary();
   const manager = systemd({ folder: folder.path, isSystem: true });
@@ -67,7 +114,10 @@ for (const isSystem of [false, true])
   test(`systemd accepts the unit of the ${isSystem ? 'machine' : 'person'}`, verifier, async () => {
     await using folder = await temporary();
     const manager = systemd({ folder: folder.path, isSystem });
-    await writeFile(manager.file, manager.toText({ ...plan, user: isSystem ? 'root' : undefined }));
+    const program = path.join(folder.path, '50% of $x');
+    await writeFile(program, '', { mode: 0o755 });
+    const command = [program, ...plan.command];
+    await writeFile(manager.file, manager.toText({ ...plan, command, user: isSystem ? 'root' : undefined }));
     const { stdout, stderr } = await promisify(execFile)(
       'systemd-analyze',
       ['verify', '--man=no', isSystem ? '--system' : '--user', manager.file],

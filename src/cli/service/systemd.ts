@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Command, MARK, type ServiceManager, type ServicePlan } from './service.ts';
+import { type Command, MARK, requirePrintable, type ServiceManager, type ServicePlan } from './service.ts';
 
 const UNIT = 'headgate.service';
 
@@ -16,6 +16,7 @@ export function systemd({ folder, isSystem }: SystemdPlaces): ServiceManager {
   return {
     file: path.join(folder, UNIT),
     toText: toUnit,
+    unload: [],
     activate: [systemctl('daemon-reload'), systemctl('enable', UNIT), systemctl('restart', UNIT)],
     deactivate: [systemctl('disable', '--now', UNIT)],
     forget: [systemctl('daemon-reload')],
@@ -36,6 +37,7 @@ const environmentFile = (isSystem: boolean) => (isSystem ? '/etc/headgate.env' :
  * mounted over it, so the settings that restrict those are missing.
  */
 function toUnit({ command, home, user }: ServicePlan): string {
+  requirePrintable([...command, home]);
   const isSystem = user !== undefined;
   return `# ${MARK}. Change it with: systemctl${isSystem ? '' : ' --user'} edit headgate
 [Unit]
@@ -44,7 +46,7 @@ StartLimitIntervalSec=0
 ${isSystem ? 'Wants=network-online.target\nAfter=network-online.target\n' : ''}
 [Service]
 Type=exec
-ExecStart=${command.map((word) => toWord(word)).join(' ')}
+ExecStart=${command.map((word, at) => toWord(word, at === 0 ? 'plain' : 'argument')).join(' ')}
 Environment=${toWord(`HEADGATE_HOME=${home}`, 'plain')}
 EnvironmentFile=-${environmentFile(isSystem)}
 ${isSystem ? `User=${user}\n` : ''}Delegate=yes
@@ -63,8 +65,8 @@ WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}
 `;
 }
 
-/** A word of a setting: in quotes, with the specifiers of systemd escaped, and in commands its variables, too. */
-function toWord(text: string, kind: 'command' | 'plain' = 'command'): string {
+/** A word of a setting: in quotes, with the specifiers of systemd escaped, and in arguments its variables, too. */
+function toWord(text: string, kind: 'argument' | 'plain'): string {
   const escaped = text.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%');
-  return `"${kind === 'command' ? escaped.replaceAll('$', () => '$$') : escaped}"`;
+  return `"${kind === 'argument' ? escaped.replaceAll('$', () => '$$') : escaped}"`;
 }

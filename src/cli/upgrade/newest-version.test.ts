@@ -25,7 +25,7 @@ test('the newest version is the one that the registry calls the latest', async (
 
 const refusals: [string, () => Promise<Response>, RegExp][] = [
   ['no package', answer({}, 404), /has no package headgate\.$/],
-  ['an error', answer({}, 500), /latest answered with HTTP 500\.$/],
+  ['an error', answer({}, 500), /^https:\/\/registry\.example answered with HTTP 500\.$/],
   ['a page', async () => new Response('<html>'), /did not answer with a version of headgate/],
   ['another package', answer({ name: 'other', version: '9.0.0' }), /did not answer with a version/],
   [
@@ -45,6 +45,29 @@ for (const [what, fetch, words] of refusals)
   test(`${what} is a clear error`, async () => {
     await assert.rejects(ask(fetch), (error: Error) => error.name === 'StartError' && words.test(error.message));
   });
+
+test('a login in the address of the registry is sent as a header, and no message has it', async () => {
+  const asked: unknown[] = [];
+  const results = [answer({ name: 'headgate', version: '1.2.3' }), ...refusals.map(([, fetch]) => fetch)].map((reply) =>
+    askNewest({
+      async fetch(url, { headers } = {}) {
+        asked.push([url, new Headers(headers).get('authorization')]);
+        return await reply();
+      },
+      registry: 'https://ada7:p%40ss@registry.example/t0ken/',
+      signal: new AbortController().signal,
+    }),
+  );
+  const errors = (await Promise.allSettled(results)).flatMap((each) =>
+    each.status === 'rejected' ? [String(each.reason)] : [],
+  );
+  assert.deepEqual(asked[0], [
+    'https://registry.example/t0ken/headgate/latest',
+    `Basic ${Buffer.from('ada7:p@ss').toString('base64')}`,
+  ]);
+  assert.equal(errors.length, refusals.length);
+  for (const error of errors) assert.doesNotMatch(error, /ada7|p%40ss|p@ss|t0ken/);
+});
 
 test('versions are compared by their numbers, and a release is newer than its previews', () => {
   const pairs: [string, string, boolean][] = [

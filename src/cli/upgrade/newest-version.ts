@@ -19,24 +19,47 @@ interface Asking {
 
 /** The newest version in a registry of npm. Throws StartError that says what is wrong with its answer. */
 export async function askNewest({ fetch, registry, signal }: Asking): Promise<Newest> {
-  const url = `${registry.replace(/\/+$/, '')}/headgate/latest`;
+  const { url, authorization, shown } = toRequest(registry);
   try {
-    const response = await fetch(url, { signal, headers: { accept: 'application/json' } });
+    const headers = { accept: 'application/json', ...(authorization !== undefined && { authorization }) };
+    const response = await fetch(url, { signal, headers });
     if (!response.ok) {
       await response.body?.cancel();
       throw new StartError(
         response.status === 404
-          ? `${registry} has no package headgate.`
-          : `${url} answered with HTTP ${response.status}.`,
+          ? `${shown} has no package headgate.`
+          : `${shown} answered with HTTP ${response.status}.`,
       );
     }
-    return toNewest(JSON.parse(await readLimited(response)), url);
+    return toNewest(JSON.parse(await readLimited(response)), shown);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    if (error instanceof SyntaxError) throw notUnderstood(url, error);
-    throw new StartError(`${registry} cannot be reached: ${whyNot(error)}. Choose another registry with --registry.`, {
+    if (error instanceof SyntaxError) throw notUnderstood(shown, error);
+    throw new StartError(`${shown} cannot be reached: ${whyNot(error)}. Choose another registry with --registry.`, {
       cause: error,
     });
+  }
+}
+
+/** `shown` has neither the password nor the path of the address, which may hold a token. */
+function toRequest(registry: string): { url: string; authorization: string | undefined; shown: string } {
+  const address = new URL(`${registry.replace(/\/+$/, '')}/headgate/latest`);
+  const { username, password, origin } = address;
+  const login = `${toPlain(username)}:${toPlain(password)}`;
+  address.username = '';
+  address.password = '';
+  return {
+    url: address.href,
+    authorization: login === ':' ? undefined : `Basic ${Buffer.from(login).toString('base64')}`,
+    shown: origin,
+  };
+}
+
+function toPlain(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a percent sign that is no escape
   }
 }
 
@@ -57,14 +80,14 @@ async function readLimited({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function toNewest(answer: unknown, url: string): Newest {
+function toNewest(answer: unknown, shown: string): Newest {
   if (
     !isRecord(answer) ||
     answer.name !== 'headgate' ||
     typeof answer.version !== 'string' ||
     !VERSION.test(answer.version)
   )
-    throw notUnderstood(url);
+    throw notUnderstood(shown);
   const node = isRecord(answer.engines) ? answer.engines.node : undefined;
   return {
     version: answer.version,
@@ -72,8 +95,8 @@ function toNewest(answer: unknown, url: string): Newest {
   };
 }
 
-const notUnderstood = (url: string, cause?: unknown) =>
-  new StartError(`${url} did not answer with a version of headgate. Is it a registry of npm?`, { cause });
+const notUnderstood = (shown: string, cause?: unknown) =>
+  new StartError(`${shown} did not answer with a version of headgate. Is it a registry of npm?`, { cause });
 
 /** Whether `version` is newer than `current`. A release is newer than its previews. */
 export function isNewer(version: string, current: string): boolean {

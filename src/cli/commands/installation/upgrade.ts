@@ -49,6 +49,7 @@ const say = (lines: readonly string[]): void => void process.stdout.write(`${lin
 
 function toAddress(text: string): string {
   const protocol = URL.parse(text)?.protocol ?? '';
-  if (!['http:', 'https:'].includes(protocol)) throw new UsageError(`Not the address of a registry: ${text}`);
+  if (!['http:', 'https:'].includes(protocol))
+    throw new UsageError('The address of the registry must begin with http:// or https://.');
   return text;
 }
