@@ -60,12 +60,12 @@ test('of many names, fifty are looked up one after the other; lines of what is n
   assert.deepEqual([fake.calls.length, most], [50, 1]);
 });
 
-test('a message attaches twenty files', async () => {
+test('a message attaches ten files', async () => {
   const { client, answer } = withFiles();
   answer('file.read', ({ path }: { path: string }) => ({ path, text: '', first: 1, last: 1, lines: 1, cut: false }));
   const names = (count: number) => Array.from({ length: count }, (_, index) => `@${index}.ts`).join(' ');
-  assert.equal((await readMentioned(names(20), 'ws', client)).length, 20);
-  await assert.rejects(readMentioned(names(21), 'ws', client), { message: /at most 20 files/ });
+  assert.equal((await readMentioned(names(10), 'ws', client)).length, 10);
+  await assert.rejects(readMentioned(names(11), 'ws', client), { message: /at most 10 files/ });
 });
 
 test('lines that do not exist, secrets and other failures are errors', async () => {

@@ -1,5 +1,6 @@
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { Result } from '../../../../protocol/index.ts';
+import { LIMITS } from '../../../../protocol/limits.ts';
 import { findMentions, type Mention, mentionBefore, toMentioned } from '../../../../protocol/mentions/mentions.ts';
 import type { Suggestion } from '../commands.ts';
 import type { Reader } from '../reading/reading.ts';
@@ -23,9 +24,9 @@ export function completeMention(draft: string, cursor: number, paths: readonly s
 export const mayMention = (text: string): boolean => findMentions(text).length > 0;
 
 const MOST_LINES = 5_000;
-/** So many names are looked up, and so many files are attached: each costs a request or two. */
+/** So many names are looked up: each is a request. */
 const MOST_NAMES = 50;
-const MOST_FILES = 20;
+const MOST_FILES = LIMITS.attachmentsPerMessage;
 
 /**
  * Reads the files, or the lines of them, that a message mentions. A mention of something else, such as a folder or a person,
