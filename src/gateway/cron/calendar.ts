@@ -109,7 +109,8 @@ function timesOf(job: Job, firstMs: number | undefined, { days, untilMs }: Days)
 }
 
 /** The end of the day of a time. */
-const endOf = (days: readonly number[], atMs: number): number => days.find((startMs) => startMs > atMs) ?? Number.POSITIVE_INFINITY;
+const endOf = (days: readonly number[], atMs: number): number =>
+  days.find((startMs) => startMs > atMs) ?? Number.POSITIVE_INFINITY;
 
 /** The recorded runs of a range, and those in progress: the latest. */
 export async function pastRuns(

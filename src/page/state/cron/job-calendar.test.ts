@@ -34,7 +34,11 @@ test('the week is read from the daemon, and so is another one', async () => {
   const calendar = new JobCalendar({ client, now: () => NOW, timeZone: 'Europe/Berlin' });
   await calendar.read();
   await calendar.read(1);
-  const week = (from: number) => ({ fromMs: toMonday(NOW, from), untilMs: toMonday(NOW, from + 1), tz: 'Europe/Berlin' });
+  const week = (from: number) => ({
+    fromMs: toMonday(NOW, from),
+    untilMs: toMonday(NOW, from + 1),
+    tz: 'Europe/Berlin',
+  });
   assert.deepEqual(asked, [week(0), week(1)]);
   assert.deepEqual([calendar.week.value, calendar.runs.value?.weekMs], [1, toMonday(NOW, 1)]);
 });

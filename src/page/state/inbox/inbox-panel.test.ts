@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { signal } from '@preact/signals';
 import { Arrival } from '../consents/arrival.ts';
 import { createFakeClient } from '../fake-client.ts';
-import { DRAWN_AT_ONCE, goToAsked, readAsked, toEntries } from './inbox-panel.ts';
 import { Inbox } from './inbox.ts';
+import { DRAWN_AT_ONCE, goToAsked, readAsked, toEntries } from './inbox-panel.ts';
 
 const asked = (index: number) => ({
   ...{ approvalId: `apr_${index}`, wsId: 'ws', sessionKey: 's', kind: 'tools' as const, items: [] },

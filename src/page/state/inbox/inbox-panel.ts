@@ -58,7 +58,10 @@ export function goToAsked({ arrival, drawn, focus }: Way, entries: readonly Entr
 }
 
 /** The list may be older than the notification, so it is read before the question counts as decided. */
-export async function readAsked(arrival: Way['arrival'], inbox: Pick<Inbox, 'read' | 'reading' | 'waiting'>): Promise<void> {
+export async function readAsked(
+  arrival: Way['arrival'],
+  inbox: Pick<Inbox, 'read' | 'reading' | 'waiting'>,
+): Promise<void> {
   const id = arrival.question.peek();
   if (id === undefined) return;
   await inbox.read();

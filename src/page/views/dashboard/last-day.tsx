@@ -68,12 +68,7 @@ function Strip({ title, history, nowMs, amountOf }: StripProps) {
         {samples.map((sample) => {
           const height = (amountOf(sample) / (most || 1)) * HEIGHT;
           return (
-            <rect
-              key={sample.atMs}
-              {...placeIn(stepMinutes, sample.atMs, nowMs)}
-              y={HEIGHT - height}
-              height={height}
-            />
+            <rect key={sample.atMs} {...placeIn(stepMinutes, sample.atMs, nowMs)} y={HEIGHT - height} height={height} />
           );
         })}
       </svg>
@@ -94,13 +89,7 @@ const Circuit = ({ history, nowMs }: { history: History; nowMs: number }) => (
     <figcaption>Model server</figcaption>
     <svg viewBox={`0 0 ${WIDTH} 12`} preserveAspectRatio="none" aria-hidden="true" class="circuit">
       {history.samples.map(({ atMs, circuit }) => (
-        <rect
-          key={atMs}
-          class={circuit}
-          {...placeIn(history.stepMinutes, atMs, nowMs)}
-          y="0"
-          height="12"
-        />
+        <rect key={atMs} class={circuit} {...placeIn(history.stepMinutes, atMs, nowMs)} y="0" height="12" />
       ))}
     </svg>
     <Axis />

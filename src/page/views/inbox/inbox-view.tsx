@@ -5,7 +5,14 @@ import type { App, Desk } from '../../state/app.ts';
 import type { Decided } from '../../state/approvals/rule-choices.ts';
 import { withModelVerdicts } from '../../state/conversation/late-verdicts.ts';
 import type { AskedApproval } from '../../state/inbox/inbox.ts';
-import { DRAWN_AT_ONCE, goToAsked, type InboxPanel, inboxPanelOf, readAsked, toEntries } from '../../state/inbox/inbox-panel.ts';
+import {
+  DRAWN_AT_ONCE,
+  goToAsked,
+  type InboxPanel,
+  inboxPanelOf,
+  readAsked,
+  toEntries,
+} from '../../state/inbox/inbox-panel.ts';
 import type { Triage } from '../../state/inbox/triage.ts';
 import { tabName } from '../../state/tab.ts';
 import { toDistance, toLength } from '../../state/text/moment.ts';
