@@ -1,7 +1,7 @@
 import type { AnswerSpending } from '../../events/answer-spending.ts';
 import type { ModelPrice } from '../../methods/models.ts';
 
-/** What several answers took together. The model is that of the last one; a cost is the sum of those that are known. */
+/** What one answer or several took. */
 export interface SpendingSum extends AnswerSpending {
   /** Tokens of answers without a price, if others have one. */
   unpriced_tokens?: number;
@@ -9,6 +9,7 @@ export interface SpendingSum extends AnswerSpending {
 
 type Spent = SpendingSum | undefined;
 
+/** What several answers took together. The model is that of the last one; a cost is the sum of those that are known. */
 export function addSpending(one: Spent, other: Spent): Spent {
   if (one === undefined || other === undefined) return one ?? other;
   const isPriced = one.cost_usd !== undefined || other.cost_usd !== undefined;
