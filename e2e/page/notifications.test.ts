@@ -94,7 +94,7 @@ test('a browser is notified of a question, which its worker shows and closes; wh
   const ended = await server.next();
   assert.deepEqual(JSON.parse(ended.text ?? ''), { id, gone: true });
   await deliver(ended.text ?? '');
-  await shows([]);
+  await shows([`${id} Decided`]); // its worker closes it later
 
   await page.keyboard.press('Alt+i');
   await page.locator('.notify summary').click();

@@ -40,6 +40,7 @@ test('An empty optional string of params must count as absent', async () => {
     ['workstream.saved', { search: '', beforeWsId: '' }],
     ['config.set', { raw: '{}', baseHash: '' }],
     ['cron.preview', { schedule: '0 9 * * *', tz: '' }],
+    ['cron.calendar', { fromMs: 0, untilMs: 1, tz: '' }],
   ] as const) {
     const { ok, error } = await client.request(method, params);
     assert.equal(ok, true, `${method}: ${error?.message}`);

@@ -212,7 +212,12 @@ export const cronContracts = {
     weight: 3,
     params: () =>
       z
-        .strictObject({ fromMs: Instant, untilMs: Instant })
+        .strictObject({
+          fromMs: Instant,
+          untilMs: Instant,
+          /** The time zone of the days, the first of which begins at `fromMs`. Default: the daemon's. */
+          tz: optionalText(64),
+        })
         .refine(({ fromMs, untilMs }) => untilMs > fromMs && untilMs - fromMs <= 62 * DAY_MS, {
           path: ['untilMs'],
           error: 'must be after fromMs, by at most 62 days',

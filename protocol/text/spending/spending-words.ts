@@ -1,12 +1,19 @@
 import type { AnswerSpending } from '../../events/answer-spending.ts';
 import type { ModelPrice } from '../../methods/models.ts';
 
-type Spent = AnswerSpending | undefined;
+/** What one answer or several took. */
+export interface SpendingSum extends AnswerSpending {
+  /** Tokens of answers without a price, if others have one. */
+  unpriced_tokens?: number;
+}
+
+type Spent = SpendingSum | undefined;
 
 /** What several answers took together. The model is that of the last one; a cost is the sum of those that are known. */
 export function addSpending(one: Spent, other: Spent): Spent {
   if (one === undefined || other === undefined) return one ?? other;
   const isPriced = one.cost_usd !== undefined || other.cost_usd !== undefined;
+  const unpriced = unpricedOf(one) + unpricedOf(other);
   return {
     model: other.model,
     input_tokens: one.input_tokens + other.input_tokens,
@@ -14,16 +21,27 @@ export function addSpending(one: Spent, other: Spent): Spent {
     cache_write_tokens: one.cache_write_tokens + other.cache_write_tokens,
     output_tokens: one.output_tokens + other.output_tokens,
     ...(isPriced && { cost_usd: (one.cost_usd ?? 0) + (other.cost_usd ?? 0) }),
+    ...(isPriced && unpriced > 0 && { unpriced_tokens: unpriced }),
     ...((one.is_estimated || other.is_estimated) && { is_estimated: true }),
     duration_ms: one.duration_ms + other.duration_ms,
   };
 }
 
-/** `4.2 s · claude-opus-5 · $0.0123`; tokens in place of the money if the model has no price. `toLength`: words for a time. */
-export function toSpendingWords(spent: AnswerSpending, toLength: (ms: number) => string): string {
+function unpricedOf(spent: SpendingSum): number {
+  return spent.cost_usd === undefined ? spent.input_tokens + spent.output_tokens : (spent.unpriced_tokens ?? 0);
+}
+
+/**
+ * `4.2 s · claude-opus-5 · $0.0123`; tokens in place of the money if the model has no price, and both if that is so for some
+ * answers. `toLength`: words for a time.
+ */
+export function toSpendingWords(spent: SpendingSum, toLength: (ms: number) => string): string {
   const { model, cost_usd: usd, duration_ms: ms, is_estimated: isEstimated } = spent;
-  const tokens = spent.input_tokens + spent.output_tokens;
-  const amount = usd === undefined ? `${tokens.toLocaleString('en-US')} tokens` : moneyOf(usd);
+  const unpriced = unpricedOf(spent);
+  const amount = [
+    ...(usd === undefined ? [] : [moneyOf(usd)]),
+    ...(usd === undefined || unpriced > 0 ? [`${unpriced.toLocaleString('en-US')} tokens`] : []),
+  ].join(' + ');
   return [toLength(ms), nameOf(model), `${isEstimated ? '≈ ' : ''}${amount}`].join(' · ');
 }
 

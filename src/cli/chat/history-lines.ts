@@ -1,9 +1,8 @@
-import type { AnswerSpending } from '../../../protocol/events/answer-spending.ts';
 import type { PastRuling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { Attachment, HistoryMessage, HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { isPlainRuling } from '../../../protocol/text/rule-words.ts';
-import { addSpending, toSpendingWords } from '../../../protocol/text/spending/spending-words.ts';
+import { addSpending, type SpendingSum, toSpendingWords } from '../../../protocol/text/spending/spending-words.ts';
 import {
   findTodo,
   isOpenTodo,
@@ -75,14 +74,14 @@ const isLastAnswer = ({ role, content, tool_calls }: HistoryMessage, next: Histo
   role === 'assistant' && Boolean(content) && tool_calls === null && (next === undefined || next.role === 'user');
 
 /** What the answers to a message took together. */
-export const spentUntil = (shown: readonly HistoryMessage[], last: number): AnswerSpending | undefined =>
+export const spentUntil = (shown: readonly HistoryMessage[], last: number): SpendingSum | undefined =>
   shown
     .slice(shown.findLastIndex(({ role }, index) => role === 'user' && index < last) + 1, last + 1)
-    .reduce<AnswerSpending | undefined>((sum, { spent }) => addSpending(sum, spent), undefined);
+    .reduce<SpendingSum | undefined>((sum, { spent }) => addSpending(sum, spent), undefined);
 
 /** When an answer was complete, and what it and the calls before it took; no line without a time. */
 export function toTimeLine(
-  { atMs, spent }: { atMs: number | undefined; spent: AnswerSpending | undefined },
+  { atMs, spent }: { atMs: number | undefined; spent: SpendingSum | undefined },
   paint: Paint,
   here: Here | undefined,
 ): string[] {

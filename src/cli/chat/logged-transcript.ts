@@ -1,10 +1,9 @@
-import type { AnswerSpending } from '../../../protocol/events/answer-spending.ts';
 import { isCoordination } from '../../../protocol/events/coordination/is-coordination.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
-import { addSpending } from '../../../protocol/text/spending/spending-words.ts';
+import { addSpending, type SpendingSum } from '../../../protocol/text/spending/spending-words.ts';
 import type { Here } from '../local-time.ts';
 import {
   type Question,
@@ -45,7 +44,7 @@ class LoggedTranscript implements Transcript {
   #isResent = false; // the next message replaces an earlier one; nothing tells which client sent it
   #asked: string | undefined;
   #answeredMs: number | undefined; // when the answer was complete that ends what is printed
-  #spent: AnswerSpending | undefined; // since the last message
+  #spent: SpendingSum | undefined; // since the last message
   state: WorkstreamState = 'idle';
   isWaiting = false;
   question: Question | undefined;

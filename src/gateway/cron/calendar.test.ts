@@ -9,8 +9,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const every = (id: string, everyMs: number): Job =>
   someJob({ id, name: id, schedule: { kind: 'every', everyMs, anchorMs: 0 } });
-const planned = (jobs: readonly Job[], range: { fromMs: number; untilMs: number }, firstMs = HOUR_MS) =>
-  plannedRuns({ jobs, nextRunMs: () => firstMs }, range);
+const planned = (jobs: readonly Job[], range: { fromMs: number; untilMs: number; tz?: string }, firstMs = HOUR_MS) =>
+  plannedRuns({ jobs, nextRunMs: () => firstMs }, { tz: 'UTC', ...range });
 
 test('planned runs are by time, and begin with the one that the scheduler waits for', async () => {
   const once = someJob({ id: 'once', name: 'once', schedule: { kind: 'at', atMs: HOUR_MS } });
@@ -32,10 +32,32 @@ test('of a frequent job, each day has a few times', async () => {
   assert.deepEqual(shown.slice(4), [...[1_440, 1_441, 1_442].map((minute) => [minute, undefined]), [1_443, true]]);
 });
 
+test('days are those of the asked time zone, also when its clock changes', async () => {
+  const tz = 'Europe/Berlin';
+  const shownOn = async (dates: readonly [from: string, until: string]) => {
+    const [fromMs = 0, untilMs = 0] = dates.map((date) => Date.parse(date));
+    const { runs } = await planned([every('often', 3 * HOUR_MS)], { fromMs, untilMs, tz }, fromMs);
+    return runs.map(({ atMs, more }) => `${new Date(atMs).toISOString().slice(5, 16)}${more ? ' more' : ''}`);
+  };
+  // From Saturday to Monday; on Sunday the clock is set forward, or back. Midnight is at 23:00 or 22:00 UTC.
+  assert.deepEqual(await shownOn(['2026-03-27T23:00Z', '2026-03-30T22:00Z']), [
+    ...['03-27T23:00', '03-28T00:00', '03-28T03:00', '03-28T06:00 more'],
+    ...['03-29T00:00', '03-29T03:00', '03-29T06:00', '03-29T09:00 more'],
+    ...['03-30T00:00', '03-30T03:00', '03-30T06:00', '03-30T09:00 more'],
+  ]);
+  const often = every('often', 30 * 60_000);
+  const monday = Date.parse('2026-03-29T22:00Z');
+  const spring = await planned([often], { fromMs: Date.parse('2026-03-28T23:00Z'), untilMs: monday + DAY_MS, tz });
+  assert.equal(spring.runs[4]?.atMs, monday); // and not an hour later
+  const later = Date.parse('2026-10-25T23:00Z');
+  const autumn = await planned([often], { fromMs: Date.parse('2026-10-24T22:00Z'), untilMs: later + DAY_MS, tz });
+  assert.deepEqual([autumn.runs[3]?.more, autumn.runs[4]?.atMs], [true, later]);
+});
+
 test('of ten thousand jobs, the earliest thousand runs are shown', async () => {
   const jobs = Array.from({ length: 10_000 }, (_, index) => every(`job_${index}`, DAY_MS));
   const nextRunMs = (id: string) => (10_000 - Number(id.slice(4))) * 1_000;
-  const { runs, truncated } = await plannedRuns({ jobs, nextRunMs }, { fromMs: 0, untilMs: DAY_MS });
+  const { runs, truncated } = await plannedRuns({ jobs, nextRunMs }, { fromMs: 0, untilMs: DAY_MS, tz: 'UTC' });
   assert.deepEqual([runs.length, runs[0]?.jobId, runs.at(-1)?.jobId, truncated], [1_000, 'job_9999', 'job_9000', true]);
 });
 

@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CronCalendarRun } from '../../../protocol/cron.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import { nextOf } from '../../cron/schedule/next-of.ts';
+import { DAY_MS, placeWall, toWallMs } from '../../cron/schedule/schedule-zone.ts';
 import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import type { Store } from '../store/store.ts';
 import { toOccurrence } from './to-wire.ts';
 
-const DAY_MS = 86_400_000;
 /** Runs of a calendar; the same for those that come and for those that were. */
 const MOST = 1_000;
 /** Times of one job on one day. The last one says if there are more. */
@@ -18,6 +18,11 @@ const AT_ONCE = 100;
 export interface CalendarRange {
   fromMs: number;
   untilMs: number;
+}
+
+/** In a time zone, in which the first day begins with the range. */
+interface PlannedRange extends CalendarRange {
+  tz: string;
 }
 
 /** Runs by time, and whether some were left out. */
@@ -35,14 +40,15 @@ interface Planned {
 /** The runs that the scheduler has planned in a range: the earliest of all jobs. */
 export async function plannedRuns(
   { jobs, nextRunMs }: Planned,
-  { fromMs, untilMs }: CalendarRange,
+  { fromMs, untilMs, tz }: PlannedRange,
 ): Promise<CalendarRuns> {
+  const days = dayStarts({ fromMs, untilMs, tz });
   let runs: CronCalendarRun[] = [];
   let endMs = untilMs;
   let truncated = false;
   for (const [index, job] of jobs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
-    runs.push(...timesOf(job, nextRunMs(job.id), { fromMs, untilMs: endMs }));
+    runs.push(...timesOf(job, nextRunMs(job.id), { days, untilMs: endMs }));
     if (runs.length < 2 * MOST) continue;
     // Later times than these are not shown, so none of them has to be computed.
     runs = earliest(runs);
@@ -58,26 +64,53 @@ const earliest = (runs: CronCalendarRun[]): CronCalendarRun[] =>
 const timeAfter = ({ schedule }: Job, ms: number): number | undefined =>
   schedule.kind === 'at' ? undefined : nextOf(schedule, ms);
 
+/** When the days of a range begin, and the one after them. A day has 23 or 25 hours when the clock changes. */
+function dayStarts({ fromMs, untilMs, tz }: PlannedRange): number[] {
+  const firstMs = toWallMs(tz, fromMs);
+  const starts = [fromMs];
+  for (let day = 1; ; day += 1) {
+    const atMs = startOf(tz, firstMs + day * DAY_MS);
+    if (atMs > (starts.at(-1) ?? fromMs)) starts.push(atMs); // a zone may leave out a whole day
+    if (atMs >= untilMs) return starts;
+  }
+}
+
+/** When the clock first shows a time, or goes beyond it. */
+function startOf(tz: string, wallMs: number): number {
+  const place = placeWall(tz, wallMs);
+  if (place.kind === 'once') return place.atMs;
+  return place.kind === 'twice' ? place.firstMs : place.gap.atMs;
+}
+
+interface Days {
+  /** Their starts, and the end of the last one. */
+  days: readonly number[];
+  untilMs: number;
+}
+
 /** A few times of each day. */
-function timesOf(job: Job, firstMs: number | undefined, { fromMs, untilMs }: CalendarRange): CronCalendarRun[] {
+function timesOf(job: Job, firstMs: number | undefined, { days, untilMs }: Days): CronCalendarRun[] {
+  const [fromMs = untilMs] = days;
   const times: CronCalendarRun[] = [];
   const { id: jobId, name = jobId } = job;
   const after = (ms: number) => timeAfter(job, ms);
-  const dayOf = (ms: number) => Math.floor((ms - fromMs) / DAY_MS);
   let atMs = firstMs !== undefined && firstMs < fromMs ? after(fromMs - 1) : firstMs;
-  let shown = 0;
+  let [shown, endMs] = [0, fromMs];
   while (atMs !== undefined && atMs < untilMs) {
-    const day = dayOf(atMs);
+    if (atMs >= endMs) [shown, endMs] = [0, endOf(days, atMs)];
     const next = after(atMs);
-    const isSameDay = next !== undefined && dayOf(next) === day;
+    const isSameDay = next !== undefined && next < endMs;
     shown += 1;
     const more = isSameDay && shown === PER_DAY;
     times.push({ jobId, name, atMs, state: 'planned', ...(more && { more: true as const }) });
-    if (!isSameDay || more) shown = 0;
-    atMs = more ? after(fromMs + (day + 1) * DAY_MS - 1) : next;
+    atMs = more ? after(endMs - 1) : next;
   }
   return times;
 }
+
+/** The end of the day of a time. */
+const endOf = (days: readonly number[], atMs: number): number =>
+  days.find((startMs) => startMs > atMs) ?? Number.POSITIVE_INFINITY;
 
 /** The recorded runs of a range, and those in progress: the latest. */
 export async function pastRuns(

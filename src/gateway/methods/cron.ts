@@ -111,11 +111,16 @@ async function run({ id, mode, wait = true }: Params<'cron.run'>, call: Call, { 
   return { ok: true as const, ran: true as const };
 }
 
+function askedZone({ tz: typed }: { tz?: string | undefined }, { hostTimeZone }: CronMethodDeps): string {
+  const tz = resolveTimeZone(typed, hostTimeZone);
+  if (tz === undefined) throw new GatewayError('INVALID_REQUEST', 'tz is not a known time zone');
+  return tz;
+}
+
 async function previewOf(params: Params<'cron.preview'>, deps: CronMethodDeps) {
   const { schedule: asked, count = PREVIEWS, fromMs, tz: typed } = params;
   const nowMs = deps.clock.now();
-  const here = resolveTimeZone(typed, deps.hostTimeZone);
-  if (here === undefined) throw new GatewayError('INVALID_REQUEST', 'tz is not a known time zone');
+  const here = askedZone({ tz: typed }, deps);
   const { schedule, tz: zone } =
     typeof asked === 'string' ? parsed(asked, { nowMs, tz: here }) : { schedule: asked, tz: here };
   const wrong = checkSchedule(schedule, nowMs);
@@ -136,7 +141,8 @@ function parsed(text: string, context: { nowMs: number; tz: string }): { schedul
   return read;
 }
 
-async function calendarOf(range: Params<'cron.calendar'>, deps: CronMethodDeps): Promise<Result<'cron.calendar'>> {
+async function calendarOf(asked: Params<'cron.calendar'>, deps: CronMethodDeps): Promise<Result<'cron.calendar'>> {
+  const range = { fromMs: asked.fromMs, untilMs: asked.untilMs, tz: askedZone(asked, deps) };
   const { jobs, scheduler, occurrences } = deps.cron;
   const listed = jobs.list({ includeDisabled: true });
   const names = new Map(listed.map(({ id, name }) => [id, name]));

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { worseOf } from '../../../protocol/health/worse-sample.ts';
 import type { HealthSample } from '../../../protocol/methods/health.ts';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
@@ -70,20 +71,6 @@ export class HealthSamples {
     }
     return joined;
   }
-}
-
-const CIRCUITS: readonly HealthSample['circuit'][] = ['closed', 'half_open', 'open'];
-
-function worseOf(one: HealthSample, other: HealthSample): HealthSample {
-  const storeMs = Math.max(one.storeMs ?? -1, other.storeMs ?? -1);
-  return {
-    atMs: one.atMs,
-    lagMs: Math.max(one.lagMs, other.lagMs),
-    busy: Math.max(one.busy, other.busy),
-    circuit: CIRCUITS[Math.max(CIRCUITS.indexOf(one.circuit), CIRCUITS.indexOf(other.circuit))] ?? 'open',
-    store: one.store === 'degraded' ? one.store : other.store,
-    ...(storeMs >= 0 && { storeMs }),
-  };
 }
 
 const round = (value: number, steps: number): number => Math.round(value * steps) / steps;

@@ -10,7 +10,7 @@ interface PushEvent extends Lasting {
 }
 interface PressEvent extends Lasting {
   action: string;
-  notification: Shown & { data: unknown };
+  notification: Shown;
 }
 
 /** As much of its global scope as is used. The types of browsers have those of pages only. */
@@ -24,11 +24,12 @@ interface Scope {
     getNotifications(): Promise<Shown[]>;
   };
   clients: {
-    matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<Awaited<ReturnType<WorkerPort['pages']>>>;
+    matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<Awaited<ReturnType<WorkerPort['tabs']>>>;
     openWindow(address: string): Promise<unknown>;
   };
   fetch: WorkerPort['fetch'];
   navigator: { setAppBadge?(count: number): Promise<void> };
+  setTimeout(work: () => void, ms: number): unknown;
 }
 
 const isScope = (scope: object): scope is Scope => 'registration' in scope;
@@ -40,10 +41,11 @@ function install(worker: Scope): void {
   const port: WorkerPort = {
     show: (title, options) => registration.showNotification(title, options),
     shown: () => registration.getNotifications(),
-    pages: () => clients.matchAll({ type: 'window', includeUncontrolled: true }),
+    tabs: () => clients.matchAll({ type: 'window', includeUncontrolled: true }),
     open: (address) => clients.openWindow(address),
     fetch: (...request) => worker.fetch(...request),
     badge: async (count) => navigator.setAppBadge?.(count),
+    after: (ms, work) => void worker.setTimeout(work, ms),
   };
   worker.addEventListener('install', () => void worker.skipWaiting()); // it keeps nothing that another version could misread
   worker.addEventListener('push', (event) => event.waitUntil(onPush(port, toMessage(event.data?.text()))));

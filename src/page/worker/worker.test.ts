@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { type NotificationOptions, onPress, onPush, type WorkerPort } from './worker.ts';
 
 /** A browser: what it shows, and what was asked of it. */
-function setUp({ pages = 0, answers = true }: { pages?: number; answers?: boolean | Error } = {}) {
-  const shown: { title: string; tag: string; options: NotificationOptions; close(): void }[] = [];
+function setUp({ tabs = [], answers = true }: { tabs?: readonly string[]; answers?: boolean | Error } = {}) {
+  const shown: { title: string; tag: string; data: unknown; options: NotificationOptions; close(): void }[] = [];
+  const later: (() => void)[] = [];
   const did: unknown[] = [];
   const port: WorkerPort = {
     async show(title, options) {
@@ -14,12 +16,19 @@ function setUp({ pages = 0, answers = true }: { pages?: number; answers?: boolea
           shown.findIndex(({ tag }) => tag === options.tag),
           1,
         );
-      shown.splice(at === -1 ? shown.length : at, at === -1 ? 0 : 1, { title, tag: options.tag, options, close });
+      shown.splice(at === -1 ? shown.length : at, at === -1 ? 0 : 1, {
+        title,
+        tag: options.tag,
+        data: options.data,
+        options,
+        close,
+      });
     },
     shown: async () => [...shown],
-    pages: async () =>
-      Array.from({ length: pages }, () => ({
-        focus: async () => did.push('focus'),
+    tabs: async () =>
+      tabs.map((path) => ({
+        url: `https://headgate.example${path}`,
+        focus: async () => did.push(`focus ${path}`),
         postMessage: (message: unknown) => did.push(message),
       })),
     open: async (address) => did.push(address),
@@ -29,14 +38,18 @@ function setUp({ pages = 0, answers = true }: { pages?: number; answers?: boolea
       return { ok: answers };
     },
     badge: async (count) => did.push(`badge ${count}`),
+    after: (ms, work) => {
+      did.push(ms);
+      later.push(work);
+    },
   };
-  return { port, shown, did };
+  return { port, shown, did, later };
 }
 
 const ASKED = { id: 'apr_1', ws: 'w1', title: 'A plan waits for you' };
 
 test('a question is shown, replaced by its next message, and closed when it does not wait any more', async () => {
-  const { port, shown, did } = setUp();
+  const { port, shown, did, later } = setUp();
   await onPush(port, ASKED);
   await onPush(port, { ...ASKED, id: 'apr_2' });
   await onPush(port, { ...ASKED, body: 'kestrel' });
@@ -48,7 +61,41 @@ test('a question is shown, replaced by its next message, and closed when it does
     ],
   );
   await onPush(port, { id: 'apr_1', gone: true });
-  assert.deepEqual([shown.map(({ tag }) => tag), did.at(-1)], [['apr_2'], 'badge 1']);
+  const titles = () => shown.map(({ title, tag, options }) => [title, tag, options.silent]);
+  const second = ['A plan waits for you', 'apr_2', undefined];
+  // Until the event has ended, something is shown; it makes no sound, and is not counted.
+  assert.deepEqual(
+    [titles(), did.slice(-2)],
+    [
+      [['Decided', 'apr_1', true], second],
+      [5_000, 'badge 1'],
+    ],
+  );
+  for (const work of later) work();
+  await setImmediate();
+  assert.deepEqual(titles(), [second]);
+});
+
+test('what a stopped worker could not close is closed by the next message', async () => {
+  const { port, shown } = setUp();
+  await onPush(port, ASKED);
+  await onPush(port, { id: 'apr_1', gone: true });
+  await onPush(port, { ...ASKED, id: 'apr_2' });
+  assert.deepEqual(
+    shown.map(({ tag }) => tag),
+    ['apr_2'],
+  );
+});
+
+test('the worker counts on the icon only while no page does', async () => {
+  for (const [tabs, did] of [
+    [['/docs/guide.html'], ['badge 1']],
+    [['/docs/guide.html', '/'], []],
+  ] as const) {
+    const set = setUp({ tabs });
+    await onPush(set.port, ASKED);
+    assert.deepEqual(set.did, did);
+  }
 });
 
 test('a message without a content says that something waits, and one that makes no sense says no more', async () => {
@@ -63,12 +110,12 @@ test('a message without a content says that something waits, and one that makes 
   }
 });
 
-test('a press opens the question in the page that is open, or in a new one', async () => {
+test('a press opens the question in the page that is open, or in a new one; a tab with documentation is no page', async () => {
   const data = { id: 'apr_1', ws: 'w1' };
-  const open = setUp({ pages: 2 });
+  const open = setUp({ tabs: ['/docs/guide.html', '/?x#inbox', '/'] });
   await onPress(open.port, '', data);
-  assert.deepEqual(open.did, [{ inbox: 'apr_1' }, 'focus']);
-  const closed = setUp();
+  assert.deepEqual(open.did, [{ inbox: 'apr_1' }, 'focus /?x#inbox']);
+  const closed = setUp({ tabs: ['/docs/guide.html'] });
   await onPress(closed.port, '', data);
   await onPress(closed.port, '', { id: '', ws: '' });
   assert.deepEqual(closed.did, ['/#inbox=apr_1', '/#inbox']);

@@ -6,10 +6,13 @@
 /** A notification that is shown. */
 export interface Shown {
   tag: string;
+  /** The `Place` that was passed when it was shown. */
+  data: unknown;
   close(): void;
 }
 
 interface OpenPage {
+  url: string;
   focus(): Promise<unknown>;
   postMessage(message: unknown): void;
 }
@@ -19,6 +22,8 @@ export interface NotificationOptions {
   tag: string;
   icon: string;
   data: Place;
+  /** No sound, and no vibration. */
+  silent?: true;
   actions: { action: string; title: string }[];
 }
 
@@ -26,48 +31,71 @@ export interface NotificationOptions {
 export interface WorkerPort {
   show(title: string, options: NotificationOptions): Promise<void>;
   shown(): Promise<readonly Shown[]>;
-  /** The open pages of this daemon. */
-  pages(): Promise<readonly OpenPage[]>;
+  /** The open tabs of this daemon, also those that show its documentation. */
+  tabs(): Promise<readonly OpenPage[]>;
   open(address: string): Promise<unknown>;
   fetch(path: string, init: object): Promise<{ ok: boolean }>;
   /** The number on the icon of the app, where there is one. */
   badge(count: number): Promise<unknown>;
+  after(ms: number, work: () => void): void;
 }
 
 /** The question that a notification is about. Without an id: none in particular. */
 export interface Place {
   id: string;
   ws: string;
+  /** It only says that the question is decided. */
+  isOver?: true;
 }
 
 /** What a notification without a content says. */
 const UNTOLD = { title: 'Headgate', body: 'Something waits for you' };
 
-/** A message from the daemon (PushMessage in src/gateway/push/browsers.ts); undefined: one without a content. */
+/**
+ * A message from the daemon (PushMessage in src/gateway/push/browsers.ts); undefined: one without a content. Each message shows
+ * something: after messages that show nothing, some browsers tell the person so, and others withdraw the permission.
+ */
 export async function onPush(port: WorkerPort, message: unknown): Promise<void> {
   const { id, ws, title, body, act, gone } = fieldsOf(message);
-  if (gone === true) await closeThose(port, textOf(id));
+  await closeThoseOver(port);
+  if (gone === true) await showOver(port, textOf(id));
   else {
     const place = { id: textOf(id), ws: textOf(ws) };
     const told = message === undefined ? UNTOLD : { title: textOf(title), body: textOf(body) };
     await port.show(told.title || UNTOLD.title, {
       ...(told.body !== '' && { body: told.body }),
-      tag: place.id || 'headgate', // it replaces an earlier one about the same
-      icon: '/static/icon.svg',
+      tag: place.id || UNTOLD_TAG, // it replaces an earlier one about the same
+      icon: ICON,
       data: place,
       actions: act === true ? ACTIONS : [],
     });
   }
-  await port.badge((await port.shown()).length);
+  // An open page counts more than the notifications; two numbers would replace each other.
+  if (pagesOf(await port.tabs()).length === 0) await port.badge((await port.shown()).filter(waits).length);
 }
+
+const UNTOLD_TAG = 'headgate';
+const ICON = '/static/icon.svg';
 
 const ACTIONS = [
   { action: 'approve', title: 'Approve' },
   { action: 'deny', title: 'Deny' },
 ];
 
-async function closeThose(port: WorkerPort, tag: string): Promise<void> {
-  for (const shown of await port.shown()) if (shown.tag === tag) shown.close();
+/** Browsers look for a notification after the event of its message, so it is not closed before. */
+const OVER_MS = 5_000;
+
+/** Replaces the question. A browser that ends the worker earlier keeps this until the next message. */
+async function showOver(port: WorkerPort, id: string): Promise<void> {
+  const data = { id: '', ws: '', isOver: true } as const;
+  await port.show('Decided', { tag: id || UNTOLD_TAG, icon: ICON, data, silent: true, actions: [] });
+  port.after(OVER_MS, () => void closeThoseOver(port));
+}
+
+const waits = ({ data }: Shown): boolean => fieldsOf(data).isOver !== true;
+
+async function closeThoseOver(port: WorkerPort): Promise<void> {
+  for (const shown of await port.shown()) if (!waits(shown)) shown.close();
 }
 
 /** A notification, or one of its buttons, was pressed. What the daemon refuses is decided on the page. */
@@ -75,11 +103,14 @@ export async function onPress(port: WorkerPort, action: string, data: unknown): 
   const { id, ws } = fieldsOf(data);
   const place = { id: textOf(id), ws: textOf(ws) };
   if ((action === 'approve' || action === 'deny') && (await decide(port, place, action === 'approve'))) return;
-  const [page] = await port.pages();
+  const [page] = pagesOf(await port.tabs());
   if (page === undefined) return void (await port.open(place.id === '' ? '/#inbox' : `/#inbox=${place.id}`));
   page.postMessage({ inbox: place.id });
   await page.focus();
 }
+
+/** Those tabs that show the page itself. */
+const pagesOf = (tabs: readonly OpenPage[]): OpenPage[] => tabs.filter(({ url }) => new URL(url).pathname === '/');
 
 async function decide(port: WorkerPort, { id, ws }: Place, approved: boolean): Promise<boolean> {
   const body = JSON.stringify({ ws_id: ws, approval_id: id, approved, from_notification: true });

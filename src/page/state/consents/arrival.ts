@@ -10,7 +10,7 @@ export class Arrival {
   readonly #consent = signal<ConsentResult | undefined>(undefined);
   #isNew = false;
   #place: Place | undefined;
-  #question: string | undefined;
+  readonly #question = signal<string | undefined>(undefined);
 
   constructor(address: Pick<Browser, 'fragment' | 'search'>) {
     this.#address = address;
@@ -45,14 +45,17 @@ export class Arrival {
 
   /** Whether a notification led here. */
   get isFromNotification(): boolean {
-    return this.#question !== undefined;
+    return this.#question.peek() !== undefined;
   }
 
-  /** The question that a notification leads to, empty for none in particular; only the first call returns it. */
-  takeQuestion(): string | undefined {
-    const question = this.#question;
-    this.#question = undefined;
-    return question;
+  /** The question that a notification leads to, empty for none in particular; undefined without one, and after `endQuestion`. */
+  get question(): ReadonlySignal<string | undefined> {
+    return this.#question;
+  }
+
+  /** The person sees the question, or it does not wait any more. */
+  endQuestion(): void {
+    this.#question.value = undefined;
   }
 
   /** Returns the code of a login link, and the problem of a login through a provider. */
@@ -62,7 +65,7 @@ export class Arrival {
     const place = findPlace(fragment.read());
     const question = /^inbox(?:=([\w-]{1,128}))?$/.exec(fragment.read());
     if (code !== undefined || place !== undefined || question !== null) fragment.clear();
-    if (question !== null) this.#question = question[1] ?? '';
+    if (question !== null) this.#question.value = question[1] ?? '';
     this.#place = place ?? this.#place; // kept until the login
     const text = search.read();
     const [problem, consent] = [findProviderProblem(text), findConsentResult(text)];

@@ -1,4 +1,3 @@
-import type { AnswerSpending } from '../../../../protocol/events/answer-spending.ts';
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { PastRuling } from '../../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../../protocol/events/todo.ts';
@@ -10,6 +9,7 @@ import type {
   RunSource,
   StreamEventOf,
 } from '../../../../protocol/stream-events.ts';
+import type { SpendingSum } from '../../../../protocol/text/spending/spending-words.ts';
 
 /** One item of a conversation on the page. A changed block is a new object, so views compare by identity. */
 export type Block = TalkBlock | SummaryBlock;
@@ -49,7 +49,7 @@ export interface AnswerBlock extends Placed {
   /** When it was complete; absent while it streams, and in events of older builds. */
   endedMs?: number | undefined;
   /** What it took, and the answers without text before it, which are not shown. */
-  spent?: AnswerSpending | undefined;
+  spent?: SpendingSum | undefined;
 }
 
 export type ToolPhase = 'running' | CallOutcome;

@@ -1,10 +1,9 @@
-import type { AnswerSpending } from '../../../../protocol/events/answer-spending.ts';
 import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
-import { addSpending } from '../../../../protocol/text/spending/spending-words.ts';
+import { addSpending, type SpendingSum } from '../../../../protocol/text/spending/spending-words.ts';
 import type { AnswerBlock, Block } from './blocks.ts';
 
 /** What answers without text took since the last block that shows a sum. They only call tools, so nothing else shows it. */
-export type Unshown = AnswerSpending | undefined;
+export type Unshown = SpendingSum | undefined;
 
 /** The sum after a message. An answer with text shows it, and a message of the person begins a new one. */
 export function unshownAfter(before: Unshown, { role, content, spent }: HistoryMessage): Unshown {

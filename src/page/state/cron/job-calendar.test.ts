@@ -31,10 +31,14 @@ test('the week is read from the daemon, and so is another one', async () => {
     asked.push(params);
     return { tz: 'UTC', runs: [run(NOW)] };
   });
-  const calendar = new JobCalendar({ client, now: () => NOW });
+  const calendar = new JobCalendar({ client, now: () => NOW, timeZone: 'Europe/Berlin' });
   await calendar.read();
   await calendar.read(1);
-  const week = (from: number) => ({ fromMs: toMonday(NOW, from), untilMs: toMonday(NOW, from + 1) });
+  const week = (from: number) => ({
+    fromMs: toMonday(NOW, from),
+    untilMs: toMonday(NOW, from + 1),
+    tz: 'Europe/Berlin',
+  });
   assert.deepEqual(asked, [week(0), week(1)]);
   assert.deepEqual([calendar.week.value, calendar.runs.value?.weekMs], [1, toMonday(NOW, 1)]);
 });

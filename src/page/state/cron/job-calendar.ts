@@ -20,15 +20,17 @@ export class JobCalendar {
   readonly #client: Reader;
   readonly reading: Reading;
   readonly #now: () => number;
+  readonly #timeZone: string;
   readonly #read = signal<Read | undefined>(undefined);
   /** Weeks from this one. */
   readonly week = signal(0);
   readonly form = signal<'week' | 'list'>('week');
 
-  constructor({ client, now }: { client: Reader; now(): number }) {
+  constructor({ client, now, timeZone }: { client: Reader; now(): number; timeZone: string }) {
     this.#client = client;
     this.reading = new Reading(client);
     this.#now = now;
+    this.#timeZone = timeZone;
   }
 
   /** Undefined until the first answer. */
@@ -40,8 +42,9 @@ export class JobCalendar {
     this.week.value = week;
     const weekMs = toMonday(this.#now(), week);
     const untilMs = addDays(weekMs, DAYS);
+    const asked = { fromMs: Math.max(0, weekMs), untilMs, tz: this.#timeZone };
     return this.reading.read(
-      () => this.#client.call('cron.calendar', { fromMs: Math.max(0, weekMs), untilMs }),
+      () => this.#client.call('cron.calendar', asked),
       (answer) => {
         this.#read.value = { ...answer, weekMs };
       },

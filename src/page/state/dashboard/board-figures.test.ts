@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HealthSample } from '../../../../protocol/methods/health.ts';
-import { daysBefore, firstOf, placeOf, toColumns, toFacts, toHours } from './board-figures.ts';
+import { daysBefore, firstOf, placeOf, toColumns, toDayWords, toFacts, toHours } from './board-figures.ts';
 
 const sample = (minute: number, more: Partial<HealthSample> = {}): HealthSample => ({
   ...{ atMs: minute * 60_000, lagMs: 1, busy: 0.1, circuit: 'closed', store: 'ok' },
@@ -42,7 +42,8 @@ test('a time has its place in the last day', () => {
 
 test('the table has the worst of each hour, the latest first', () => {
   const hours = toHours([
-    sample(0, { lagMs: 9, storeMs: 4, circuit: 'open' }),
+    sample(0, { lagMs: 9, storeMs: 4, circuit: 'half_open' }),
+    sample(30, { circuit: 'open' }),
     sample(59, { busy: 0.5, store: 'degraded' }),
     sample(60),
   ]);
@@ -50,6 +51,15 @@ test('the table has the worst of each hour, the latest first', () => {
     sample(60),
     sample(0, { lagMs: 9, busy: 0.5, circuit: 'open', store: 'degraded', storeMs: 4 }),
   ]);
+});
+
+test('the words for a day do not show a small sum as nothing, or a part as the whole', () => {
+  const day = {
+    ...{ turns: 1, inputTokens: 1_000, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 200, reasoningTokens: 0 },
+    ...{ costUsd: 0.0012, unpricedTokens: 0 },
+  };
+  assert.equal(toDayWords(day), '$0.0012, 1,200 tokens');
+  assert.equal(toDayWords({ ...day, unpricedTokens: 700 }), '$0.0012, 1,200 tokens (700 of them without a price)');
 });
 
 test('a long list is cut, and the rest is counted', () => {

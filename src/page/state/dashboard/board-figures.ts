@@ -1,4 +1,7 @@
+import { worseOf } from '../../../../protocol/health/worse-sample.ts';
 import type { HealthSample } from '../../../../protocol/methods/health.ts';
+import type { UsageTotal } from '../../../../protocol/methods/usage.ts';
+import { moneyOf } from '../../../../protocol/text/spending/spending-words.ts';
 
 /** The most of each list that is shown. */
 const SHOWN = 20;
@@ -83,15 +86,14 @@ export function toHours(samples: readonly HealthSample[]): HealthSample[] {
   for (const sample of samples) {
     const atMs = Math.floor(sample.atMs / HOUR_MS) * HOUR_MS;
     const known = hours.get(atMs);
-    const storeMs = Math.max(known?.storeMs ?? -1, sample.storeMs ?? -1);
-    hours.set(atMs, {
-      atMs,
-      lagMs: Math.max(known?.lagMs ?? 0, sample.lagMs),
-      busy: Math.max(known?.busy ?? 0, sample.busy),
-      circuit: known !== undefined && known.circuit !== 'closed' ? known.circuit : sample.circuit,
-      store: known?.store === 'degraded' ? 'degraded' : sample.store,
-      ...(storeMs >= 0 && { storeMs }),
-    });
+    hours.set(atMs, known === undefined ? { ...sample, atMs } : worseOf(known, sample));
   }
   return [...hours.values()].reverse();
+}
+
+/** What a day took. Money alone would look like all of it if some models have no price. */
+export function toDayWords({ inputTokens, outputTokens, costUsd, unpricedTokens }: UsageTotal): string {
+  const count = (tokens: number) => tokens.toLocaleString('en-US');
+  const unpriced = unpricedTokens > 0 ? ` (${count(unpricedTokens)} of them without a price)` : '';
+  return `${moneyOf(costUsd)}, ${count(inputTokens + outputTokens)} tokens${unpriced}`;
 }

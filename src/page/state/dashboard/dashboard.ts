@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { HealthSample } from '../../../../protocol/methods/health.ts';
+import type { Result } from '../../../../protocol/index.ts';
 import type { Desk } from '../app.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
 import { UsageReport } from '../usage/usage-report.ts';
@@ -11,7 +11,7 @@ const STEP_MINUTES = 10;
 export class Dashboard {
   readonly #client: Reader;
   readonly reading: Reading;
-  readonly #samples = signal<readonly HealthSample[] | undefined>(undefined);
+  readonly #history = signal<Result<'health.history'> | undefined>(undefined);
   /** By day, with the budgets. */
   readonly days: UsageReport;
   /** By model, workstream or person. */
@@ -26,16 +26,16 @@ export class Dashboard {
   }
 
   /** Of the last day; undefined until the first answer. */
-  get samples(): ReadonlySignal<readonly HealthSample[] | undefined> {
-    return this.#samples;
+  get history(): ReadonlySignal<Result<'health.history'> | undefined> {
+    return this.#history;
   }
 
   async read(): Promise<void> {
     await Promise.all([
       this.reading.read(
         () => this.#client.call('health.history', { stepMinutes: STEP_MINUTES }),
-        ({ samples }) => {
-          this.#samples.value = samples;
+        (history) => {
+          this.#history.value = history;
         },
       ),
       this.days.read(),

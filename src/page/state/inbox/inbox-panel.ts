@@ -1,6 +1,8 @@
+import type { Signal } from '@preact/signals';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { App, Desk } from '../app.ts';
-import type { AskedApproval } from './inbox.ts';
+import type { Arrival } from '../consents/arrival.ts';
+import type { AskedApproval, Inbox } from './inbox.ts';
 import { Triage } from './triage.ts';
 import { type WaitingThing, WaitingThings } from './waiting-things.ts';
 
@@ -9,6 +11,9 @@ export interface InboxPanel {
   triage: Triage;
   things: WaitingThings;
 }
+
+/** So many are drawn at once: each measures how much of its calls fits. */
+export const DRAWN_AT_ONCE = 20;
 
 const opened = new WeakMap<Desk, InboxPanel>();
 
@@ -32,4 +37,36 @@ export function toEntries(
     ...things.map((thing) => ({ key: thing.key, atMs: thing.sinceMs, thing })),
   ];
   return all.filter(({ key }) => key !== heldKey).toSorted((a, b) => a.atMs - b.atMs);
+}
+
+/** A notification leads to its question. */
+interface Way {
+  arrival: Pick<Arrival, 'question' | 'endQuestion'>;
+  /** How many entries are drawn. */
+  drawn: Signal<number>;
+  /** Returns false while the card is not drawn. */
+  focus(approvalId: string): boolean;
+}
+
+/** Called after each time that the entries were drawn. A question far below is drawn first, and then gets the focus. */
+export function goToAsked({ arrival, drawn, focus }: Way, entries: readonly Entry[]): void {
+  const id = arrival.question.peek();
+  if (id === undefined) return;
+  const needed = entries.findIndex(({ key }) => key === id) + 1;
+  if (needed > drawn.peek()) drawn.value = needed;
+  else if (id === '' || focus(id)) arrival.endQuestion();
+}
+
+/** The list may be older than the notification, so it is read before the question counts as decided. */
+export async function readAsked(
+  arrival: Way['arrival'],
+  inbox: Pick<Inbox, 'read' | 'reading' | 'waiting'>,
+): Promise<void> {
+  const id = arrival.question.peek();
+  if (id === undefined) return;
+  await inbox.read();
+  const { isReading, isWaiting, problem } = inbox.reading;
+  const isRead = !isReading.peek() && !isWaiting.peek() && problem.peek() === undefined;
+  const waits = inbox.waiting.peek()?.some(({ approvalId }) => approvalId === id) ?? false;
+  if (isRead && !waits && arrival.question.peek() === id) arrival.endQuestion();
 }

@@ -86,3 +86,21 @@ test('only the answer to the latest search is shown, and a failure is reported',
   await board.open('x');
   assert.equal(board.problem.value, 'no such file');
 });
+
+test('only the file that was opened last is shown, and none that was closed meanwhile', async () => {
+  const { board, answer } = boardOf();
+  const slow = Promise.withResolvers<object>();
+  const broken = Promise.withResolvers<object>();
+  const waiting: Record<string, Promise<object>> = { slow: slow.promise, broken: broken.promise };
+  answer('file.read', ({ path }: { path: string }) => waiting[path] ?? { path });
+  const opened = [board.open('slow'), board.open('broken')];
+  await board.open('last');
+  slow.resolve({ path: 'slow' });
+  broken.reject(new Error('no such file'));
+  await Promise.all(opened);
+  assert.deepEqual([board.file.value?.path, board.problem.value], ['last', undefined]);
+  const late = board.open('slow');
+  board.closeFile();
+  await late;
+  assert.equal(board.file.value, undefined);
+});

@@ -30,6 +30,7 @@ export class FileBoard {
   readonly #changes: Signal<ReadonlyMap<string, FileChange>> = signal(new Map());
   readonly #problem: Signal<string | undefined> = signal(undefined);
   #searches = 0;
+  #shown = 0;
 
   constructor({ client, wsId }: { client: Reader; wsId: string }) {
     this.#client = client;
@@ -96,9 +97,7 @@ export class FileBoard {
   /** Shows a file from a line on, or around it. */
   async open(path: string, line = 1): Promise<void> {
     const offset = Math.max(1, line - LINES_ABOVE);
-    await this.#attempt(async () => {
-      this.#file.value = await this.#client.call('file.read', { wsId: this.#wsId, path, offset, limit: PAGE_LINES });
-    });
+    await this.#show({ path, offset, limit: PAGE_LINES });
   }
 
   /** Shows the lines before or after those that are shown. */
@@ -107,12 +106,11 @@ export class FileBoard {
     if (!file) return;
     const offset = by === 1 ? file.last + 1 : Math.max(1, file.first - PAGE_LINES);
     const limit = by === 1 ? PAGE_LINES : Math.max(1, file.first - offset);
-    await this.#attempt(async () => {
-      this.#file.value = await this.#client.call('file.read', { wsId: this.#wsId, path: file.path, offset, limit });
-    });
+    await this.#show({ path: file.path, offset, limit });
   }
 
   closeFile(): void {
+    this.#shown += 1;
     this.#file.value = undefined;
     this.#problem.value = undefined;
   }
@@ -147,6 +145,19 @@ export class FileBoard {
   async toggleChange(path: string): Promise<void> {
     if (this.#changes.peek().has(path)) this.#changes.value = without(this.#changes.peek(), path);
     else await this.#attempt(() => this.#compare(path));
+  }
+
+  /** Only what the person asked for last is shown, and only its failure. */
+  async #show(lines: { path: string; offset: number; limit: number }): Promise<void> {
+    this.#shown += 1;
+    const shown = this.#shown;
+    this.#problem.value = undefined;
+    try {
+      const file = await this.#client.call('file.read', { wsId: this.#wsId, ...lines });
+      if (shown === this.#shown) this.#file.value = file;
+    } catch (error) {
+      if (shown === this.#shown) this.#problem.value = wordsOf(error);
+    }
   }
 
   async #compare(path: string): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import { createFakeClient } from '../fake-client.ts';
 import { completeMention, readMentioned } from './file-mentions.ts';
@@ -31,11 +32,11 @@ function withFiles() {
       .join('');
     return { ...file, text, first: offset, last, lines: LINES.length };
   });
-  return fake.client;
+  return fake;
 }
 
 test('mentioned files and lines are read; people stay text', async () => {
-  const files = await readMentioned('@a.ts @a.ts#2-3 @a.ts#1 @anna', 'ws', withFiles());
+  const files = await readMentioned('@a.ts @a.ts#2-3 @a.ts#1 @anna', 'ws', withFiles().client);
   assert.deepEqual(await Promise.all(files.map(async (file) => [file.name, await file.text()])), [
     ['a.ts', 'one\ntwo\nthree\n'],
     ['a.ts (lines 2-3)', 'two\nthree\n'],
@@ -43,9 +44,33 @@ test('mentioned files and lines are read; people stay text', async () => {
   ]);
 });
 
+test('of many names, fifty are looked up one after the other; lines of what is no file stay text', async () => {
+  const fake = createFakeClient();
+  let open = 0;
+  let most = 0;
+  fake.answer('file.read', async () => {
+    open += 1;
+    most = Math.max(most, open);
+    await setImmediate();
+    open -= 1;
+    throw new RequestError('NOT_FOUND', 'no such file');
+  });
+  const names = Array.from({ length: 300 }, (_, index) => `@user/repo${index}#9-1`).join(' ');
+  assert.deepEqual(await readMentioned(names, 'ws', fake.client), []);
+  assert.deepEqual([fake.calls.length, most], [50, 1]);
+});
+
+test('a message attaches ten files', async () => {
+  const { client, answer } = withFiles();
+  answer('file.read', ({ path }: { path: string }) => ({ path, text: '', first: 1, last: 1, lines: 1, cut: false }));
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `@${index}.ts`).join(' ');
+  assert.equal((await readMentioned(names(10), 'ws', client)).length, 10);
+  await assert.rejects(readMentioned(names(11), 'ws', client), { message: /at most 10 files/ });
+});
+
 test('lines that do not exist, secrets and other failures are errors', async () => {
   const refused = (text: string) =>
-    readMentioned(text, 'ws', withFiles()).then(
+    readMentioned(text, 'ws', withFiles().client).then(
       () => assert.fail('attached'),
       (error: Error) => error.message,
     );

@@ -7,7 +7,9 @@ import { ReadingNotice } from '../reading-notice.tsx';
 
 /** What all jobs did and will do, week by week. */
 export function Calendar({ app, desk }: { app: App; desk: Desk }) {
-  const calendar = useMemo(() => new JobCalendar(desk), [desk]);
+  const { client } = desk;
+  const { now, timeZone } = app;
+  const calendar = useMemo(() => new JobCalendar({ client, now, timeZone }), [client, now, timeZone]);
   const jobs = desk.jobs.jobs.value;
   const isOpen = useSignal(false);
   // Again after every change of a job.

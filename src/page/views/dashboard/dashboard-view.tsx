@@ -37,7 +37,7 @@ export function DashboardView({ app, desk }: { app: App; desk: Desk }) {
             {text}
           </p>
         ))}
-        <LastDay samples={board.samples.value} nowMs={app.now()} />
+        <LastDay history={board.history.value} nowMs={app.now()} />
       </section>
     </Panel>
   );

@@ -1,22 +1,27 @@
+import type { Result } from '../../../../protocol/index.ts';
 import type { HealthSample } from '../../../../protocol/methods/health.ts';
 import { placeOf, toFacts, toHours } from '../../state/dashboard/board-figures.ts';
 
 const WIDTH = 600;
 const HEIGHT = 60;
-const STEP_MS = 600_000;
-const STEP_WIDTH = WIDTH / 144;
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+
+type History = Result<'health.history'>;
 
 interface LastDayProps {
-  samples: readonly HealthSample[] | undefined;
+  /** Undefined until the first answer. */
+  history: History | undefined;
   nowMs: number;
 }
 
 /** Lag, writes and the circuit of the last day. */
-export function LastDay({ samples, nowMs }: LastDayProps) {
-  if (samples === undefined) return null;
+export function LastDay({ history, nowMs }: LastDayProps) {
+  if (history === undefined) return null;
+  const { samples, stepMinutes } = history;
   if (samples.length === 0) return <p class="panel-none">The first sample comes within a minute.</p>;
   const { lag, write, openSamples, fullSamples } = toFacts(samples);
-  const minutes = (count: number) => `for up to ${count * 10} minutes`;
+  const minutes = (count: number) => `for up to ${count * stepMinutes} minutes`;
   return (
     <>
       <ul class="board-facts">
@@ -29,10 +34,10 @@ export function LastDay({ samples, nowMs }: LastDayProps) {
         <li>{openSamples === 0 ? 'Model: always reached' : `Model: not reached ${minutes(openSamples)}`}</li>
         {fullSamples > 0 && <li class="bad">{`Store: refused writes ${minutes(fullSamples)}`}</li>}
       </ul>
-      <Strip title="Event loop lag (ms)" samples={samples} nowMs={nowMs} amountOf={({ lagMs }) => lagMs} />
-      <Strip title="Longest write (ms)" samples={samples} nowMs={nowMs} amountOf={({ storeMs = 0 }) => storeMs} />
-      <Strip title="Event loop busy (%)" samples={samples} nowMs={nowMs} amountOf={({ busy }) => busy * 100} />
-      <Circuit samples={samples} nowMs={nowMs} />
+      <Strip title="Event loop lag (ms)" history={history} nowMs={nowMs} amountOf={({ lagMs }) => lagMs} />
+      <Strip title="Longest write (ms)" history={history} nowMs={nowMs} amountOf={({ storeMs = 0 }) => storeMs} />
+      <Strip title="Event loop busy (%)" history={history} nowMs={nowMs} amountOf={({ busy }) => busy * 100} />
+      <Circuit history={history} nowMs={nowMs} />
       <details>
         <summary>Each hour as a table</summary>
         <Hours samples={samples} />
@@ -46,12 +51,13 @@ const timeOf = (atMs: number): string =>
 
 interface StripProps {
   title: string;
-  samples: readonly HealthSample[];
+  history: History;
   nowMs: number;
   amountOf(sample: HealthSample): number;
 }
 
-function Strip({ title, samples, nowMs, amountOf }: StripProps) {
+function Strip({ title, history, nowMs, amountOf }: StripProps) {
+  const { samples, stepMinutes } = history;
   const most = Math.max(...samples.map(amountOf));
   return (
     <figure class="chart">
@@ -62,13 +68,7 @@ function Strip({ title, samples, nowMs, amountOf }: StripProps) {
         {samples.map((sample) => {
           const height = (amountOf(sample) / (most || 1)) * HEIGHT;
           return (
-            <rect
-              key={sample.atMs}
-              x={placeOf(sample.atMs + STEP_MS / 2, nowMs, WIDTH) - STEP_WIDTH / 2}
-              y={HEIGHT - height}
-              width={STEP_WIDTH}
-              height={height}
-            />
+            <rect key={sample.atMs} {...placeIn(stepMinutes, sample.atMs, nowMs)} y={HEIGHT - height} height={height} />
           );
         })}
       </svg>
@@ -77,20 +77,19 @@ function Strip({ title, samples, nowMs, amountOf }: StripProps) {
   );
 }
 
+/** A sample that begins at a time is drawn around its middle. */
+function placeIn(stepMinutes: number, atMs: number, nowMs: number): { x: number; width: number } {
+  const width = (WIDTH * stepMinutes) / DAY_MINUTES;
+  return { x: placeOf(atMs + (stepMinutes * MINUTE_MS) / 2, nowMs, WIDTH) - width / 2, width };
+}
+
 /** One colour per state; the facts above and the table below say the same in words. */
-const Circuit = ({ samples, nowMs }: { samples: readonly HealthSample[]; nowMs: number }) => (
+const Circuit = ({ history, nowMs }: { history: History; nowMs: number }) => (
   <figure class="chart">
     <figcaption>Model server</figcaption>
     <svg viewBox={`0 0 ${WIDTH} 12`} preserveAspectRatio="none" aria-hidden="true" class="circuit">
-      {samples.map(({ atMs, circuit }) => (
-        <rect
-          key={atMs}
-          class={circuit}
-          x={placeOf(atMs + STEP_MS / 2, nowMs, WIDTH) - STEP_WIDTH / 2}
-          y="0"
-          width={STEP_WIDTH}
-          height="12"
-        />
+      {history.samples.map(({ atMs, circuit }) => (
+        <rect key={atMs} class={circuit} {...placeIn(history.stepMinutes, atMs, nowMs)} y="0" height="12" />
       ))}
     </svg>
     <Axis />

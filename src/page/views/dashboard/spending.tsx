@@ -1,5 +1,6 @@
+import { moneyOf } from '../../../../protocol/text/spending/spending-words.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { daysBefore } from '../../state/dashboard/board-figures.ts';
+import { daysBefore, toDayWords } from '../../state/dashboard/board-figures.ts';
 import type { Dashboard } from '../../state/dashboard/dashboard.ts';
 import {
   groupingsFor,
@@ -90,17 +91,14 @@ const isShare = (by: ReportGrouping): boolean => by !== 'day' && by !== 'hour';
 
 function Today({ report }: { report: Report }) {
   const today = report.rows.at(-1);
-  const spent = today === undefined ? 0 : today.costUsd;
-  const tokens = today === undefined ? 0 : today.inputTokens + today.outputTokens;
-  return <p class="board-lead">{`Today (UTC): $${spent.toFixed(2)}, ${tokens.toLocaleString('en-US')} tokens`}</p>;
+  return <p class="board-lead">{`Today (UTC): ${today ? toDayWords(today) : 'nothing'}`}</p>;
 }
 
 function DayChart({ report: { rows }, unit }: { report: Report; unit: ReportUnit }) {
   const before = daysBefore(rows.map(({ key }) => key));
   const days = [...before, ...rows.map(({ key }) => key)];
   const values = [...before.map(() => 0), ...rows.map((row) => amountIn(row, unit))];
-  const words = (value: number) =>
-    unit === 'usd' ? `$${value.toFixed(2)}` : `${value.toLocaleString('en-US')} tokens`;
+  const words = (value: number) => (unit === 'usd' ? moneyOf(value) : `${value.toLocaleString('en-US')} tokens`);
   return (
     <ColumnChart
       title={unit === 'usd' ? 'US$ per day (UTC)' : 'Tokens per day (UTC)'}

@@ -14,10 +14,7 @@ export function useLinks({ app, desk }: { app: App; desk: Desk }): void {
     const onChange = () => {
       if (!/^#(conversation=|inbox)/.test(location.hash)) return; // a login link; main.tsx follows it
       app.arrival.read();
-      if (app.arrival.isFromNotification) {
-        desk.workstreams.shown.value = 'inbox';
-        void desk.inbox.read(); // then it goes to the question
-      }
+      if (app.arrival.isFromNotification) desk.workstreams.shown.value = 'inbox'; // which goes to the question
       follow();
     };
     follow();

@@ -5,7 +5,14 @@ import type { App, Desk } from '../../state/app.ts';
 import type { Decided } from '../../state/approvals/rule-choices.ts';
 import { withModelVerdicts } from '../../state/conversation/late-verdicts.ts';
 import type { AskedApproval } from '../../state/inbox/inbox.ts';
-import { type InboxPanel, inboxPanelOf, toEntries } from '../../state/inbox/inbox-panel.ts';
+import {
+  DRAWN_AT_ONCE,
+  goToAsked,
+  type InboxPanel,
+  inboxPanelOf,
+  readAsked,
+  toEntries,
+} from '../../state/inbox/inbox-panel.ts';
 import type { Triage } from '../../state/inbox/triage.ts';
 import { tabName } from '../../state/tab.ts';
 import { toDistance, toLength } from '../../state/text/moment.ts';
@@ -17,11 +24,9 @@ import { LazyPiece } from '../parts/lazy-views.tsx';
 import { NOTIFY } from '../parts/parts.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
+import { neighbourOf } from './neighbour.ts';
 import { ThingCard } from './thing-card.tsx';
 import { useTriage } from './use-triage.ts';
-
-/** So many are drawn at once: each measures how much of its calls fits. */
-const STEP = 20;
 
 /** Every question of every workstream that waits for a decision. */
 export function InboxView({ app, desk }: { app: App; desk: Desk }) {
@@ -29,14 +34,17 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   const panel = inboxPanelOf(app, desk);
   useEffect(() => void Promise.all([inbox.read(), panel.things.read()]), [inbox, panel]);
   useTriage(panel.triage);
-  useLayoutEffect(() => focusAsked(app, inbox.waiting.value), [app, inbox.waiting.value]);
   const now = useNow(app.now); // read only where it is shown, so that a second draws nothing else
   const tabs = desk.workstreams.tabs.value;
   useEffect(() => void desk.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
-  const most = useSignal(STEP);
+  const drawn = useSignal(DRAWN_AT_ONCE);
   const waiting = inbox.waiting.value;
   const entries = toEntries(waiting ?? [], panel.things.all.value, panel.triage.held.value?.key);
-  const left = entries.length - most.value;
+  const left = entries.length - drawn.value;
+  const { arrival } = app;
+  const question = arrival.question.value;
+  useEffect(() => void readAsked(arrival, inbox), [arrival, inbox, question]);
+  useLayoutEffect(() => goToAsked({ arrival, drawn, focus: focusCard }, entries));
   return (
     <Panel name="inbox" title="Inbox" count={toCount(waiting?.length, 'question')} desk={desk}>
       <LazyPiece part={NOTIFY} desk={desk}>
@@ -55,7 +63,7 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
       )}
       <ul aria-label="Questions">
         {entries
-          .slice(0, most.value)
+          .slice(0, drawn.value)
           .map((entry) =>
             'asked' in entry ? (
               <InboxCard key={entry.key} app={app} desk={desk} panel={panel} asked={entry.asked} now={now} />
@@ -69,7 +77,7 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
           type="button"
           class="quiet more"
           onClick={() => {
-            most.value += STEP;
+            drawn.value += DRAWN_AT_ONCE;
           }}
         >
           {`Show more (${left})`}
@@ -98,11 +106,11 @@ function TriageNotice({ triage }: { triage: Triage }) {
   );
 }
 
-/** A notification leads to its question. */
-function focusAsked(app: App, waiting: readonly AskedApproval[] | undefined): void {
-  if (waiting === undefined) return;
-  const id = app.arrival.takeQuestion();
-  document.getElementById(`inbox-${id}`)?.closest('article')?.focus();
+/** Returns false while the card is not drawn. */
+function focusCard(approvalId: string): boolean {
+  const card = document.getElementById(`inbox-${approvalId}`)?.closest('article');
+  card?.focus();
+  return card !== undefined && card !== null;
 }
 
 interface InboxCardProps {
@@ -161,11 +169,6 @@ function InboxCard({ app, desk, panel, asked, now }: InboxCardProps) {
     </li>
   );
 }
-
-/** What takes the focus when a card has gone: the card after it, so that the same key cannot decide that one, too. */
-const neighbourOf = (card: HTMLElement | null): HTMLElement | null | undefined =>
-  (card?.nextElementSibling ?? card?.previousElementSibling)?.querySelector<HTMLElement>('article') ??
-  document.getElementById('inbox-title');
 
 const Times = ({ asked, now }: Pick<InboxCardProps, 'asked' | 'now'>) => (
   <span class="soft">{toTimes(asked, now.value)}</span>

@@ -1,9 +1,11 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { Desk } from '../../state/app.ts';
 import type { InboxPanel } from '../../state/inbox/inbox-panel.ts';
 import type { WaitingThing } from '../../state/inbox/waiting-things.ts';
 import { toLength } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
+import { neighbourOf } from './neighbour.ts';
 
 interface ThingCardProps {
   desk: Desk;
@@ -19,15 +21,20 @@ export function ThingCard({ desk, panel, thing, now }: ThingCardProps) {
   const { key, title, detail, sinceMs, place, accept, refuse } = thing;
   const busy = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
+  const card = useRef<HTMLLIElement>(null);
   const id = `inbox-${key}`;
   const decide = (choice: NonNullable<typeof accept>) => async () => {
-    if (panel.triage.isKey) return panel.triage.hold({ key, words: `${choice.label}: ${title}`, act: choice.act });
-    busy.value = true;
-    problem.value = await choice.act();
-    busy.value = false;
+    const next = neighbourOf(card.current);
+    if (panel.triage.isKey) panel.triage.hold({ key, words: `${choice.label}: ${title}`, act: choice.act });
+    else {
+      busy.value = true;
+      problem.value = await choice.act();
+      busy.value = false;
+    }
+    if (problem.value === undefined) next?.focus();
   };
   return (
-    <li>
+    <li ref={card}>
       <article class="panel-row thing" aria-labelledby={id} tabIndex={-1}>
         <h2 id={id}>
           <Icon name="shield" />

@@ -1,6 +1,7 @@
 import type { UsageTotal } from '../../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
 import { amountOf } from '../../../../protocol/text/budget-words.ts';
+import { moneyOf } from '../../../../protocol/text/spending/spending-words.ts';
 import type { Desk } from '../../state/app.ts';
 import { tabName } from '../../state/tab.ts';
 import {
@@ -149,7 +150,7 @@ const Numbers = ({ of }: { of: UsageTotal }) => (
       </td>
     ))}
     <td class="number brief">{(of.inputTokens + of.outputTokens).toLocaleString('en-US')}</td>
-    <td class="number money">{of.costUsd.toFixed(2)}</td>
+    <td class="number money">{moneyOf(of.costUsd).replace('$', '')}</td>
   </>
 );
 

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signal } from '@preact/signals';
+import { Arrival } from '../consents/arrival.ts';
+import { createFakeClient } from '../fake-client.ts';
+import { Inbox } from './inbox.ts';
+import { DRAWN_AT_ONCE, goToAsked, readAsked, toEntries } from './inbox-panel.ts';
+
+const asked = (index: number) => ({
+  ...{ approvalId: `apr_${index}`, wsId: 'ws', sessionKey: 's', kind: 'tools' as const, items: [] },
+  ...{ askedAtMs: index, expiresAtMs: 60_000 },
+});
+
+/** A notification led to the inbox, which has so many questions. */
+function setUp({ id, count }: { id: string; count: number }) {
+  const fragment = `inbox${id && `=${id}`}`;
+  const empty = { read: () => '', clear: () => undefined };
+  const arrival = new Arrival({ fragment: { read: () => fragment, clear: () => undefined }, search: empty });
+  arrival.read();
+  const fake = createFakeClient();
+  const questions = Array.from({ length: count }, (_, index) => asked(index));
+  fake.answer('approval.list', () => ({ approvals: questions }));
+  const inbox = new Inbox({ client: fake.client, now: () => 0, mayDecide: () => true });
+  const drawn = signal(DRAWN_AT_ONCE);
+  const focused: string[] = [];
+  const draw = () => {
+    const entries = toEntries(inbox.waiting.value ?? [], [], undefined);
+    const cards = entries.slice(0, drawn.value).map(({ key }) => key);
+    const focus = (approvalId: string) => cards.includes(approvalId) && focused.push(approvalId) > 0;
+    goToAsked({ arrival, drawn, focus }, entries);
+  };
+  return { ...fake, arrival, inbox, drawn, focused, draw, questions };
+}
+
+test('a question far below is drawn, and then has the focus, once', async () => {
+  const { arrival, inbox, drawn, focused, draw } = setUp({ id: 'apr_34', count: 40 });
+  draw(); // nothing is read yet
+  await inbox.read();
+  draw();
+  assert.deepEqual([drawn.value, focused], [35, []]);
+  draw();
+  draw();
+  assert.deepEqual([drawn.value, focused, arrival.question.value], [35, ['apr_34'], undefined]);
+});
+
+test('a list that is older than the notification does not end the way to its question', async () => {
+  const { arrival, inbox, focused, draw, questions } = setUp({ id: 'apr_2', count: 2 });
+  await inbox.read();
+  questions.push(asked(2));
+  draw();
+  assert.deepEqual([focused, arrival.question.value], [[], 'apr_2']);
+  const first = readAsked(arrival, inbox);
+  await Promise.all([first, inbox.read()]); // the view that opens reads, too
+  draw();
+  assert.deepEqual(focused, ['apr_2']);
+});
+
+test('the way to a question ends when it does not wait any more, but not because a read failed', async () => {
+  const { arrival, inbox, answer } = setUp({ id: 'apr_gone', count: 2 });
+  answer('approval.list', () => Promise.reject(new Error('no answer')));
+  await readAsked(arrival, inbox);
+  assert.equal(arrival.question.value, 'apr_gone');
+  answer('approval.list', () => ({ approvals: [asked(1)] }));
+  await readAsked(arrival, inbox);
+  assert.equal(arrival.question.value, undefined);
+});
+
+test('a notification without a question only opens the inbox', () => {
+  const { arrival, drawn, focused, draw } = setUp({ id: '', count: 0 });
+  assert.equal(arrival.place, 'inbox');
+  draw();
+  assert.deepEqual([drawn.value, focused, arrival.question.value], [DRAWN_AT_ONCE, [], undefined]);
+});
