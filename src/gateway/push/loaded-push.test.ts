@@ -9,14 +9,15 @@ import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { OPERATOR, OPERATOR_ID } from '../auth/lineage.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Call } from '../call.ts';
-import type { Owned } from '../sharing/perception.ts';
 import { createPushBrowser, readVapid } from '../testing/push-browser.ts';
 import { testAccounts } from '../testing/test-accounts.ts';
-import { createLoadedPush } from './loaded-push.ts';
+import { Push } from './push-noun.ts';
 
 const START_MS = 1_800_000_000_000;
 const HIDDEN = 'kestrel-harbour';
-const SHARED: Owned = { ownerId: '', visibility: 'shared' };
+type Asking = Parameters<Push['asked']>[0];
+const TITLE = 'The agent asks before it acts';
+const SHARED: Asking = { ownerId: '', visibility: 'shared', title: null, name: 'the place' };
 const APPROVAL: Approval = {
   ...{ approvalId: 'apr_1', wsId: 'w1', sessionKey: 'main', kind: 'tools', expiresAtMs: START_MS + 3_600_000 },
   items: [
@@ -28,7 +29,7 @@ const APPROVAL: Approval = {
 };
 
 /** A browser, logged in by a link, and the daemon’s side of its notifications. `answers`: of the push server, in order. */
-async function setUp({ answers = [] as Response[] } = {}) {
+async function setUp({ answers = [] as Response[], delayMs = 0 } = {}) {
   const clock = fakeClock(START_MS);
   const store = await tempStore({ clock });
   const home = tempDir();
@@ -42,10 +43,10 @@ async function setUp({ answers = [] as Response[] } = {}) {
     received.push({ url, headers, text: browser.open(headers, body) });
     return answers.shift() ?? new Response(null, { status: 201 });
   };
-  const push = createLoadedPush({
+  const push = new Push({
     store,
     services: {
-      settings: () => ({ delayMs: 0, contact: 'mailto:ada@example.org', ntfy: new Map(), webhooks: new Map() }),
+      settings: () => ({ delayMs, contact: 'mailto:ada@example.org', ntfy: new Map(), webhooks: new Map() }),
       fetch,
       publicFetch: createPublicFetch(fetch, () => []),
       requirePublic: (address) => requirePublic(address, []),
@@ -57,33 +58,51 @@ async function setUp({ answers = [] as Response[] } = {}) {
   const { principal } = await accounts.sessions.start(OPERATOR);
   const opening: Pick<Call, 'principal'> = { principal };
   await push.methods['push.list']({}, opening as Call); // makes the keys, which takes a while
+  const records: unknown[] = [];
+  /** A handler that does not ask for its records is recorded anyway. */
+  const audited: Call['audited'] = (detail) => {
+    records.push(detail);
+    return [];
+  };
   const callBy = (by: Principal = principal): Call => ({
     ...{ principal: by, signal: new AbortController().signal, address: '', kept: undefined, link: undefined },
-    ...{ subscriptions: undefined, keep: () => [], audited: () => [], interim: () => undefined },
+    ...{ subscriptions: undefined, keep: () => [], audited, interim: () => undefined },
     ...{ momentary: () => undefined, perform: () => assert.fail('no other call') },
   });
   return {
-    ...{ clock, store, log, accounts, push, received, principal, callBy, browser },
+    ...{ clock, store, log, accounts, push, received, principal, callBy, browser, records },
     subscribe: (more: Partial<ParamsInput<'push.subscribe'>> = {}, by = principal) =>
       push.methods['push.subscribe']({ ...browser.subscription, ...more }, callBy(by)),
     list: async (by = principal) => (await push.methods['push.list']({}, callBy(by))).subscriptions,
-    async asks(of: Owned = SHARED, approval = APPROVAL) {
-      push.notifier.asked({ approval, of, place: 'the place' });
+    async asks(of: Asking = SHARED, approval = APPROVAL) {
+      push.asked(of, approval);
+      await settled();
       await clock.advance(0); // the delay
       await settled();
     },
     async decides(approvalId = 'apr_1') {
-      push.notifier.decided(approvalId);
+      push.decided(approvalId);
       await settled();
+    },
+    /** Now the next attempt is due. */
+    async later() {
+      await clock.advance(60_000);
+      await settled();
+    },
+    async logOut() {
+      assert.ok(principal.source.kind === 'login');
+      await accounts.sessions.revoke(principal.source.jti);
     },
     texts: () => received.map(({ text }) => text && JSON.parse(text)),
     async [Symbol.asyncDispose]() {
-      await push.notifier.close();
+      await push.close();
       await store.close();
       home[Symbol.dispose]();
     },
   };
 }
+
+type World = Awaited<ReturnType<typeof setUp>>;
 
 /** What was begun has been sent: the store is local, and `fetch` answers at once. */
 async function settled(): Promise<void> {
@@ -94,7 +113,7 @@ test('a browser gets the kind of a question, encrypted for it and signed by the 
   await using world = await setUp();
   await world.subscribe();
   await world.asks();
-  assert.deepEqual(world.texts(), [{ id: 'apr_1', ws: 'w1', title: 'The agent asks before it acts' }]);
+  assert.deepEqual(world.texts(), [{ id: 'apr_1', ws: 'w1', title: TITLE }]);
   const [{ headers, url } = assert.fail('nothing was sent')] = world.received;
   assert.equal(url, world.browser.subscription.endpoint);
   const { key, aud, sub } = readVapid(headers);
@@ -120,7 +139,7 @@ test('without a content, nothing is in the message, and nothing can be taken bac
 test('all of a question has buttons only while the login is confirmed, and only the kind after the login has expired', async () => {
   await using world = await setUp();
   await world.subscribe({ content: 'full' });
-  const full = { title: 'The agent asks before it acts', body: `the place\nbash ${HIDDEN}\nrm ${HIDDEN}` };
+  const full = { title: TITLE, body: `the place\nbash ${HIDDEN}\nrm ${HIDDEN}` };
   const after = async (ms: number, approvalId: string) => {
     world.clock.jump(ms);
     await world.asks(SHARED, { ...APPROVAL, approvalId });
@@ -155,8 +174,7 @@ test('logging out ends the notifications of this login at once, and of no other 
   const other = await world.accounts.sessions.start(OPERATOR);
   await world.subscribe();
   await world.subscribe({ endpoint: 'https://push.example.com/send/other' }, other.principal);
-  assert.ok(world.principal.source.kind === 'login');
-  await world.accounts.sessions.revoke(world.principal.source.jti);
+  await world.logOut();
   await world.asks();
   assert.deepEqual(
     world.received.map(({ url }) => url),
@@ -244,4 +262,66 @@ test('the same endpoint is one browser, whoever uses it now; one person has twen
   for (let n = 1; n < 20; n += 1) await world.subscribe({ endpoint: `https://push.example.com/${n}` });
   await assert.rejects(async () => world.subscribe({ endpoint: 'https://push.example.com/20' }), /remove one first/);
   assert.equal((await world.list()).length, 20);
+});
+
+test('a page that subscribes again with nothing new stores and records nothing; a new login or content does', async (t) => {
+  await using world = await setUp();
+  const first = await world.subscribe({ label: 'phone' });
+  world.clock.jump(60_000);
+  const { mock } = t.mock.method(world.store, 'commit');
+  assert.deepEqual(await world.subscribe({ label: 'phone' }), first);
+  assert.deepEqual([mock.callCount(), world.records.length], [0, 2]);
+  await world.subscribe({ label: 'phone', content: 'full' });
+  assert.equal(mock.callCount(), 1);
+  const again = await world.accounts.sessions.start(OPERATOR);
+  const before = mock.callCount();
+  await world.subscribe({ label: 'phone', content: 'full' }, again.principal);
+  assert.equal(mock.callCount(), before + 1);
+});
+
+test('each attempt looks again: less content, a removed browser and a logout count at once', async () => {
+  const busy = () => new Response(null, { status: 503 });
+  for (const [change, told] of [
+    [(world: World) => world.subscribe({ content: 'title' }), { id: 'apr_1', ws: 'w1', title: TITLE }],
+    [(world: World) => world.subscribe({ content: 'none' }), undefined],
+    [(world: World, id: string) => world.push.methods['push.remove']({ subscriptionId: id }, world.callBy()), 'nothing'],
+    [(world: World) => world.logOut(), 'nothing'],
+  ] as const) {
+    await using world = await setUp({ answers: [busy()] });
+    const { subscription } = await world.subscribe({ content: 'full' });
+    await world.asks();
+    assert.ok(world.texts()[0]?.body?.includes(HIDDEN));
+    await change(world, subscription.subscriptionId);
+    await world.later();
+    assert.deepEqual(world.texts().slice(1), told === 'nothing' ? [] : [told]);
+    await world.decides();
+    const isTold = typeof told === 'object';
+    assert.deepEqual(world.texts().slice(2), isTold ? [{ id: 'apr_1', gone: true }] : []);
+  }
+});
+
+test('a workstream that is made private in the meantime tells nobody else, and takes back what was told', async () => {
+  const shared = (): Asking => ({ ownerId: 'user_1', visibility: 'shared', title: null, name: 'the place' });
+  await using world = await setUp({ delayMs: 10_000 });
+  const { users, roles } = world.accounts;
+  const decider = { name: 'decider', displayName: 'D', permissions: ['read', 'write', 'approve'] as const };
+  const { roleId } = await roles.create(decider, () => []);
+  const person = { username: 'ada', displayName: 'ada', passwordHash: 'plain:x', roleIds: [roleId], by: OPERATOR_ID };
+  const { userId } = await users.create(person, () => []);
+  const minter = { parent: { kind: 'user' as const, id: userId }, scopes: OPERATOR.scopes };
+  const { principal } = await world.accounts.sessions.start(minter);
+  await world.subscribe({}, principal);
+  const early = shared();
+  await world.asks(early);
+  Object.assign(early, { visibility: 'private' });
+  await world.later();
+  assert.deepEqual(world.received, [], 'made private during the delay');
+  const late = shared();
+  await world.asks(late, { ...APPROVAL, approvalId: 'b' });
+  await world.later();
+  assert.equal(world.received.length, 1);
+  Object.assign(late, { visibility: 'private' });
+  world.push.shared('w1');
+  await settled();
+  assert.deepEqual(world.texts().slice(1), [{ id: 'b', gone: true }]);
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { PushSubscription, pushContracts } from '../../../protocol/methods/channels/push.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
@@ -101,14 +102,16 @@ async function subscribe(
     last_sent_ms: before?.last_sent_ms ?? null,
     problem: null,
   };
+  // A page subscribes again whenever it connects: only what changes something is stored and recorded.
+  const isKnown = before !== undefined && isDeepStrictEqual({ ...before, problem: null }, row);
   const record = call.audited({ id: row.subscription_id, host: hostOf(row), content });
-  await store.commit({ statements: [...putSubscription(row), ...record] });
+  if (!isKnown) await store.commit({ statements: [...putSubscription(row), ...record] });
   const standing = holders.standing(row);
   if (standing === undefined || principal.ended.aborted) {
     await store.commit({ statements: [deleteSubscription(row.subscription_id)] }); // revoked during the write
     throw new GatewayError('UNAUTHORIZED', 'The credential of this request was revoked or has expired');
   }
-  return { subscription: toWire([row, standing]) };
+  return { subscription: toWire([isKnown ? before : row, standing]) };
 }
 
 function callerIn({ principal }: Pick<Call, 'principal'>): Principal {
