@@ -60,9 +60,7 @@ export class Browsers {
   /** The browsers of those who may decide about the question, and perceive it. */
   async targetsOf(question: WaitingQuestion): Promise<Target[]> {
     const rows = await this.standing();
-    return rows.flatMap(([row, standing]) =>
-      isFor(standing, question) ? [this.#toTarget(row)] : [],
-    );
+    return rows.flatMap(([row, standing]) => (isFor(standing, question) ? [this.#toTarget(row)] : []));
   }
 
   /** Those whose credentials stand; the others are removed. */

@@ -284,7 +284,10 @@ test('each attempt looks again: less content, a removed browser and a logout cou
   for (const [change, told] of [
     [(world: World) => world.subscribe({ content: 'title' }), { id: 'apr_1', ws: 'w1', title: TITLE }],
     [(world: World) => world.subscribe({ content: 'none' }), undefined],
-    [(world: World, id: string) => world.push.methods['push.remove']({ subscriptionId: id }, world.callBy()), 'nothing'],
+    [
+      (world: World, id: string) => world.push.methods['push.remove']({ subscriptionId: id }, world.callBy()),
+      'nothing',
+    ],
     [(world: World) => world.logOut(), 'nothing'],
   ] as const) {
     await using world = await setUp({ answers: [busy()] });
