@@ -79,12 +79,7 @@ async function subscribe(
   const principal = callerIn(call);
   const holder = holders.of(principal);
   if (holder === undefined) throw new GatewayError('FORBIDDEN', 'This credential gets no notifications');
-  try {
-    services.requirePublic(endpoint);
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error;
-    throw new GatewayError('INVALID_REQUEST', `endpoint: ${error.message}`, { cause: error });
-  }
+  refusePrivate(endpoint, services);
   const own = await browsers.standing(principal.id);
   const before = own.find(([row]) => row.endpoint === endpoint)?.[0];
   if (before === undefined && own.length >= MOST_OF_PRINCIPAL)
@@ -112,6 +107,15 @@ async function subscribe(
     throw new GatewayError('UNAUTHORIZED', 'The credential of this request was revoked or has expired');
   }
   return { subscription: toWire([isKnown ? before : row, standing]) };
+}
+
+function refusePrivate(endpoint: string, services: PushDeps['services']): void {
+  try {
+    services.requirePublic(endpoint);
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw new GatewayError('INVALID_REQUEST', `endpoint: ${error.message}`, { cause: error });
+  }
 }
 
 function callerIn({ principal }: Pick<Call, 'principal'>): Principal {
