@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askNewest, isNewer } from './newest-version.ts';
 
-const ask = (fetch: () => Promise<Response>, registry = 'https://registry.example/') =>
-  askNewest({ fetch, registry, signal: new AbortController().signal });
+const ask = (fetch: () => Promise<Response>) =>
+  askNewest({ fetch, registry: 'https://registry.example/', signal: new AbortController().signal });
 
 const answer =
   (body: unknown, status = 200) =>
@@ -44,12 +44,6 @@ const refusals: [string, () => Promise<Response>, RegExp][] = [
 for (const [what, fetch, words] of refusals)
   test(`${what} is a clear error`, async () => {
     await assert.rejects(ask(fetch), (error: Error) => error.name === 'StartError' && words.test(error.message));
-    await assert.rejects(
-      ask(fetch, 'https://ada:hush@registry.example'),
-      ({ message }: Error) =>
-        words.test(message) && message.includes('https://registry.example') && !/ada|hush/.test(message),
-      'no message repeats a password',
-    );
   });
 
 test('versions are compared by their numbers, and a release is newer than its previews', () => {

@@ -20,30 +20,25 @@ interface Asking {
 /** The newest version in a registry of npm. Throws StartError that says what is wrong with its answer. */
 export async function askNewest({ fetch, registry, signal }: Asking): Promise<Newest> {
   const url = `${registry.replace(/\/+$/, '')}/headgate/latest`;
-  const shown = withoutLogin(url);
   try {
     const response = await fetch(url, { signal, headers: { accept: 'application/json' } });
     if (!response.ok) {
       await response.body?.cancel();
       throw new StartError(
         response.status === 404
-          ? `${withoutLogin(registry)} has no package headgate.`
-          : `${shown} answered with HTTP ${response.status}.`,
+          ? `${registry} has no package headgate.`
+          : `${url} answered with HTTP ${response.status}.`,
       );
     }
-    return toNewest(JSON.parse(await readLimited(response)), shown);
+    return toNewest(JSON.parse(await readLimited(response)), url);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    if (error instanceof SyntaxError) throw notUnderstood(shown, error);
-    const who = withoutLogin(registry);
-    throw new StartError(`${who} cannot be reached: ${whyNot(error)}. Choose another registry with --registry.`, {
+    if (error instanceof SyntaxError) throw notUnderstood(url, error);
+    throw new StartError(`${registry} cannot be reached: ${whyNot(error)}. Choose another registry with --registry.`, {
       cause: error,
     });
   }
 }
-
-/** An address as it may be printed: some have the name and the password of a person. */
-export const withoutLogin = (address: string): string => address.replace(/^([a-z][\w+.-]*:\/*)[^/?#]*@/i, '$1');
 
 /** `fetch failed` says less than its cause. */
 function whyNot(error: unknown): string {
