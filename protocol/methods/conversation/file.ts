@@ -181,7 +181,7 @@ export const fileContracts = {
   'file.diff': contract({
     summary: 'How one file has changed since the last commit.',
     scope: 'write',
-    weight: 3,
+    weight: 10,
     params: () =>
       z
         .strictObject({

@@ -1,11 +1,11 @@
-import { once } from '../../timing/once.ts';
+import { onceItWorks } from '../../timing/once.ts';
 import type { Workspace, WorkspaceDeps } from './workspace.ts';
 
 type Load = () => Promise<{ createFilesInFolders(deps: WorkspaceDeps): Workspace }>;
 
 /** Loads what looks at files at the first look: most starts need none of it. */
 export function createWorkspace(deps: WorkspaceDeps, load: Load): Workspace {
-  const loaded = once(async () => {
+  const loaded = onceItWorks(async () => {
     const { createFilesInFolders } = await load();
     return createFilesInFolders(deps);
   });

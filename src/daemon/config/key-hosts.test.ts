@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { z } from 'zod';
+import { isRecord } from '../../../protocol/is-record.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
-import { parseConfig } from './config.ts';
+import { Config, parseConfig } from './config.ts';
 import { openKeyHosts } from './key-hosts.ts';
 
 const EVIL = 'https://evil.example/v1';
@@ -144,3 +146,58 @@ test('the key of the search service stays with its server', async () => {
     /^tools\.search\.apiKeyEnv: TAVILY_API_KEY cannot be used/,
   );
 });
+
+test('the token of a topic stays with its server', async () => {
+  const topic = (settings: object) => toConfig({ channels: { ntfy: { phone: settings } } });
+  using world = await setUp({ channels: { ntfy: { phone: { url: `${HOST}/topic`, token: 'tk_stored' } } } });
+  assert.match(
+    world.messages(topic({ url: EVIL, tokenEnv: 'ANTHROPIC_API_KEY' })).join(),
+    /^channels\.ntfy\.phone\.tokenEnv: ANTHROPIC_API_KEY cannot be used/,
+  );
+  const moved = topic({ url: EVIL, token: 'tk_stored' });
+  assert.match(world.messages(moved).join(), /^channels\.ntfy\.phone\.token: the stored key is for https:\/\/llm/);
+  assert.deepEqual(world.messages(moved, ['tk_stored']), []);
+  assert.deepEqual(world.messages(topic({ url: `${HOST}/other`, token: 'tk_stored' })), []);
+  assert.deepEqual(world.messages(topic({ url: EVIL, tokenEnv: 'HEADGATE_KEY_N' })), []);
+});
+
+test('every setting that names a variable is bound to a host, or its value is sent to nobody', async () => {
+  const url = `${EVIL}/x`;
+  const variable = 'AWS_SECRET_ACCESS_KEY';
+  const bound: Record<string, object> = {
+    'models.*.apiKeyEnv': { models: { m: { provider: 'openai-compatible', baseUrl: url, apiKeyEnv: variable } } },
+    'judge.apiKeyEnv': { judge: { baseUrl: url, apiKeyEnv: variable } },
+    'oidc.clientSecretEnv': { oidc: { issuer: url, clientId: 'c', clientSecretEnv: variable } },
+    'tools.search.apiKeyEnv': { tools: { search: { provider: 'tavily', url, apiKeyEnv: variable } } },
+    'channels.webhook.*.secretEnv': { channels: { webhook: { w: { url, secretEnv: variable } } } },
+    'channels.ntfy.*.tokenEnv': { channels: { ntfy: { n: { url, tokenEnv: variable } } } },
+    'channels.telegram.botTokenEnv': { channels: { telegram: { botTokenEnv: variable } } },
+    'channels.whatsapp.accessTokenEnv': {
+      channels: {
+        whatsapp: {
+          ...{ phoneNumberId: '1', accessTokenEnv: variable },
+          ...{ appSecretEnv: 'HEADGATE_KEY_S', verifyTokenEnv: 'HEADGATE_KEY_V' },
+        },
+      },
+    },
+  };
+  const unsent = ['channels.whatsapp.appSecretEnv', 'channels.whatsapp.verifyTokenEnv'];
+  const schema = z.toJSONSchema(Config, { io: 'input', unrepresentable: 'any' });
+  const named = [...new Set(settingsOf(schema, ''))].filter((setting) => setting.endsWith('Env'));
+  assert.deepEqual(named.sort(), [...Object.keys(bound), ...unsent].sort());
+  using world = await setUp();
+  for (const [setting, config] of Object.entries(bound))
+    assert.match(world.messages(toConfig(config)).join(), /AWS_SECRET_ACCESS_KEY cannot be used/, setting);
+});
+
+/** The names of all settings; `*` stands for a name that people choose. */
+function settingsOf(schema: unknown, place: string): string[] {
+  if (!isRecord(schema)) return [];
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  const choices = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((some) => (Array.isArray(some) ? some : []));
+  return [
+    ...properties.flatMap(([name, inner]) => [`${place}${name}`, ...settingsOf(inner, `${place}${name}.`)]),
+    ...settingsOf(schema.additionalProperties, `${place}*.`),
+    ...choices.flatMap((choice) => settingsOf(choice, place)),
+  ];
+}

@@ -83,7 +83,7 @@ export async function openKeyHosts({ home, config, environment, clock, log }: Ke
   };
 }
 
-/** Keys of models, the judge, web hooks, the login provider and the search service, with the origins that they are sent to. */
+/** Keys of models, the judge, channels, the login provider and the search service, with the origins that they are sent to. */
 function keyUsesOf({ models = {}, channels, oidc, judge, tools }: Keys, environment: Environment): KeyUse[] {
   const own = ownJudge(judge);
   const known = [
@@ -103,6 +103,9 @@ function keyUsesOf({ models = {}, channels, oidc, judge, tools }: Keys, environm
   const ofWebhooks = Object.entries(channels.webhook).flatMap(([name, { url, secret, secretEnv }]) =>
     useOf({ path: `channels.webhook.${name}.secret`, text: secret, env: secretEnv, url, usual: undefined }),
   );
+  const ofTopics = Object.entries(channels.ntfy).flatMap(([name, { url, token, tokenEnv }]) =>
+    useOf({ path: `channels.ntfy.${name}.token`, text: token, env: tokenEnv, url, usual: undefined }),
+  );
   const { telegram: bot, whatsapp } = channels;
   const ofChats = [
     { path: 'channels.telegram.botToken', text: bot?.botToken, env: bot?.botTokenEnv, url: bot?.apiRoot },
@@ -113,7 +116,7 @@ function keyUsesOf({ models = {}, channels, oidc, judge, tools }: Keys, environm
     issuer === undefined ? [] : useOf({ path: 'oidc.clientSecret', text, env, url: issuer, usual: undefined });
   const search = searchKeyOf(tools.search);
   const ofSearch = search === undefined ? [] : useOf({ path: 'tools.search.apiKey', ...search });
-  return [...ofModels, ...ofWebhooks, ...ofChats, ...ofProvider, ...ofSearch];
+  return [...ofModels, ...ofWebhooks, ...ofTopics, ...ofChats, ...ofProvider, ...ofSearch];
 }
 
 interface Source {

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { GoneError, postNotice, toDeliveryError } from './post-notice.ts';
 import type { PushServices } from './push-services.ts';
 import { toNotice, type WaitingQuestion } from './question.ts';
-import { deleteSubscription, noteSent, readSubscriptions } from './subscription-rows.ts';
+import { deleteSubscription, noteSent, readSubscription, readSubscriptions } from './subscription-rows.ts';
 import type { Target } from './target.ts';
 
 /** Push servers keep nothing for longer. */
@@ -60,9 +60,7 @@ export class Browsers {
   /** The browsers of those who may decide about the question, and perceive it. */
   async targetsOf(question: WaitingQuestion): Promise<Target[]> {
     const rows = await this.standing();
-    return rows.flatMap(([row, standing]) =>
-      mayDecide(standing) && mayPerceive(standing, question.of) ? [this.#toTarget(row)] : [],
-    );
+    return rows.flatMap(([row, standing]) => (isFor(standing, question) ? [this.#toTarget(row)] : []));
   }
 
   /** Those whose credentials stand; the others are removed. */
@@ -105,26 +103,40 @@ export class Browsers {
     await store.commit({ statements: [noteSent(row.subscription_id, { last_sent_ms: clock.now() })] });
   }
 
-  #toTarget(row: PushSubscriptionTable): Target {
-    const { holders, clock } = this.#deps;
+  /** Everything else about the browser is read again for each message: it may be removed, or want less, meanwhile. */
+  #toTarget({ subscription_id: id, ...found }: PushSubscriptionTable): Target {
+    const { clock } = this.#deps;
     return {
-      name: `${row.subscription_id} at ${hostOf(row)}`,
+      name: `${id} at ${hostOf(found)}`,
+      isFor: async (question) => {
+        const [, standing] = (await this.#now(id)) ?? [];
+        return standing !== undefined && isFor(standing, question);
+      },
       ask: async (question, signal) => {
-        const standing = holders.standing(row); // it may have ended since the last attempt
-        if (standing === undefined || !mayDecide(standing) || !mayPerceive(standing, question.of)) return;
+        const [row, standing] = (await this.#now(id)) ?? [];
+        if (row === undefined || standing === undefined) return;
         const ttlSecs = ttlOf(question.approval.expiresAtMs - clock.now());
         await this.send(row, toMessage(question, row, standing), { signal, ttlSecs });
       },
-      // Without a content, a message cannot say what it takes back.
-      ...(row.content !== 'none' && {
-        withdraw: async ({ approval }: WaitingQuestion, signal: AbortSignal) => {
-          if (holders.standing(row) !== undefined)
-            await this.send(row, { id: approval.approvalId, gone: true }, { signal });
-        },
-      }),
+      withdraw: async ({ approval }, signal) => {
+        const [row] = (await this.#now(id)) ?? [];
+        // Without a content, a message cannot say what it takes back.
+        if (row !== undefined && row.content !== 'none')
+          await this.send(row, { id: approval.approvalId, gone: true }, { signal });
+      },
     };
   }
+
+  /** Undefined when it was removed, or its credential has ended. */
+  async #now(id: string): Promise<readonly [PushSubscriptionTable, Standing] | undefined> {
+    const row = await readSubscription(this.#deps.store, id);
+    const standing = row && this.#deps.holders.standing(row);
+    return row && standing && [row, standing];
+  }
 }
+
+const isFor = (standing: Standing, { of }: WaitingQuestion): boolean =>
+  mayDecide(standing) && mayPerceive(standing, of);
 
 /** An expired login gets no texts: it may be somebody else who looks at the screen. */
 function toMessage(question: WaitingQuestion, row: PushSubscriptionTable, standing: Standing): PushMessage {

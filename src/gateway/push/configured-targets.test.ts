@@ -23,13 +23,14 @@ const APPROVAL: Approval = {
 function setUp(content: NoticeContent, { of = { ownerId: '', visibility: 'shared' } as Owned, status = 200 } = {}) {
   const sent: { url: string; method: string | undefined; headers: Headers; body: string }[] = [];
   const question = { approval: APPROVAL, of, place: 'harbour' };
+  const settings = {
+    ...{ delayMs: 0, contact: 'mailto:ada@example.org' },
+    ntfy: new Map([['phone', { url: 'https://ntfy.example.com/topic', token: 'tk_secret', content }]]),
+    webhooks: new Map([['ops', { url: 'https://hooks.example.com/x', secret: KEY, content }]]),
+  };
   const targets = configuredTargets(question, {
     services: {
-      settings: () => ({
-        ...{ delayMs: 0, contact: 'mailto:ada@example.org' },
-        ntfy: new Map([['phone', { url: 'https://ntfy.example.com/topic', token: 'tk_secret', content }]]),
-        webhooks: new Map([['ops', { url: 'https://hooks.example.com/x', secret: KEY, content }]]),
-      }),
+      settings: () => settings,
       async fetch(url, { method, headers, body }) {
         sent.push({ url, method, headers: new Headers(headers), body: String(body ?? '') });
         return new Response(null, { status });
@@ -38,7 +39,7 @@ function setUp(content: NoticeContent, { of = { ownerId: '', visibility: 'shared
     url: () => 'https://headgate.example.com',
     clock: fakeClock(1_700_000_000_000),
   });
-  return { targets, sent, question };
+  return { targets, sent, question, settings };
 }
 
 test('a topic is told as much as is configured, with its token, and a link to the inbox', async () => {
@@ -63,20 +64,20 @@ test('a topic is told as much as is configured, with its token, and a link to th
 test('a topic takes a notification back; a server that cannot is no failure', async () => {
   for (const status of [200, 404]) {
     const { targets, sent, question } = setUp('title', { status });
-    await targets[0]?.withdraw?.(question, NEVER);
+    await targets[0]?.withdraw(question, NEVER);
     assert.deepEqual(
       sent.map(({ url, method }) => [method, url]),
       [['DELETE', 'https://ntfy.example.com/topic/apr_1']],
     );
   }
   const { targets, question } = setUp('title', { status: 503 });
-  await assert.rejects(async () => targets[0]?.withdraw?.(question, NEVER), /HTTP 503/);
+  await assert.rejects(async () => targets[0]?.withdraw(question, NEVER), /HTTP 503/);
 });
 
 test('a webhook gets the question and its end, signed', async () => {
   const { targets, sent, question } = setUp('title');
   await targets[1]?.ask(question, NEVER);
-  await targets[1]?.withdraw?.(question, NEVER);
+  await targets[1]?.withdraw(question, NEVER);
   assert.deepEqual(
     sent.map(({ body }) => JSON.parse(body)),
     [
@@ -113,4 +114,22 @@ test('the targets of the configuration are not told of private workstreams of us
     ],
     [0, 2, 2],
   );
+});
+
+test('a workstream that is made private, and a target that is removed from the configuration, end what is told', async () => {
+  const of = { ownerId: 'user_1', visibility: 'shared' as Owned['visibility'] };
+  const { targets, sent, question, settings } = setUp('full', { of });
+  const areFor = () => Promise.all(targets.map((target) => target.isFor(question)));
+  assert.deepEqual(await areFor(), [true, true]);
+  of.visibility = 'private';
+  assert.deepEqual(await areFor(), [false, false]);
+  of.visibility = 'shared';
+  settings.ntfy.clear();
+  settings.webhooks.clear();
+  assert.deepEqual(await areFor(), [false, false]);
+  for (const target of targets) {
+    await target.ask(question, NEVER);
+    await target.withdraw(question, NEVER);
+  }
+  assert.deepEqual(sent, []);
 });

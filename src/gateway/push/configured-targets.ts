@@ -15,32 +15,38 @@ interface ConfiguredDeps {
   clock: Pick<Clock, 'now'>;
 }
 
-/** The targets of config.json. They are the operator's: private conversations of users are nothing for them. */
+/**
+ * The targets of config.json. They are the operator's: private conversations of users are nothing for them. Their settings
+ * are read again for each message, because they may change meanwhile.
+ */
 export function configuredTargets(question: WaitingQuestion, deps: ConfiguredDeps): Target[] {
   if (!isForOperator(question.of)) return [];
   const { ntfy, webhooks } = deps.services.settings();
   return [
-    ...[...ntfy].map(([name, topic]) => ntfyTarget(name, topic, deps)),
-    ...[...webhooks].map(([name, webhook]) => webhookTarget(name, webhook, deps)),
+    ...[...ntfy.keys()].map((name) => ntfyTarget(name, deps)),
+    ...[...webhooks.keys()].map((name) => webhookTarget(name, deps)),
   ];
 }
 
 const isForOperator = (of: Owned): boolean => of.ownerId === '' || mayPerceive(ANYONE, of);
 
 /** A topic of ntfy (https://docs.ntfy.sh/publish). Its servers take a notification back from version 2.16 on. */
-function ntfyTarget(name: string, { url, token, content }: NtfyTopic, { services, url: page }: ConfiguredDeps): Target {
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+function ntfyTarget(name: string, { services, url: page }: ConfiguredDeps): Target {
+  const topic = () => services.settings().ntfy.get(name);
   return {
     name: `ntfy ${name}`,
-    ask: ({ approval, ...question }, signal) => {
-      const { title, body } = textOf({ approval, ...question }, content);
-      return postNotice(services.fetch, url, {
+    isFor: async ({ of }) => isForOperator(of) && topic() !== undefined,
+    async ask(question, signal) {
+      const to = topic();
+      if (to === undefined) return;
+      const { title, body } = textOf(question, to.content);
+      await postNotice(services.fetch, to.url, {
         method: 'POST',
         headers: {
-          ...headers,
+          ...authorizationOf(to),
           'Content-Type': 'text/plain; charset=utf-8',
           'X-Title': title,
-          'X-Sequence-ID': approval.approvalId,
+          'X-Sequence-ID': question.approval.approvalId,
           // An address of this machine leads nowhere on a phone.
           ...(page().startsWith('https://') && { 'X-Click': `${page()}/#inbox` }),
         },
@@ -48,16 +54,22 @@ function ntfyTarget(name: string, { url, token, content }: NtfyTopic, { services
         signal,
       });
     },
-    withdraw: ({ approval }, signal) =>
-      postNotice(services.fetch, `${url.replace(/\/$/, '')}/${approval.approvalId}`, {
+    async withdraw({ approval }, signal) {
+      const to = topic();
+      if (to === undefined) return;
+      await postNotice(services.fetch, `${to.url.replace(/\/$/, '')}/${approval.approvalId}`, {
         method: 'DELETE',
-        headers,
+        headers: authorizationOf(to),
         signal,
       }).catch((error: unknown) => {
         if (!(error instanceof GoneError)) throw error; // an older server
-      }),
+      });
+    },
   };
 }
+
+const authorizationOf = ({ token }: NtfyTopic): Record<string, string> =>
+  token === undefined ? {} : { Authorization: `Bearer ${token}` };
 
 const NOTHING_SAID = { title: 'Headgate', body: 'Something waits for you' };
 
@@ -70,22 +82,32 @@ function textOf(question: WaitingQuestion, content: NoticeContent): { title: str
 type QuestionWebhook = PushSettings['webhooks'] extends ReadonlyMap<string, infer W> ? W : never;
 
 /** A webhook, signed as messages are. */
-function webhookTarget(name: string, webhook: QuestionWebhook, { services, clock }: ConfiguredDeps): Target {
-  const post = (type: string, data: { approvalId: string }, signal: AbortSignal) => {
+function webhookTarget(name: string, { services, clock }: ConfiguredDeps): Target {
+  const webhook = () => services.settings().webhooks.get(name);
+  const post = (to: QuestionWebhook, type: string, { data, signal }: { data: Data; signal: AbortSignal }) => {
     const nowMs = clock.now();
     const body = JSON.stringify({ type, timestamp: new Date(nowMs).toISOString(), data });
-    const signed = signedHeaders(`${type}:${data.approvalId}`, body, { destination: webhook, nowMs });
+    const signed = signedHeaders(`${type}:${data.approvalId}`, body, { destination: to, nowMs });
     const headers = { 'content-type': 'application/json', ...signed };
-    return postNotice(services.fetch, webhook.url, { method: 'POST', headers, body, signal });
+    return postNotice(services.fetch, to.url, { method: 'POST', headers, body, signal });
   };
   return {
     name: `webhook ${name}`,
-    ask: (question, signal) => post('question', toData(question, webhook.content), signal),
-    withdraw: ({ approval: { approvalId } }, signal) => post('question.ended', { approvalId }, signal),
+    isFor: async ({ of }) => isForOperator(of) && webhook() !== undefined,
+    async ask(question, signal) {
+      const to = webhook();
+      if (to) await post(to, 'question', { data: toData(question, to.content), signal });
+    },
+    async withdraw({ approval: { approvalId } }, signal) {
+      const to = webhook();
+      if (to) await post(to, 'question.ended', { data: { approvalId }, signal });
+    },
   };
 }
 
-function toData(question: WaitingQuestion, content: NoticeContent) {
+type Data = Record<string, unknown> & { approvalId: string };
+
+function toData(question: WaitingQuestion, content: NoticeContent): Data {
   const { approvalId, wsId, kind, expiresAtMs }: Approval = question.approval;
   if (content === 'none') return { approvalId };
   const { title, body } = toNotice(question, content);

@@ -1,100 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ParamsInput } from '../../../protocol/index.ts';
-import type { Approval } from '../../../protocol/methods/approval.ts';
-import { createPublicFetch, requirePublic } from '../../egress/public-fetch.ts';
-import { randomIds } from '../../ids.ts';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { OPERATOR, OPERATOR_ID } from '../auth/lineage.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { Call } from '../call.ts';
-import type { Owned } from '../sharing/perception.ts';
-import { createPushBrowser, readVapid } from '../testing/push-browser.ts';
-import { testAccounts } from '../testing/test-accounts.ts';
-import { createLoadedPush } from './loaded-push.ts';
-
-const START_MS = 1_800_000_000_000;
-const HIDDEN = 'kestrel-harbour';
-const SHARED: Owned = { ownerId: '', visibility: 'shared' };
-const APPROVAL: Approval = {
-  ...{ approvalId: 'apr_1', wsId: 'w1', sessionKey: 'main', kind: 'tools', expiresAtMs: START_MS + 3_600_000 },
-  items: [
-    {
-      ...{ call_id: 'c', header: `bash ${HIDDEN}`, preview: `rm ${HIDDEN}`, func_name: 'bash', approval_label: 'bash' },
-      ...{ needs_approval: true, error: null },
-    },
-  ],
-};
-
-/** A browser, logged in by a link, and the daemon’s side of its notifications. `answers`: of the push server, in order. */
-async function setUp({ answers = [] as Response[] } = {}) {
-  const clock = fakeClock(START_MS);
-  const store = await tempStore({ clock });
-  const home = tempDir();
-  const log = recordingLog();
-  const accounts = await testAccounts({ store, dir: home.path, clock, log });
-  const received: { url: string; headers: Headers; text: string | undefined }[] = [];
-  const browser = createPushBrowser('https://push.example.com/send/secret-path');
-  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    const body = init.body instanceof Uint8Array ? init.body : new Uint8Array();
-    received.push({ url, headers, text: browser.open(headers, body) });
-    return answers.shift() ?? new Response(null, { status: 201 });
-  };
-  const push = createLoadedPush({
-    store,
-    services: {
-      settings: () => ({ delayMs: 0, contact: 'mailto:ada@example.org', ntfy: new Map(), webhooks: new Map() }),
-      fetch,
-      publicFetch: createPublicFetch(fetch, () => []),
-      requirePublic: (address) => requirePublic(address, []),
-      holders: accounts.holders,
-      home: home.path,
-    },
-    ...{ holders: accounts.holders, url: () => 'https://headgate.example', clock, ids: randomIds, log },
-  });
-  const { principal } = await accounts.sessions.start(OPERATOR);
-  const opening: Pick<Call, 'principal'> = { principal };
-  await push.methods['push.list']({}, opening as Call); // makes the keys, which takes a while
-  const callBy = (by: Principal = principal): Call => ({
-    ...{ principal: by, signal: new AbortController().signal, address: '', kept: undefined, link: undefined },
-    ...{ subscriptions: undefined, keep: () => [], audited: () => [], interim: () => undefined },
-    ...{ momentary: () => undefined, perform: () => assert.fail('no other call') },
-  });
-  return {
-    ...{ clock, store, log, accounts, push, received, principal, callBy, browser },
-    subscribe: (more: Partial<ParamsInput<'push.subscribe'>> = {}, by = principal) =>
-      push.methods['push.subscribe']({ ...browser.subscription, ...more }, callBy(by)),
-    list: async (by = principal) => (await push.methods['push.list']({}, callBy(by))).subscriptions,
-    async asks(of: Owned = SHARED, approval = APPROVAL) {
-      push.notifier.asked({ approval, of, place: 'the place' });
-      await clock.advance(0); // the delay
-      await settled();
-    },
-    async decides(approvalId = 'apr_1') {
-      push.notifier.decided(approvalId);
-      await settled();
-    },
-    texts: () => received.map(({ text }) => text && JSON.parse(text)),
-    async [Symbol.asyncDispose]() {
-      await push.notifier.close();
-      await store.close();
-      home[Symbol.dispose]();
-    },
-  };
-}
-
-/** What was begun has been sent: the store is local, and `fetch` answers at once. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-}
+import { readVapid } from '../testing/push-browser.ts';
+import { APPROVAL, HIDDEN, pushFixture, SHARED, TITLE } from './push-fixture.ts';
 
 test('a browser gets the kind of a question, encrypted for it and signed by the daemon, and nothing that an agent wrote', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   await world.subscribe();
   await world.asks();
-  assert.deepEqual(world.texts(), [{ id: 'apr_1', ws: 'w1', title: 'The agent asks before it acts' }]);
+  assert.deepEqual(world.texts(), [{ id: 'apr_1', ws: 'w1', title: TITLE }]);
   const [{ headers, url } = assert.fail('nothing was sent')] = world.received;
   assert.equal(url, world.browser.subscription.endpoint);
   const { key, aud, sub } = readVapid(headers);
@@ -107,7 +22,7 @@ test('a browser gets the kind of a question, encrypted for it and signed by the 
 });
 
 test('without a content, nothing is in the message, and nothing can be taken back', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   await world.subscribe({ content: 'none' });
   await world.asks();
   await world.decides();
@@ -118,9 +33,9 @@ test('without a content, nothing is in the message, and nothing can be taken bac
 });
 
 test('all of a question has buttons only while the login is confirmed, and only the kind after the login has expired', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   await world.subscribe({ content: 'full' });
-  const full = { title: 'The agent asks before it acts', body: `the place\nbash ${HIDDEN}\nrm ${HIDDEN}` };
+  const full = { title: TITLE, body: `the place\nbash ${HIDDEN}\nrm ${HIDDEN}` };
   const after = async (ms: number, approvalId: string) => {
     world.clock.jump(ms);
     await world.asks(SHARED, { ...APPROVAL, approvalId });
@@ -143,7 +58,7 @@ test('what does not fit, and what needs more than yes or no, has no buttons', as
     { kind: 'outcome' as const },
     { items: [{ ...item, question: { text: 'Which?', choices: [], allowOther: true } as never }] },
   ]) {
-    await using world = await setUp();
+    await using world = await pushFixture();
     await world.subscribe({ content: 'full' });
     await world.asks(SHARED, { ...APPROVAL, ...change });
     assert.equal(world.texts()[0]?.act, undefined, JSON.stringify(change).slice(0, 80));
@@ -151,12 +66,11 @@ test('what does not fit, and what needs more than yes or no, has no buttons', as
 });
 
 test('logging out ends the notifications of this login at once, and of no other one', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   const other = await world.accounts.sessions.start(OPERATOR);
   await world.subscribe();
   await world.subscribe({ endpoint: 'https://push.example.com/send/other' }, other.principal);
-  assert.ok(world.principal.source.kind === 'login');
-  await world.accounts.sessions.revoke(world.principal.source.jti);
+  await world.logOut();
   await world.asks();
   assert.deepEqual(
     world.received.map(({ url }) => url),
@@ -165,7 +79,7 @@ test('logging out ends the notifications of this login at once, and of no other 
 });
 
 test('what a user may not perceive, or may not decide, is told to nobody; without the user, neither', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   const { users } = world.accounts;
   const add = async (username: string, role: string) => {
     const person = { username, displayName: username, passwordHash: 'plain:x', roleIds: [role], by: OPERATOR_ID };
@@ -187,7 +101,7 @@ test('what a user may not perceive, or may not decide, is told to nobody; withou
 });
 
 test('a subscription of somebody else is not listed, tested or removed', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   const { subscription } = await world.subscribe();
   const local: Principal = { ...world.principal, id: 'token:other', source: { kind: 'token', tokenId: 'other' } };
   assert.deepEqual(await world.list(local), []);
@@ -200,7 +114,7 @@ test('a subscription of somebody else is not listed, tested or removed', async (
 });
 
 test('an endpoint on this machine, in a private network or at a metadata service is refused before anything is sent', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   for (const endpoint of [
     'http://127.0.0.1:8080/x',
     'https://localhost/x',
@@ -217,7 +131,7 @@ test('an endpoint on this machine, in a private network or at a metadata service
 
 test('a browser that the push server does not know any more is forgotten', async () => {
   for (const status of [404, 410]) {
-    await using world = await setUp({ answers: [new Response(null, { status })] });
+    await using world = await pushFixture({ answers: [new Response(null, { status })] });
     await world.subscribe();
     await world.asks();
     assert.deepEqual(await world.list(), []);
@@ -225,7 +139,7 @@ test('a browser that the push server does not know any more is forgotten', async
 });
 
 test('what a server refuses is shown, without the endpoint, which is in no log either', async () => {
-  await using world = await setUp({ answers: [new Response('secret-path', { status: 403 })] });
+  await using world = await pushFixture({ answers: [new Response('secret-path', { status: 403 })] });
   const { subscription } = await world.subscribe();
   await world.asks();
   assert.equal((await world.list())[0]?.problem, 'HTTP 403');
@@ -237,7 +151,7 @@ test('what a server refuses is shown, without the endpoint, which is in no log e
 });
 
 test('the same endpoint is one browser, whoever uses it now; one person has twenty at most', async () => {
-  await using world = await setUp();
+  await using world = await pushFixture();
   const first = await world.subscribe({ label: 'phone' });
   const again = await world.subscribe({ label: 'phone', content: 'full' });
   assert.equal(again.subscription.subscriptionId, first.subscription.subscriptionId);

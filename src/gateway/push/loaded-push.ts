@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { PushSubscription, pushContracts } from '../../../protocol/methods/channels/push.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
@@ -78,12 +79,7 @@ async function subscribe(
   const principal = callerIn(call);
   const holder = holders.of(principal);
   if (holder === undefined) throw new GatewayError('FORBIDDEN', 'This credential gets no notifications');
-  try {
-    services.requirePublic(endpoint);
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error;
-    throw new GatewayError('INVALID_REQUEST', `endpoint: ${error.message}`, { cause: error });
-  }
+  refusePrivate(endpoint, services);
   const own = await browsers.standing(principal.id);
   const before = own.find(([row]) => row.endpoint === endpoint)?.[0];
   if (before === undefined && own.length >= MOST_OF_PRINCIPAL)
@@ -101,14 +97,25 @@ async function subscribe(
     last_sent_ms: before?.last_sent_ms ?? null,
     problem: null,
   };
+  // A page subscribes again whenever it connects: only what changes something is stored and recorded.
+  const isKnown = before !== undefined && isDeepStrictEqual({ ...before, problem: null }, row);
   const record = call.audited({ id: row.subscription_id, host: hostOf(row), content });
-  await store.commit({ statements: [...putSubscription(row), ...record] });
+  if (!isKnown) await store.commit({ statements: [...putSubscription(row), ...record] });
   const standing = holders.standing(row);
   if (standing === undefined || principal.ended.aborted) {
     await store.commit({ statements: [deleteSubscription(row.subscription_id)] }); // revoked during the write
     throw new GatewayError('UNAUTHORIZED', 'The credential of this request was revoked or has expired');
   }
-  return { subscription: toWire([row, standing]) };
+  return { subscription: toWire([isKnown ? before : row, standing]) };
+}
+
+function refusePrivate(endpoint: string, services: PushDeps['services']): void {
+  try {
+    services.requirePublic(endpoint);
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw new GatewayError('INVALID_REQUEST', `endpoint: ${error.message}`, { cause: error });
+  }
 }
 
 function callerIn({ principal }: Pick<Call, 'principal'>): Principal {

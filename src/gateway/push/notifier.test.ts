@@ -17,7 +17,7 @@ const QUESTION: WaitingQuestion = {
 };
 
 /** A target that refuses the first messages like this. */
-function setUp({ refusals = [] as Error[], delayMs = 0, canWithdraw = true } = {}) {
+function setUp({ refusals = [] as Error[], delayMs = 0 } = {}) {
   const clock = fakeClock();
   const log = recordingLog();
   const sent: string[] = [];
@@ -26,9 +26,13 @@ function setUp({ refusals = [] as Error[], delayMs = 0, canWithdraw = true } = {
     const refusal = refusals.shift();
     if (refusal) throw refusal;
   };
-  const target = { name: 'phone', ask: send('ask'), ...(canWithdraw && { withdraw: send('withdraw') }) };
+  const sight = { isFor: true };
+  const target = {
+    ...{ name: 'phone', ask: send('ask'), withdraw: send('withdraw') },
+    isFor: async () => sight.isFor,
+  };
   const notifier = new Notifier({ targetsOf: async () => [target], delayMs: () => delayMs, clock, log });
-  return { clock, log, sent, notifier };
+  return { clock, log, sent, notifier, sight };
 }
 
 const busy = (retryAfterMs?: number) => new DeliveryError('HTTP 429', { retryable: true, retryAfterMs });
@@ -53,13 +57,30 @@ test('a question is told once, also if a restart asks it again, and taken back w
   assert.deepEqual(sent, ['ask at 10', 'withdraw at 10']);
 });
 
-test('a target that takes nothing back is not asked to', async () => {
-  const { clock, sent, notifier } = setUp({ canWithdraw: false });
+test('a question that is nothing for a target any more is not tried again', async () => {
+  const { clock, sent, notifier, sight } = setUp({ refusals: [busy()] });
   notifier.asked(QUESTION);
   await clock.advance(0);
-  notifier.decided('a1');
+  sight.isFor = false;
   await clock.advance(60_000);
   assert.deepEqual(sent, ['ask at 0']);
+});
+
+test('when fewer people share a workstream, its question is taken back from those who lose it, once', async () => {
+  const { clock, sent, notifier, sight } = setUp();
+  notifier.asked(QUESTION);
+  await clock.advance(0);
+  notifier.shared('w');
+  await clock.advance(1_000);
+  sight.isFor = false;
+  notifier.shared('another');
+  await clock.advance(1_000);
+  assert.deepEqual(sent, ['ask at 0']);
+  notifier.shared('w');
+  await clock.advance(0);
+  notifier.decided('a1');
+  await clock.advance(0);
+  assert.deepEqual(sent, ['ask at 0', 'withdraw at 2']);
 });
 
 test('temporary refusals are tried again, later each time, and not before the server wants', async () => {

@@ -29,8 +29,8 @@ interface Waiting {
 }
 
 /**
- * Tells people about questions while these wait: before each attempt, it looks whether the question was decided, and takes
- * back what it told then. Nothing is stored, because a daemon that starts again asks its questions again.
+ * Tells people about questions while these wait: before each attempt, it looks whether the question was decided, and whether
+ * it is still for them. It takes back what it told then. Nothing is stored, because a daemon that starts again asks its questions again.
  */
 export class Notifier {
   readonly #deps: NotifierDeps;
@@ -58,6 +58,13 @@ export class Notifier {
     for (const target of waiting.asked) this.#follow(this.#withdraw(target, waiting.question));
   }
 
+  /** Takes the questions of a workstream back from those whom they do not concern any more. */
+  shared(wsId: string): void {
+    for (const waiting of this.#waiting.values())
+      if (waiting.question.approval.wsId === wsId)
+        for (const target of waiting.asked) this.#follow(this.#withdrawUnless(target, waiting));
+  }
+
   /** Ends what is under way. */
   async close(): Promise<void> {
     this.#stopping.abort(new Error('the daemon stops'));
@@ -81,20 +88,24 @@ export class Notifier {
     );
     if (!(await passed)) return;
     const targets = await targetsOf(waiting.question);
-    const ask = (target: Target) => {
-      if (signal.aborted) return undefined;
+    const ask = async (target: Target) => {
+      if (!(await target.isFor(waiting.question)) || signal.aborted) return;
       waiting.asked.add(target);
-      return target.ask(waiting.question, signal);
+      await target.ask(waiting.question, signal);
     };
     await Promise.all(targets.map((target) => this.#attempt(target, () => ask(target), signal)));
   }
 
-  #withdraw(target: Target, question: WaitingQuestion): Promise<void> {
-    const { signal } = this.#stopping;
-    return this.#attempt(target, () => target.withdraw?.(question, signal), signal);
+  async #withdrawUnless(target: Target, { question, asked }: Waiting): Promise<void> {
+    if (!(await target.isFor(question)) && asked.delete(target)) await this.#withdraw(target, question);
   }
 
-  async #attempt(target: Target, send: () => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
+  #withdraw(target: Target, question: WaitingQuestion): Promise<void> {
+    const { signal } = this.#stopping;
+    return this.#attempt(target, () => target.withdraw(question, signal), signal);
+  }
+
+  async #attempt(target: Target, send: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       const problem = await problemOf(send);
@@ -110,7 +121,7 @@ export class Notifier {
 }
 
 /** Undefined if it was sent. */
-async function problemOf(send: () => Promise<void> | undefined): Promise<DeliveryError | undefined> {
+async function problemOf(send: () => Promise<void>): Promise<DeliveryError | undefined> {
   try {
     await send();
     return undefined;

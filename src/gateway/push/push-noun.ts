@@ -5,7 +5,7 @@ import type { Owned } from '../sharing/perception.ts';
 import type { LoadedPush, PushDeps } from './loaded-push.ts';
 import { hasSubscriptions } from './subscription-rows.ts';
 
-/** The workstream of a question. */
+/** The workstream of a question, as it is now: it may be shared with fewer while the question waits. */
 interface Asking extends Owned {
   title: string | null;
   name: string;
@@ -29,8 +29,8 @@ export class Push {
     'push.test': async (...call) => (await this.#load()).methods['push.test'](...call),
   };
 
-  asked({ ownerId, visibility, title, name }: Asking, approval: Approval): void {
-    const question = { approval, of: { ownerId, visibility }, place: title ?? name };
+  asked(of: Asking, approval: Approval): void {
+    const question = { approval, of, place: of.title ?? of.name };
     this.#later(async () => {
       if (await this.#isWanted()) (await this.#load()).notifier.asked(question);
     });
@@ -38,6 +38,11 @@ export class Push {
 
   decided(approvalId: string): void {
     this.#later(async () => (await this.#loading)?.notifier.decided(approvalId));
+  }
+
+  /** Others perceive the workstream now: those who do not any more shall not keep its questions. */
+  shared(wsId: string): void {
+    this.#later(async () => (await this.#loading)?.notifier.shared(wsId));
   }
 
   async close(): Promise<void> {
@@ -58,9 +63,12 @@ export class Push {
   }
 
   #load(): Promise<LoadedPush> {
-    this.#loading ??= import('../loaded/loaded-services.ts').then(({ createLoadedPush }) =>
-      createLoadedPush(this.#deps),
-    );
+    this.#loading ??= import('../loaded/loaded-services.ts')
+      .then(({ createLoadedPush }) => createLoadedPush(this.#deps))
+      .catch((error: unknown) => {
+        this.#loading = undefined; // the next question tries again
+        throw error;
+      });
     return this.#loading;
   }
 }

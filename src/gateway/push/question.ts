@@ -6,6 +6,7 @@ import type { Owned } from '../sharing/perception.ts';
 /** A question that waits, as notifications tell it. */
 export interface WaitingQuestion {
   approval: Approval;
+  /** As it is now, and not as it was when the question was asked. */
   of: Owned;
   /** The conversation, as people call it. */
   place: string;

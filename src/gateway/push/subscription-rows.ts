@@ -16,6 +16,11 @@ export function readSubscriptions({ db }: Reading, principalId?: string): Promis
   return (principalId === undefined ? rows : rows.where('principal_id', '=', principalId)).execute();
 }
 
+export function readSubscription({ db }: Reading, subscriptionId: string): Promise<PushSubscriptionTable | undefined> {
+  const rows = db.selectFrom('push_subscriptions').selectAll();
+  return rows.where('subscription_id', '=', subscriptionId).executeTakeFirst();
+}
+
 /** An endpoint belongs to one browser, which may have another person now. */
 export const putSubscription = (row: PushSubscriptionTable): Statement[] => [
   statementOf(build.deleteFrom('push_subscriptions').where('endpoint', '=', row.endpoint)),

@@ -5,6 +5,7 @@ import { hearingOf } from '../connections/hearing.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { type CallAs, callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { DAEMON } from './perception.ts';
 
 const MEMBER = new Set(BUILTIN_ROLES['builtin-operator'].permissions);
 const user = (name: string): CallAs => ({ id: `login of ${name}`, userId: `user_${name}`, permissions: MEMBER });
@@ -281,4 +282,14 @@ test('the audit trail names a private workstream, and what is in it, by ids alon
     records.filter((record) => record.includes('canary')),
     [],
   );
+});
+
+test('a change of who perceives a workstream is told to notifications once it holds', async (t) => {
+  await using gateway = await wholeGateway();
+  const wsId = await make(gateway, ADA);
+  const told: unknown[] = [];
+  const look = (about: string) => told.push([about, gateway.parts.workstreams.find(about, DAEMON)?.data.visibility]);
+  t.mock.method(gateway.parts.outbox.push, 'shared', look);
+  await gateway.call('workstream.share', { wsId, visibility: 'private' }, ADA);
+  assert.deepEqual(told, [[wsId, 'private']]);
 });

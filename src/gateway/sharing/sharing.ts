@@ -6,6 +6,7 @@ import type { Call } from '../call.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
 import type { ChildNews } from '../coordinators/child-news.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { Push } from '../push/push-noun.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Store, UnitRefused } from '../store/store.ts';
@@ -26,6 +27,7 @@ interface SharingDeps {
   events: Pick<EventLog, 'endFor'>;
   streams: Pick<WorkstreamStreams, 'announce' | 'hide'>;
   broadcast: Pick<Broadcast, 'publishOf'>;
+  push: Pick<Push, 'shared'>;
 }
 
 type Change = Omit<Params<'workstream.share'>, 'wsId'>;
@@ -81,13 +83,14 @@ export class Sharing {
   }
 
   async #apply({ wsId, before, now, unnamed }: Changed): Promise<void> {
-    const { workstreams, childNews, store, events, streams, broadcast } = this.#deps;
+    const { workstreams, childNews, store, events, streams, broadcast, push } = this.#deps;
     if (childNews.knows(wsId)) childNews.noteCoordinator(wsId, now);
     const data = workstreams.find(wsId, DAEMON)?.data;
     if (data) Object.assign(data, now, unnamed);
     const losing = gaining(now, before);
     events.endFor(wsId, losing);
     streams.hide(wsId, losing);
+    push.shared(wsId);
     if (!data) return;
     const winning = gaining(before, now);
     broadcast.publishOf(losing, 'workstream.closed', { wsId });

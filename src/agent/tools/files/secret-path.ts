@@ -1,6 +1,9 @@
 /** True for a path that usually holds a credential, judged by its names. Reading such a file needs approval. */
 export function isSecretPath(path: string): boolean {
-  const names = path.toLowerCase().split(/[/\\]/).filter(Boolean);
+  const names = path
+    .toLowerCase()
+    .split(/[/\\]/)
+    .filter((name) => name !== '' && name !== '.'); // `.env/.` is .env
   const file = names.at(-1) ?? '';
   return names.some((name) => FOLDERS.has(name)) || PAIRS.some((pair) => endsWith(names, pair)) || isSecretName(file);
 }

@@ -112,14 +112,14 @@ function readFolder(folder: string): Dirent[] {
 }
 
 /** The rules of the .gitignore files in the folders from `root` to above the target. */
-export function readRulesAbove(target: string, root: string): Rules[] {
+export function readRulesAbove(target: string, root: string, maxBytes?: number): Rules[] {
   const steps = relative(root, target).split(sep).filter(Boolean);
-  return steps.flatMap((_, depth) => readRules(join(root, ...steps.slice(0, depth))));
+  return steps.flatMap((_, depth) => readRules(join(root, ...steps.slice(0, depth)), maxBytes));
 }
 
-/** The rules of the .gitignore file in a folder, if there is one. */
-export function readRules(folder: string): Rules[] {
-  const text = readSmallFile(join(folder, IGNORE_FILE), MAX_RULES_BYTES)?.toString('utf8');
+/** The rules of the .gitignore file in a folder, if there is one that is not larger. */
+export function readRules(folder: string, maxBytes = MAX_RULES_BYTES): Rules[] {
+  const text = readSmallFile(join(folder, IGNORE_FILE), maxBytes)?.toString('utf8');
   return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
 }
 

@@ -24,7 +24,10 @@ type Side = { text: string | undefined } | { without: NonNullable<GitDiff['witho
 
 const MOST_BYTES = 1024 * 1024;
 
-/** The diff of one changed file. Files that nobody should see have none. */
+/**
+ * The diff of one changed file. Files that nobody should see have none. `path` is the name that git knows: as somebody
+ * asked for it, it may be spelt so that it looks harmless.
+ */
 export async function diffOf(line: StatusLine, { path, part }: AskedDiff, reader: SideReader): Promise<GitDiff> {
   const bare = { path, additions: 0, deletions: 0 };
   if (isSecretPath(path)) return { ...bare, without: 'secret' };

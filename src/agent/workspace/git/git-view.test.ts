@@ -56,6 +56,33 @@ test('git reports staged, unstaged and untracked files, and their diffs', needsG
   assert.deepEqual(await readdir(it.at('home/git')), [], 'nothing is left behind');
 });
 
+test(
+  'a file that holds secrets has no diff, however its path is spelt, and also if it is gone from the disk',
+  needsGit,
+  async () => {
+    await using it = await repository();
+    await it.file('work/.env', 'KEY=canary\n');
+    await it.git('add', '-f', '.env');
+    const secret = { path: '.env', additions: 0, deletions: 0, without: 'secret' };
+    const spellings = ['.env', '.env/.', './.env/', 'x/../.env/.', it.at('work/.env/.')];
+    for (const path of spellings) assert.deepEqual(await it.diff(path, 'staged'), secret, path);
+    await rm(it.at('work/.env'));
+    for (const path of spellings) assert.deepEqual(await it.diff(path), secret, path);
+  },
+);
+
+test('the path of a diff is relative to the working directory, wherever the daemon was started', needsGit, async () => {
+  const cwd = process.cwd();
+  await using it = await repository();
+  await it.file('work/a.txt', 'changed\n');
+  process.chdir(it.at('added'));
+  try {
+    assert.equal((await it.diff('./a.txt')).additions, 1);
+  } finally {
+    process.chdir(cwd);
+  }
+});
+
 test('no program that a repository names is run: filters, monitors, hooks, diffs, pagers', needsGit, async () => {
   await using it = await repository();
   const program = it.at('work/program.sh');
@@ -101,6 +128,14 @@ test('a working tree, objects and links elsewhere are not followed', needsGit, a
   await it.file('work/.git/objects/info/alternates', `${it.at('foreign')}\n`);
   assert.deepEqual(await it.changes(), elsewhere);
   await rm(it.at('work/.git/objects/info/alternates'));
+  const [folder = ''] = (await readdir(it.at('work/.git/objects'))).filter((name) => name.length === 2);
+  const [name = ''] = await readdir(it.at(`work/.git/objects/${folder}`));
+  const object = it.at(`work/.git/objects/${folder}/${name}`);
+  await rename(object, it.at('foreign/object'));
+  await symlink(it.at('foreign/object'), object);
+  assert.deepEqual(await it.changes(), elsewhere, 'an object that is a link');
+  await rm(object);
+  await rename(it.at('foreign/object'), object);
   await rename(it.at('work/.git'), it.at('foreign/.git'));
   await symlink(it.at('foreign/.git'), it.at('work/.git'));
   assert.deepEqual(await it.changes(), []);

@@ -48,13 +48,14 @@ export class GitView {
   }
 
   async diff(workdir: Workdir, asked: AskedDiff, signal: AbortSignal): Promise<GitDiff> {
-    const root = rootFor(asked.path, workdir);
+    const whole = resolve(workdir.folder.path, asked.path);
+    const root = rootFor(whole, workdir);
     const confinement = this.#confinement;
     const repository = await openRepository({ root, workdir, confinement });
     const program = this.#programFor(workdir);
     if (repository === undefined || repository === 'elsewhere' || program === undefined) throw missing(asked.path);
     await using open = repository;
-    const path = relative(root.path, resolve(workdir.folder.path, asked.path));
+    const path = relative(root.path, whole);
     const status = await this.#status(open, { program, only: [path], signal });
     const line = status?.lines.find((each) => each.path === path);
     if (!line) throw missing(asked.path);
@@ -67,7 +68,7 @@ export class GitView {
       },
       asked: { confinement, workdir, path: join(root.path, line.path) },
     };
-    return await diffOf(line, asked, reader);
+    return await diffOf(line, { ...asked, path: shownIn(root, line.path, workdir) }, reader);
   }
 
   async #changesIn(root: HeldFolder, workdir: Workdir, signal: AbortSignal): Promise<ChangedRepository | undefined> {
@@ -82,7 +83,7 @@ export class GitView {
     const found = await this.#status(open, { program, only: [], signal });
     if (!found) return { ...named, files: [], complete: true, without: 'failed' };
     const files = found.lines.slice(0, MOST_FILES).map(({ path: below, staged, unstaged }) => ({
-      path: root === workdir.folder ? below : join(root.path, below),
+      path: shownIn(root, below, workdir),
       ...(staged && { staged }),
       ...(unstaged && { unstaged }),
     }));
@@ -125,5 +126,10 @@ const rootsOf = ({ folder, readable }: Workdir): HeldFolder[] => [
   ...readable.filter(({ path }) => !isInside(folder.path, path)),
 ];
 
+/** As `file.changes` and `file.list` name it. */
+const shownIn = (root: HeldFolder, below: string, workdir: Workdir): string =>
+  root === workdir.folder ? below : join(root.path, below);
+
+/** The path is absolute. */
 const rootFor = (path: string, workdir: Workdir): HeldFolder =>
   rootsOf(workdir).find((root) => root !== workdir.folder && isInside(root.path, path)) ?? workdir.folder;

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { once } from '../../../timing/once.ts';
+import { onceItWorks } from '../../../timing/once.ts';
 import type { OpenRepository } from './repository.ts';
 import { type GitOutput, type GitRun, runGit } from './run-git.ts';
 
@@ -17,7 +17,7 @@ export type PrivateGit = (
  */
 export function createPrivateGit(parent: string): PrivateGit {
   /** A daemon that was killed may have left some. */
-  const swept = once(async () => {
+  const swept = onceItWorks(async () => {
     await rm(parent, { recursive: true, force: true });
     await mkdir(parent, { mode: 0o700 });
   });

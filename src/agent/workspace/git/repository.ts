@@ -81,9 +81,14 @@ async function isSelfContained(way: string): Promise<boolean> {
     list('objects/info'),
     list('.'),
   ]);
+  const loose = await Promise.all(
+    objects.flatMap(({ name }) => (/^[0-9a-f]{2}$/.test(name) ? [list(`objects/${name}`)] : [])),
+  );
   const isBorrowing = info.some(({ name }) => name === 'alternates' || name === 'http-alternates');
   const parts = top.filter(({ name }) => name === 'objects' || name === 'index');
-  return !isBorrowing && [...objects, ...packs, ...info, ...parts].every((entry) => !entry.isSymbolicLink());
+  return (
+    !isBorrowing && [...objects, ...packs, ...info, ...parts, ...loose.flat()].every((entry) => !entry.isSymbolicLink())
+  );
 }
 
 const HASH = /^[0-9a-f]{40}([0-9a-f]{24})?$/;

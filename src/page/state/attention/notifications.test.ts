@@ -72,6 +72,21 @@ test('after a login, a browser that had notifications asks for them again, as th
   }
 });
 
+test('a browser whose notifications have ended without it says so, until they are switched on again', async () => {
+  for (const [remembered, isLost] of [
+    ['push_gone', true],
+    ['push_1', false],
+    ['', false],
+  ] as const) {
+    const { notifications } = setUp({ remembered });
+    assert.equal(notifications.isLost, false, 'nothing is known yet');
+    await notifications.read();
+    assert.equal(notifications.isLost, isLost, remembered);
+    await notifications.switchOn('title');
+    assert.equal(notifications.isLost, false);
+  }
+});
+
 test('a test says why it was not accepted', async () => {
   const { notifications, answer } = setUp();
   await notifications.read();

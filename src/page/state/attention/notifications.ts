@@ -53,6 +53,16 @@ export class Notifications {
     return subscriptionId === this.#port.lasting.getItem(OWN);
   }
 
+  /**
+   * It was switched on here, and is not any more: its login was ended, it was switched off elsewhere, or the push server has
+   * forgotten the browser.
+   */
+  get isLost(): boolean {
+    const own = this.#port.lasting.getItem(OWN) ?? '';
+    const all = this.#all.value;
+    return own !== '' && all !== undefined && !all.some(({ subscriptionId }) => subscriptionId === own);
+  }
+
   read(): Promise<void> {
     const { client } = this.#port;
     return this.reading.read(

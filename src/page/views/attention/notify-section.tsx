@@ -65,6 +65,7 @@ function Browsers({ notifications }: { notifications: Notifications }) {
   return (
     <>
       <ReadingNotice of={[notifications.reading]} />
+      {notifications.isLost && <p class="problem">This browser is not notified any more. Switch it on again.</p>}
       {browserPush.permission() === 'unsupported' ? (
         <p class="soft">This browser has no notifications here. They need https, or a page of this machine.</p>
       ) : (
