@@ -191,3 +191,37 @@ test('a workstream is pinned, deleted with undo, and found again after it was cl
   await page.getByRole('heading', { name: 'rail beta', level: 1 }).waitFor();
   await hasValue(page.getByRole('searchbox', { name: 'Find in this conversation' }), 'kestrels');
 });
+
+test('filters narrow the list and what a search finds, survive a reload, and go with their chips', async (t) => {
+  const client = await daemon.client();
+  await client.call('workstream.create', { name: 'elsewhere', workdir: '/usr' });
+  const { wsId } = await client.call('workstream.create', { name: 'pond' });
+  await client.call('workstream.send', { wsId, message: 'a heron stands there' });
+  const { page } = await visit(t, daemon);
+  const field = (name: string) => page.getByRole('combobox', { name, exact: true });
+  const [elsewhere, pond] = [page.getByRole('tab', { name: 'elsewhere' }), page.getByRole('tab', { name: 'pond' })];
+  await pond.waitFor();
+  await button(page, 'Filters').press('Enter');
+  await field('Folder').selectOption('/usr');
+  await pond.waitFor({ state: 'detached' });
+  await elsewhere.waitFor();
+  await assertAccessible(page, 'the filters of the list');
+
+  await page.reload();
+  await elsewhere.waitFor();
+  assert.equal(await pond.count(), 0);
+  const search = page.getByRole('searchbox', { name: 'Search workstreams' });
+  await search.fill('heron');
+  await page.getByText('Nothing matches.').waitFor();
+  await page.getByText('0 messages found').waitFor();
+  await button(page, 'Remove the filter Folder: usr').press('Enter');
+  await page.locator('.message-hit', { hasText: 'heron' }).waitFor();
+  await page.locator('.rail-find button:focus').waitFor();
+  await search.fill('');
+
+  await button(page, 'Filters').press('Enter');
+  await field('Last used').selectOption('More than 30 days ago');
+  await pond.waitFor({ state: 'detached' });
+  await button(page, 'Remove the filters').press('Enter');
+  await pond.waitFor();
+});
