@@ -24,6 +24,8 @@ export function TabList({ app, desk, onChosen }: TabListProps) {
   const { narrowing, clear, button } = useFilters(desk);
   const sections = narrowSections(desk.workstreams.sections.value, words.value, (tab) => fits(tab, narrowing));
   const listed = sections.flatMap(({ rows }) => rows);
+  // The front one may be hidden by the search or a filter.
+  const next = listed.find(({ tab }) => tab === desk.workstreams.front.value) ?? listed[0];
   const rows = tabs.map(({ row }) => row.value);
   const { owners } = desk;
   useEffect(() => void owners.read(rows), [owners, rows.map(({ userId }) => userId).join()]);
@@ -54,6 +56,7 @@ export function TabList({ app, desk, onChosen }: TabListProps) {
                 listed={row}
                 desk={desk}
                 mayClose={mayClose}
+                isNext={row === next}
                 onChosen={onChosen}
               />
             ))}
