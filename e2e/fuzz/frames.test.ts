@@ -49,6 +49,8 @@ const NOT_OUTSIDE = {
 async function loadParts(daemon: DaemonUnderTest): Promise<void> {
   const client = await daemon.client();
   await assert.rejects(client.call('mcp.registry.search', { search: 'x' }), { code: 'UNAVAILABLE' });
+  await client.call('push.list', {});
+  await client.call('file.list', { wsId: 'main' });
   await assert.rejects(client.call('skill.discover', { query: 'x' }), { code: 'UPSTREAM_FAILED' });
 }
 

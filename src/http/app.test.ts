@@ -49,7 +49,7 @@ test('every endpoint row is served', async () => {
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';
     const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
     const headers = { authorization: 'Bearer service', 'content-type': type };
-    const target = hasBody(verb) ? path : `${path}?q=x&msg_id=x`;
+    const target = hasBody(verb) ? path : `${path}?q=x&msg_id=x&path=x`;
     const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path: target, headers, body });
     assert.deepEqual([path, status, json], [path, 409, { error: 'reached' }]);
   }

@@ -97,7 +97,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['', '/history', '/events', '/export', '/background', '/background/{command_id}/output'].map(
       (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
     ),
-    ...['models', 'route', 'quarantined-memories', 'channels'].map((path) => `GET /v1/api/${path}`),
+    ...['models', 'route', 'quarantined-memories', 'channels', 'health/history'].map((path) => `GET /v1/api/${path}`),
     ...['GET /v1/api/route/workstreams/{ws_id}/live', ...CONSENT_ROUTES.read],
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
