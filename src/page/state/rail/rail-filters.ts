@@ -124,7 +124,7 @@ export function toChoices(tabs: readonly Tab[], saved: readonly Saved[], chosen:
 }
 
 const distinct = (values: readonly (string | undefined)[]): string[] =>
-  [...new Set(values)].filter((value) => value !== undefined).toSorted();
+  [...new Set(values)].filter((value) => value !== undefined).toSorted((a, b) => a.localeCompare(b));
 
 /** From the event log, or from the list until the log is read. */
 const modelOf = (tab: Tab): string => tab.conversation.value?.modelAlias ?? tab.row.value.modelAlias;

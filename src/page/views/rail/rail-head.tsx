@@ -60,7 +60,7 @@ export function RailHead({ app, desk, words, button }: RailHeadProps) {
                 type="button"
                 class="quiet"
                 aria-label={`Remove the filter ${label}: ${shown}`}
-                title={`${label}: ${title}`}
+                title={`${label}: ${title ?? shown}`}
                 onClick={() => {
                   filters.choose(without);
                   button.current?.focus();
@@ -80,7 +80,8 @@ export function RailHead({ app, desk, words, button }: RailHeadProps) {
 interface FilterChip {
   label: string;
   words: string;
-  title: string;
+  /** Where the words are short. */
+  title?: string;
   /** The change that removes it. */
   without: Filter;
 }
@@ -88,10 +89,11 @@ interface FilterChip {
 function toChips(app: App, { owners, rail }: Desk): FilterChip[] {
   const { workdir, modelAlias, userId, used } = rail.filters.chosen.value;
   const chips: FilterChip[] = [];
-  const add = (label: string, words: string, without: Filter, title = words) =>
-    chips.push({ label, words, title, without });
-  if (workdir !== undefined)
-    add('Folder', toVisibleLine(lastPart(workdir)), { workdir: undefined }, toVisibleLine(workdir));
+  const add = (label: string, words: string, without: Filter) => chips.push({ label, words, without });
+  if (workdir !== undefined) {
+    const title = toVisibleLine(workdir);
+    chips.push({ label: 'Folder', words: lastPart(title), title, without: { workdir: undefined } });
+  }
   if (modelAlias !== undefined) add('Model', modelAlias, { modelAlias: undefined });
   if (userId !== undefined) add('Person', owners.nameOf(app.who.value, userId), { userId: undefined });
   if (used !== undefined) add('Last used', USED_WORDS[used], { used: undefined });
