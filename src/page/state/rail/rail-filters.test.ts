@@ -17,7 +17,7 @@ function tab(wsId: string, changed: Partial<WorkstreamRow>, workdir?: string) {
     ...{ client: fake.client, schedule: nothing, drafts: { find: () => '', keep: nothing } },
     ...{ isInFront: () => false, onRetitled: nothing, onWatch: nothing, onGone: nothing },
   });
-  if (workdir !== undefined) fake.deliver(wsId).onSnapshot?.(snapshot({ workstream: row, workdir }));
+  if (workdir !== undefined) fake.deliver(wsId).onSnapshot(snapshot({ workstream: row, workdir }), '');
   return tab;
 }
 

@@ -13,7 +13,7 @@ interface RailHeadProps {
   desk: Desk;
   words: Signal<string>;
   /** Shows and hides the filters. It gets the focus of buttons that disappear when they are pressed. */
-  button: RefObject<HTMLButtonElement>;
+  button: RefObject<HTMLButtonElement | null>;
 }
 
 /** The search of the list, its filters, and a chip for each filter that is on. */
