@@ -21,6 +21,8 @@ const VALUES = [
   ...[
     'workstream.update name',
     'workstream.share userId',
+    'workstream.saved userId', // the operator
+    'workstream.find userId',
     'rule.create userId', // the operator
     'rule.simulate add.userId',
     'cron.update patch.name',

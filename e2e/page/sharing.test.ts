@@ -44,6 +44,19 @@ test('an owner hides a workstream from others and shows it again, and every open
   await button(own, 'Everyone here').click();
   await shown.waitFor();
   await tab.getByText('private').waitFor({ state: 'detached' });
+
+  const choose = async (what: string) => {
+    await button(own, 'Options of garden').press('Enter');
+    await own.getByRole('menuitem', { name: what }).press('Enter');
+  };
+  await choose('Make private');
+  await tab.getByText('private').waitFor();
+  await shown.waitFor({ state: 'detached' });
+  await choose('Share with everyone here');
+  await shown.click();
+  await button(other, 'Options of garden').press('Enter');
+  await other.getByRole('menuitem', { name: 'Copy link' }).waitFor();
+  assert.equal(await other.getByRole('menuitem', { name: 'Make private' }).count(), 0, 'only its owner chooses');
 });
 
 test('a new workstream is private if its creator or the setting says so; administrators see whose it is', async (t) => {

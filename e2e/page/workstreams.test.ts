@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
@@ -190,4 +193,40 @@ test('a workstream is pinned, deleted with undo, and found again after it was cl
   await page.locator('.message-hit', { hasText: 'say the kestrels' }).first().click();
   await page.getByRole('heading', { name: 'rail beta', level: 1 }).waitFor();
   await hasValue(page.getByRole('searchbox', { name: 'Find in this conversation' }), 'kestrels');
+});
+
+test('filters narrow the list and what a search finds, survive a reload, and go with their chips', async (t) => {
+  const client = await daemon.client();
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'headgate-elsewhere-')));
+  t.after(() => rm(folder, { recursive: true }));
+  await client.call('workstream.create', { name: 'elsewhere', workdir: folder });
+  const { wsId } = await client.call('workstream.create', { name: 'pond' });
+  await client.call('workstream.send', { wsId, message: 'a heron stands there' });
+  const { page } = await visit(t, daemon);
+  const field = (name: string) => page.getByRole('combobox', { name, exact: true });
+  const [elsewhere, pond] = [page.getByRole('tab', { name: 'elsewhere' }), page.getByRole('tab', { name: 'pond' })];
+  await pond.waitFor();
+  await button(page, 'Filters').press('Enter');
+  await field('Folder').selectOption(folder);
+  await pond.waitFor({ state: 'detached' });
+  await elsewhere.waitFor();
+  await assertAccessible(page, 'the filters of the list');
+
+  await page.reload();
+  await elsewhere.waitFor();
+  assert.equal(await pond.count(), 0);
+  const search = page.getByRole('searchbox', { name: 'Search workstreams' });
+  await search.fill('heron');
+  await page.getByText('Nothing matches.').waitFor();
+  await page.getByText('0 messages found').waitFor();
+  await button(page, `Remove the filter Folder: ${path.basename(folder)}`).press('Enter');
+  await page.locator('.message-hit', { hasText: 'heron' }).waitFor();
+  await page.locator('.rail-find button:focus').waitFor();
+  await search.fill('');
+
+  await button(page, 'Filters').press('Enter');
+  await field('Last used').selectOption('More than 30 days ago');
+  await pond.waitFor({ state: 'detached' });
+  await button(page, 'Remove the filters').press('Enter');
+  await pond.waitFor();
 });

@@ -190,7 +190,7 @@ const configNouns = ({ store, auth, configFile, clock }: NounDeps, affected: Aff
 
 /** Workstreams with everything that callers do in them. */
 const workstreamNoun = (
-  { store, server, workdirs, projectCommands, live }: NounDeps,
+  { store, models, server, workdirs, projectCommands, live }: NounDeps,
   { records, talks, turns, recover }: Conversations,
   health: Health,
 ) => ({
@@ -220,6 +220,7 @@ const workstreamNoun = (
     live,
     titles: talks.titles,
     store,
+    models,
     health,
     nodeId: server.nodeId,
   }),

@@ -100,6 +100,20 @@ export const FoundMessage = z
   .meta({ id: 'FoundMessage' });
 export type FoundMessage = z.infer<typeof FoundMessage>;
 
+/** Which workstreams a list or a search looks at; all of them without these. */
+const NARROWING = {
+  /** Only those that work in exactly this folder. */
+  workdir: optionalText(4_096),
+  /** Only those with this model. */
+  modelAlias: optionalText(256),
+  /** Only those of this owner: a user, or empty for the operator. */
+  userId: z.string().max(128).optional(),
+  /** Only those whose `updatedMs` is this or later. */
+  updatedSinceMs: Count.optional(),
+  /** Only those whose `updatedMs` is before this. */
+  updatedBeforeMs: Count.optional(),
+};
+
 /** Which workstreams there are, and what they do. */
 export const listingContracts = {
   'workstream.list': contract({
@@ -121,8 +135,7 @@ export const listingContracts = {
           beforeWsId: optionalText(128),
           /** Words, each of which has to be in the name or the title. */
           search: optionalText(256),
-          /** Only those that work in exactly this folder. */
-          workdir: optionalText(4_096),
+          ...NARROWING,
         })
         .meta({ id: 'WorkstreamSavedParams' }),
     result: () =>
@@ -139,6 +152,7 @@ export const listingContracts = {
           /** Words, each of which has to be in the message, or begin one of its words. */
           query: z.string().min(1).max(256),
           limit: z.int().min(1).max(50).optional(),
+          ...NARROWING,
         })
         .meta({ id: 'WorkstreamFindParams' }),
     result: () =>

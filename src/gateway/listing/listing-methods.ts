@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { listingContracts } from '../../../protocol/methods/conversation/listing.ts';
+import type { Models } from '../../agent/providers/model.ts';
 import type { Handlers } from '../call.ts';
 import type { Health } from '../health.ts';
 import { createMessageSearch } from '../recall/message-search.ts';
@@ -15,6 +16,7 @@ export interface ListingDeps {
   workstreams: Pick<Workstreams, 'list'>;
   saved: SavedWorkstreams;
   store: Store;
+  models: Pick<Models, 'current'>;
   health: Pick<Health, 'summary'>;
   nodeId: string;
 }
@@ -24,10 +26,11 @@ export const listingMethods = ({
   workstreams,
   saved,
   store,
+  models,
   health,
   nodeId,
 }: ListingDeps): Handlers<keyof typeof listingContracts> => {
-  const search = createMessageSearch({ store });
+  const search = createMessageSearch({ store, models });
   return {
     'workstream.list': (_, call) => ({ workstreams: workstreams.list(viewerOf(call)).map(({ data }) => data.toRow()) }),
     'workstream.saved': async (params, call) => ({ workstreams: await saved.list(params, viewerOf(call)), nodeId }),

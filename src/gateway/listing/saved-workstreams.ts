@@ -12,16 +12,15 @@ import { readUsage, shareOf } from '../usage/last-usage.ts';
 import { stateAfter } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { givenName } from './given-name.ts';
+import { type Narrowing, narrowedTo } from './narrowing.ts';
 
-interface SavedPage {
+interface SavedPage extends Narrowing {
   limit?: number | undefined;
   /** Where the previous page ended: its last `updatedMs`, and for equal times its last `wsId`. */
   before?: number | undefined;
   beforeWsId?: string | undefined;
   /** Words that must all occur in the name or the title. */
   search?: string | undefined;
-  /** Only those in this folder. */
-  workdir?: string | undefined;
 }
 
 export interface SavedWorkstreams {
@@ -44,16 +43,16 @@ const SEARCHED_AT_ONCE = 1_000;
 
 /** Stored conversations that have messages that count, after the last /clear or /new. */
 export const createSavedWorkstreams = (deps: SavedDeps): SavedWorkstreams => ({
-  async list({ limit = LIMIT, before, beforeWsId = '', search = '', workdir }, viewer) {
+  async list({ limit = LIMIT, before, beforeWsId = '', search = '', ...narrowing }, viewer) {
     const words = search.split(/\s+/).filter((part) => part !== '');
     const start = before === undefined ? undefined : { updated_ms: before, ws_id: beforeWsId };
-    const all = deps.store.db
+    const shown = deps.store.db
       .selectFrom('workstreams')
       .selectAll()
       .where(sql<boolean>`message_count - cut_count > context_after_seq`)
       .where('loaded', '!=', DELETED)
-      .where(perceivedBy(viewer));
-    const shown = workdir === undefined ? all : all.where('workdir', '=', workdir);
+      .where(perceivedBy(viewer))
+      .where(narrowedTo(narrowing, deps.models.current()));
     const rows =
       words.length === 0
         ? await newest(shown.where(olderThan(start)), limit)

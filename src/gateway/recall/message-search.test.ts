@@ -45,3 +45,34 @@ test('nobody finds a private conversation of somebody else', async () => {
   assert.deepEqual(await foundBy(ADA), ['canary own', 'canary shared']);
   assert.deepEqual(await foundBy(BOB), ['canary others', 'canary shared']);
 });
+
+test('searches of messages and of saved workstreams look at a folder, a model, an owner and a time, if they are told to', async () => {
+  await using gateway = await gatewayWithMemories();
+  const add = async (name: string, params: { workdir?: string; model?: string }, as: CallAs) => {
+    await gateway.clock.advance(1_000);
+    const { wsId } = await gateway.call('workstream.create', { name, ...params }, { ...as, scope: 'approve' });
+    const to = gateway.parts.workstreams.find(wsId, DAEMON) ?? assert.fail('no workstream');
+    await gateway.say(`kestrel ${name}`, { to });
+  };
+  await add('notes', { workdir: '/srv/notes' }, ADA);
+  await add('large', { model: 'other' }, ADA);
+  await add('common', {}, {});
+  const [from, to] = [1_002_000, 1_003_000];
+  for (const [narrowing, names] of [
+    [{}, ['common', 'large', 'notes']],
+    [{ workdir: '/srv/notes' }, ['notes']],
+    [{ modelAlias: 'other' }, ['large']],
+    [{ modelAlias: 'puppet' }, ['common', 'notes']],
+    [{ userId: 'user_ada' }, ['large', 'notes']],
+    [{ userId: '' }, ['common']],
+    [{ updatedSinceMs: from }, ['common', 'large']],
+    [{ updatedBeforeMs: to }, ['large', 'notes']],
+    [{ updatedSinceMs: from, updatedBeforeMs: to, userId: '' }, []],
+  ] as const) {
+    const { messages } = await gateway.call('workstream.find', { query: 'kestrel', ...narrowing });
+    const { workstreams } = await gateway.call('workstream.saved', narrowing);
+    const searched = await gateway.call('workstream.saved', { search: 'kestrel', ...narrowing });
+    const found = [messages, workstreams, searched.workstreams].map((rows) => rows.map(({ name }) => name).toSorted());
+    assert.deepEqual(found, [names, names, names], JSON.stringify(narrowing));
+  }
+});

@@ -135,20 +135,24 @@ test('the page is outdated when the daemon returns with another version', async 
   assert.equal(app.isOutdated.value, true);
 });
 
-test('a draft survives the end of a login but not a logout', async () => {
+test('a draft and the filters of the list survive the end of a login but not a logout', async () => {
   const { app, status, stored, browser } = openApp();
   await app.start();
   status({ kind: 'open', hello });
   await settled();
-  const tab = () => (app.phase.value.kind === 'desk' ? app.phase.value.desk.workstreams.front.value : undefined);
+  const desk = () => (app.phase.value.kind === 'desk' ? app.phase.value.desk : undefined);
+  const tab = () => desk()?.workstreams.front.value;
   const first = tab();
   assert.ok(first);
   first.draft.value = 'half a thought';
+  desk()?.rail.filters.choose({ workdir: '/work' });
   status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
   await app.logIn({ code: 'good' });
   status({ kind: 'open', hello });
   await settled();
   assert.equal(tab()?.draft.value, 'half a thought');
+  assert.deepEqual(desk()?.rail.filters.chosen.value, { workdir: '/work' });
   await app.logOut();
-  assert.deepEqual([stored.get('headgate.drafts'), browser.authenticated], ['[]', false]);
+  const kept = ['headgate.drafts', 'headgate.filters'].map((key) => stored.get(key));
+  assert.deepEqual([...kept, browser.authenticated], ['[]', '{}', false]);
 });

@@ -14,7 +14,6 @@ import type { ChipActions } from './chips.ts';
 import { Arrival } from './consents/arrival.ts';
 import { createDesk } from './create-desk.ts';
 import type { CronJobs } from './cron/cron-jobs.ts';
-import { Drafts } from './drafts.ts';
 import type { Files } from './files.ts';
 import type { Inbox } from './inbox/inbox.ts';
 import {
@@ -28,6 +27,7 @@ import {
 } from './login.ts';
 import type { ModelChoices } from './model-choices.ts';
 import type { Nodes } from './nodes/nodes.ts';
+import { Kept } from './rail/kept.ts';
 import type { RailParts } from './rail/rail-parts.ts';
 import type { PageClient } from './reading/reading.ts';
 import { tabState } from './tab.ts';
@@ -62,7 +62,7 @@ export type Phase =
 /** The state of the whole page: login, connection and health of the daemon. */
 export class App {
   readonly #browser: Browser;
-  readonly #drafts: Drafts;
+  readonly #kept: Kept;
   readonly theme: ThemeChoice;
   readonly now: () => number;
   readonly timeZone: string;
@@ -106,7 +106,7 @@ export class App {
 
   constructor(browser: Browser) {
     this.#browser = browser;
-    this.#drafts = new Drafts(browser.memory);
+    this.#kept = new Kept(browser.memory);
     this.theme = browser.theme;
     this.now = browser.now;
     this.timeZone = browser.timeZone;
@@ -150,7 +150,7 @@ export class App {
 
   async logOut(): Promise<void> {
     await this.#browser.login.logout();
-    this.#drafts.clear();
+    this.#kept.clear();
     this.#leave(undefined);
   }
 
@@ -184,7 +184,7 @@ export class App {
     this.auth.value = auth;
     if (auth.authEnabled && !auth.authenticated) return this.#leave(problem);
     if (this.#lastUserId !== undefined && this.#lastUserId !== auth.userId) {
-      this.#drafts.clear(); // they are of somebody else, and so is the open connection
+      this.#kept.clear(); // it is of somebody else, and so is the open connection
       this.#leave(undefined);
     }
     this.#lastUserId = auth.userId;
@@ -205,7 +205,7 @@ export class App {
       computed(() => this.connection.value.kind === 'open'),
     );
     const { rights, who } = this;
-    const desk = createDesk({ browser: this.#browser, drafts: this.#drafts, client, confirmation, rights, who });
+    const desk = createDesk({ browser: this.#browser, kept: this.#kept, client, confirmation, rights, who });
     desk.workstreams.shown.value = this.arrival.place;
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {

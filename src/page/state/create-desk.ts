@@ -8,10 +8,10 @@ import { createActions } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { createChips } from './chips.ts';
 import { CronJobs } from './cron/cron-jobs.ts';
-import type { Drafts } from './drafts.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { createModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
+import type { Kept } from './rail/kept.ts';
 import { Pins } from './rail/pins.ts';
 import { Removals } from './rail/removals.ts';
 import type { PageClient } from './reading/reading.ts';
@@ -19,7 +19,7 @@ import { Workstreams } from './workstreams.ts';
 
 interface Port {
   browser: Browser;
-  drafts: Drafts;
+  kept: Kept;
   client: PageClient;
   confirmation: Confirmation;
   rights: HeldRights;
@@ -27,14 +27,15 @@ interface Port {
 }
 
 /** The parts of a logged-in page. Only the inbox listens from the beginning; the others read when they are told to. */
-export function createDesk({ browser, drafts, client, confirmation, rights, who }: Port) {
+export function createDesk({ browser, kept, client, confirmation, rights, who }: Port) {
   const { schedule, isVisible, memory, lasting, newKey, files, now } = browser;
+  const { drafts, filters } = kept;
   const pins = new Pins(lasting);
   const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts, pins });
   return {
     client,
     workstreams,
-    rail: { pins, removals: new Removals({ client, workstreams, timers: systemTimers }) },
+    rail: { pins, filters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
     actions: createActions({ client, workstreams, newKey, files }),
     inbox: new Inbox({ client, now, mayDecide: () => rights.decide.peek() }),
     jobs: new CronJobs({ client, newKey }),

@@ -40,9 +40,13 @@ test('each page continues after the last row, until a page is not full', async (
   await list.more();
   assert.deepEqual([list.listing.value?.rows.length, list.listing.value?.hasMore], [52, false], 'none twice');
   await list.more();
+  await list.search('', { userId: '' });
+  await list.more();
   assert.deepEqual(calls, [
     ['workstream.saved', { limit: 50 }],
     ['workstream.saved', { limit: 50, before: 7, beforeWsId: 'w49' }],
+    ['workstream.saved', { limit: 50, userId: '' }],
+    ['workstream.saved', { limit: 50, userId: '', before: 7, beforeWsId: 'w49' }],
   ]);
 });
 

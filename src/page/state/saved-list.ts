@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Result } from '../../../protocol/index.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Narrowing } from './rail/rail-filters.ts';
 import { type Reader, Reading } from './reading/reading.ts';
 
 export type SavedRow = Result<'workstream.saved'>['workstreams'][number];
@@ -18,6 +19,7 @@ export class SavedList {
   readonly reading: Reading;
   readonly #listing: Signal<Listing | undefined> = signal(undefined);
   #search = '';
+  #narrowing: Narrowing = {};
 
   constructor(client: Reader) {
     this.#client = client;
@@ -29,8 +31,9 @@ export class SavedList {
     return this.#listing;
   }
 
-  search(text: string): Promise<void> {
+  search(text: string, narrowing: Narrowing = {}): Promise<void> {
     this.#search = text;
+    this.#narrowing = narrowing;
     return this.#read([]);
   }
 
@@ -67,6 +70,7 @@ export class SavedList {
     const last = before.at(-1);
     const params = {
       limit: PAGE,
+      ...this.#narrowing,
       ...(this.#search.trim() !== '' && { search: this.#search.trim() }),
       ...(last && { before: last.updatedMs, beforeWsId: last.wsId }),
     };

@@ -24,15 +24,16 @@ interface TabButtonProps {
   desk: Desk;
   /** The only tab cannot be closed. */
   mayClose: boolean;
+  /** Whether Tab leads to it: to one of the list, from which the arrow keys go on. */
+  isNext: boolean;
   onChosen(): void;
 }
 
 /** One workstream in the list: its state, its name (double click or F2 renames), its close button (or Delete). */
-export function TabButton({ app, listed, desk, mayClose, onChosen }: TabButtonProps) {
+export function TabButton({ app, listed, desk, mayClose, isNext, onChosen }: TabButtonProps) {
   const { tab, depth } = listed;
   const renaming = useSignal(false);
-  const isNext = desk.workstreams.front.value === tab;
-  const isFront = isNext && desk.workstreams.shown.value === 'conversation';
+  const isFront = desk.workstreams.front.value === tab && desk.workstreams.shown.value === 'conversation';
   const state = tabState(tab);
   const name = tabName(tab);
   const owner = desk.owners.otherThan(app.who.value, tab.row.value);

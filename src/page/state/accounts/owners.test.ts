@@ -22,6 +22,10 @@ test('names of owners are read once each; those of nobody any more are deleted u
     [owners.otherThan(ada, row('u2')), owners.otherThan(ada, row('gone')), owners.otherThan(ada, row('u1'))],
     ['Grace\\u202e', 'a deleted user', undefined],
   );
+  assert.deepEqual(
+    ['u1', 'u2', '', 'unread'].map((userId) => owners.nameOf(ada, userId)),
+    ['Me', 'Grace\\u202e', 'the operator', 'unread'],
+  );
   assert.deepEqual([owners.otherThan(ada, row('')), owners.otherThan(operator, row(''))], ['the operator', undefined]);
   assert.deepEqual(
     [ada, operator].map((who) => [row('u1'), row('u2'), row('')].map((of) => owners.onlyWords(who, of))),

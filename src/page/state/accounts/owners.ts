@@ -53,6 +53,11 @@ export class Owners {
     return row.userId === OPERATOR.userId ? OPERATOR.displayName : this.#names.value.get(row.userId);
   }
 
+  /** Whose it is: `Me`, or a name once it is known. */
+  nameOf(who: Who | undefined, userId: string): string {
+    return isOwn(who, { userId }) ? 'Me' : (this.otherThan(who, { userId }) ?? toVisibleLine(userId));
+  }
+
   /** Who did something: `you`, the name of a user once it is known, or what acted where no user did. */
   actorWords(who: Who | undefined, actor: string): string {
     if (actor === who?.userId) return 'you';

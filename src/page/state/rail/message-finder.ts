@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { FoundMessage } from '../../../../protocol/methods/conversation/listing.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { Narrowing } from './rail-filters.ts';
 
 interface Found {
   words: string;
@@ -30,22 +31,22 @@ export class MessageFinder {
     return this.#found;
   }
 
-  async find(text: string): Promise<void> {
+  async find(text: string, narrowing: Narrowing = {}): Promise<void> {
     this.#searches += 1;
     const search = this.#searches;
     const words = text.trim();
     if (words === '') this.#found.value = undefined;
     for (let repeats = 0; words !== '' && repeats < MOST_REPEATS; repeats += 1) {
-      const answer = await this.#ask(words);
+      const answer = await this.#ask(words, narrowing);
       if (search !== this.#searches) return;
       this.#found.value = answer;
       if (!answer.isIncomplete) return;
     }
   }
 
-  async #ask(words: string): Promise<Found & { isIncomplete?: boolean }> {
+  async #ask(words: string, narrowing: Narrowing): Promise<Found & { isIncomplete?: boolean }> {
     try {
-      const { messages, isIncomplete } = await this.#client.call('workstream.find', { query: words });
+      const { messages, isIncomplete } = await this.#client.call('workstream.find', { query: words, ...narrowing });
       const shown = messages.map((hit) => ({ ...hit, excerpt: hit.excerpt.replaceAll(EMPHASIS, '') }));
       return isIncomplete ? { words, messages: shown, isIncomplete } : { words, messages: shown };
     } catch (error) {

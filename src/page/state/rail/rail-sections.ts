@@ -1,6 +1,6 @@
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { ListedTab } from '../coordinators/arranged-tabs.ts';
-import { tabName, tabState } from '../tab.ts';
+import { type Tab, tabName, tabState } from '../tab.ts';
 
 export const SECTION_WORDS = {
   pinned: 'Pinned',
@@ -31,11 +31,15 @@ export function toSections(listed: readonly ListedTab[], pins: ReadonlySet<strin
   });
 }
 
-/** Only the workstreams with all the words in their name or title. */
-export function narrowSections(sections: readonly Section[], text: string): readonly Section[] {
+/** Only the workstreams with all the words in their name or title that fit the filters. */
+export function narrowSections(
+  sections: readonly Section[],
+  text: string,
+  isShown: (tab: Tab) => boolean,
+): readonly Section[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return sections;
   const isHit = ({ tab }: ListedTab) => {
+    if (!isShown(tab)) return false;
     const name = `${tabName(tab)} ${tab.row.value.title ?? ''}`.toLowerCase();
     return words.every((word) => name.includes(word));
   };

@@ -47,14 +47,19 @@ test('the list has sections, and the workstreams of a coordinator stay below it'
       ['open', 'idle', 'failed'],
     ],
   );
-  const narrowed = narrowSections(toSections(listed, new Set()), ' I  D');
-  assert.deepEqual(
-    narrowed.map(({ name, rows }) => [name, ...rows.map((row) => row.tab.wsId)]),
-    [
-      ['running', 'coordinator', 'child'],
-      ['open', 'idle', 'failed'],
-    ],
-  );
+  const narrowed = (text: string, hidden?: string) =>
+    narrowSections(toSections(listed, new Set()), text, ({ wsId }) => wsId !== hidden).map(({ name, rows }) => [
+      name,
+      ...rows.map((row) => row.tab.wsId),
+    ]);
+  assert.deepEqual(narrowed(' I  D'), [
+    ['running', 'coordinator', 'child'],
+    ['open', 'idle', 'failed'],
+  ]);
+  assert.deepEqual(narrowed('', 'asks'), [
+    ['running', 'works', 'coordinator', 'child'],
+    ['open', 'idle', 'favourite', 'failed'],
+  ]);
 });
 
 test('pins survive a reload, and a damaged or forbidden storage has none', () => {
@@ -97,6 +102,9 @@ test('messages are found, the last search counts, and an incomplete index is ask
   first.resolve({ messages: [], isIncomplete: false });
   await slow;
   assert.deepEqual([finder.found.value, client.calls.length], [{ words: 'old', messages: [hit] }, 3]);
+  client.answer('workstream.find', () => ({ messages: [], isIncomplete: false }));
+  await finder.find('old', { modelAlias: 'large' });
+  assert.deepEqual(client.calls.at(-1), ['workstream.find', { query: 'old', modelAlias: 'large' }]);
   await finder.find('  ');
   assert.equal(finder.found.value, undefined);
 });

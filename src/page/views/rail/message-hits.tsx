@@ -5,10 +5,12 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Desk } from '../../state/app.ts';
 import { toAge } from '../../state/rail/age.ts';
 import { MessageFinder, wordsToMark } from '../../state/rail/message-finder.ts';
+import type { Narrowing } from '../../state/rail/rail-filters.ts';
 
 interface MessageHitsProps {
   desk: Desk;
   words: string;
+  narrowing: Narrowing;
   onChosen(): void;
 }
 
@@ -16,10 +18,10 @@ interface MessageHitsProps {
 const PAUSE_MS = 250;
 
 /** The messages of all conversations that have the words. Each opens its conversation there, with the words marked. */
-export function MessageHits({ desk, words, onChosen }: MessageHitsProps) {
+export function MessageHits({ desk, words, narrowing, onChosen }: MessageHitsProps) {
   const finder = useMemo(() => new MessageFinder(desk.client), [desk]);
   const [problem, setProblem] = useState<string>();
-  useEffect(() => systemTimers.after(PAUSE_MS, () => void finder.find(words)), [finder, words]);
+  useEffect(() => systemTimers.after(PAUSE_MS, () => void finder.find(words, narrowing)), [finder, words, narrowing]);
   const found = finder.found.value;
   const open = (hit: FoundMessage) =>
     desk.workstreams

@@ -1,4 +1,5 @@
 import { useId, useRef, useState } from 'preact/hooks';
+import { mayShare } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { exportAddress } from '../../state/files.ts';
 import { toFragment } from '../../state/finding/message-link.ts';
@@ -88,6 +89,7 @@ export function RowMenu({ app, desk, tab, mayClose, isNext, rename, close }: Row
             >
               Export to import elsewhere
             </a>
+            <ShareEntry app={app} desk={desk} tab={tab} act={act} />
             {mayClose && <Entry words="Close; stays saved" keys="Del" run={act(close)} />}
             {mayClose && app.rights.deleteConversations.value && (
               <Entry words="Delete" run={act(() => desk.rail.removals.remove(tab))} />
@@ -99,8 +101,34 @@ export function RowMenu({ app, desk, tab, mayClose, isNext, rename, close }: Row
   );
 }
 
-const Entry = ({ words, keys, run }: { words: string; keys?: string; run(): void }) => (
-  <button type="button" role="menuitem" class="quiet" onClick={run}>
+interface ShareEntryProps extends Pick<RowMenuProps, 'app' | 'desk' | 'tab'> {
+  act(run: () => void): () => void;
+}
+
+/** The other one of the two choices that the menu next to the name has. */
+function ShareEntry({ app, desk, tab, act }: ShareEntryProps) {
+  const row = tab.row.value;
+  const who = app.who.value;
+  if (!mayShare(who, row, app.auth.value.hasUsers)) return null;
+  const isPrivate = row.visibility === 'private';
+  return (
+    <Entry
+      words={isPrivate ? 'Share with everyone here' : 'Make private'}
+      title={isPrivate ? undefined : `${desk.owners.onlyWords(who, row)} see it then`}
+      run={act(() => void desk.actions.share(tab, isPrivate ? 'shared' : 'private'))}
+    />
+  );
+}
+
+interface EntryProps {
+  words: string;
+  keys?: string;
+  title?: string | undefined;
+  run(): void;
+}
+
+const Entry = ({ words, keys, title, run }: EntryProps) => (
+  <button type="button" role="menuitem" class="quiet" title={title} onClick={run}>
     {words}
     {keys !== undefined && <kbd>{keys}</kbd>}
   </button>
@@ -110,7 +138,7 @@ const copyLink = ({ wsId }: Tab): Promise<void> =>
   navigator.clipboard.writeText(`${location.origin}${location.pathname}#${toFragment({ wsId })}`);
 
 /** Room that the menu needs below its button. */
-const HEIGHT_PX = 320;
+const HEIGHT_PX = 360;
 
 /** Below its button, or above it near the end of the screen. */
 function place(menu: HTMLElement | null, button: HTMLElement | null): void {
