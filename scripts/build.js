@@ -26,6 +26,7 @@ const PARTS = {
       'scripts/bundle-plugins.js',
       'scripts/late-schemas.js',
       'scripts/lazy-shapes.js',
+      'scripts/less-zod.js',
       'scripts/licenses.js',
       'scripts/precompress.js',
       'package-lock.json',

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { lateSchemas } from './late-schemas.js';
 import { lazyShapes } from './lazy-shapes.js';
+import { lessZod } from './less-zod.js';
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {
@@ -131,6 +132,7 @@ const noSchemaCompiler = {
 export const PLUGINS = [
   lazyShapes,
   lateSchemas,
+  lessZod,
   noSchemaCompiler,
   noUnusedPackages,
   noBodyParser,
