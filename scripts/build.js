@@ -28,6 +28,7 @@ const PARTS = {
       'scripts/lazy-shapes.js',
       'scripts/less-zod.js',
       'scripts/licenses.js',
+      'scripts/newest-schema.js',
       'scripts/precompress.js',
       'package-lock.json',
       'tsconfig.json',

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { lateSchemas } from './late-schemas.js';
 import { lazyShapes } from './lazy-shapes.js';
 import { lessZod } from './less-zod.js';
+import { newestSchema } from './newest-schema.js';
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {
@@ -133,6 +134,7 @@ export const PLUGINS = [
   lazyShapes,
   lateSchemas,
   lessZod,
+  newestSchema,
   noSchemaCompiler,
   noUnusedPackages,
   noBodyParser,
