@@ -3,6 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { lateSchemas } from './late-schemas.js';
 import { lazyShapes } from './lazy-shapes.js';
+import { lessZod } from './less-zod.js';
+import { newestSchema } from './newest-schema.js';
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {
@@ -131,6 +133,8 @@ const noSchemaCompiler = {
 export const PLUGINS = [
   lazyShapes,
   lateSchemas,
+  lessZod,
+  newestSchema,
   noSchemaCompiler,
   noUnusedPackages,
   noBodyParser,

@@ -2,6 +2,7 @@ import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { subAgents } from './agents/sub-agent-schema.ts';
 import { backgroundCommands } from './background/background-schema.ts';
+import { newestSchema } from './built/newest-schema.ts';
 import { channels, sentFiles } from './channels/channel-schema.ts';
 import { pushes } from './channels/push-schema.ts';
 import { consents } from './consents/consent-schema.ts';
@@ -112,13 +113,21 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 51, statements: pushes },
 ];
 
+interface MigrateOptions {
+  path: string;
+  log: Log;
+  migrations?: readonly Migration[];
+  /** What makes the result of all migrations in an empty file. */
+  atOnce?: readonly string[] | undefined;
+}
+
 /**
  * Brings a file to the newest schema, after copying an older one to `<path>.bak-v<N>`. Throws without changes when the
  * file was written by a newer Headgate.
  */
 export function migrate(
   connection: Connection,
-  { path, log, migrations = MIGRATIONS }: { path: string; log: Log; migrations?: readonly Migration[] },
+  { path, log, migrations = MIGRATIONS, atOnce = newestSchema }: MigrateOptions,
 ): void {
   const found = schemaVersionOf(connection);
   const newest = migrations.at(-1)?.version ?? 0;
@@ -130,7 +139,7 @@ export function migrate(
   }
   if (found === newest) return;
   if (found === 0) {
-    create(connection, migrations);
+    create(connection, { migrations, atOnce });
   } else {
     backUp(connection, { path, found, log });
     for (const migration of migrations) if (migration.version > found) apply(connection, migration);
@@ -150,9 +159,13 @@ function backUp(connection: Connection, { path, found, log }: { path: string; fo
   log.info({ copy }, 'a copy of the database was kept before migrating it');
 }
 
-/** Runs all steps of an empty file in one transaction, because each commit waits for the disk. */
-function create(connection: Connection, migrations: readonly Migration[]): void {
-  const statements = migrations.flatMap((migration) => migration.statements);
+/** Makes all of a new file in one transaction, because each commit waits for the disk. */
+function create(
+  connection: Connection,
+  { migrations, atOnce }: Required<Pick<MigrateOptions, 'migrations' | 'atOnce'>>,
+): void {
+  const isEmpty = connection.all('select 1 from sqlite_schema limit 1').length === 0;
+  const statements = (isEmpty ? atOnce : undefined) ?? migrations.flatMap((migration) => migration.statements);
   apply(connection, { version: migrations.at(-1)?.version ?? 0, statements });
 }
 
