@@ -128,7 +128,7 @@ test('the package contains the licences of all bundled code, and the page those 
   );
 });
 
-test('the installed package takes at most 27 MB, including dependencies', async () => {
+test('the installed package takes at most 28 MB, including dependencies', async () => {
   await bundleUpToDate();
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const [{ files }]: [{ files: { path: string; size: number }[] }] = JSON.parse(stdout);
@@ -146,7 +146,7 @@ test('the installed package takes at most 27 MB, including dependencies', async 
   );
   const { stdout: zod } = await run('du', ['-sb', 'node_modules/zod'], { cwd: ROOT });
   const bytes = unpacked + Number.parseInt(zod, 10);
-  assert.ok(bytes <= 27_000_000, `${bytes} bytes`);
+  assert.ok(bytes <= 28_000_000, `${bytes} bytes`);
   const licenses = files.filter(({ path: file }) => /licenses\.txt$/i.test(file));
   assert.equal(licenses.length, 3);
 });
