@@ -50,7 +50,8 @@ async function loadParts(daemon: DaemonUnderTest): Promise<void> {
   const client = await daemon.client();
   await assert.rejects(client.call('mcp.registry.search', { search: 'x' }), { code: 'UNAVAILABLE' });
   await client.call('push.list', {});
-  await client.call('file.list', { wsId: 'main' });
+  const { wsId } = await client.call('workstream.create', {});
+  await client.call('file.list', { wsId });
   await assert.rejects(client.call('skill.discover', { query: 'x' }), { code: 'UPSTREAM_FAILED' });
 }
 

@@ -214,13 +214,13 @@ test('no other field of the protocol names a working directory', () => {
   // Rules hold in a folder, but nothing runs there because of them. Folders of tool servers are checked in the same way.
   const placed = ['mcp.create', 'mcp.update', 'rule.create', 'rule.simulate'];
   const servers = ['admin/mcp-servers', 'admin/mcp-servers/{server_id}'];
-  const finding = ['workstream.saved']; // only those that are there already
   const creating = ['cluster/workstreams/new', 'route/workstreams/new', 'workstreams/import', 'workstreams/new'];
   assert.deepEqual(methods.sort(), [
     ...placed,
     'workstream.create',
+    'workstream.find',
     'workstream.import',
-    ...finding,
+    'workstream.saved', // like find, it only finds those that are there already
     'workstream.update',
   ]);
   assert.deepEqual(
