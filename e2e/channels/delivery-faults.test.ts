@@ -4,7 +4,7 @@ import { readRows } from '../support/channels/stored-rows.ts';
 import type { Fault } from '../support/channels/telegram/scripted-faults.ts';
 import { TELEGRAM_PACE } from '../support/channels/telegram/send-limits.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { type AttackStage, elapse, openAttackStage, PEOPLE, untilHandled, untilSent } from './attacks/attack-stage.ts';
+import { type AttackStage, elapse, openAttackStage, PEOPLE, untilDelivered, untilHandled, untilSent } from './attacks/attack-stage.ts';
 
 const NOTICE = '⚠ Something that I sent you earlier may not have arrived. Ask me for it if you miss it.';
 
@@ -202,6 +202,7 @@ test('a notice of something lost comes as a message of its own, never with the b
   stage.telegram.faults.add('sendMessage', { kind: 'reset' });
   ada.says('plant it again');
   await stage.telegram.call('sendMessage', 5);
+  await untilDelivered(stage);
   const { approvals } = await client.call('approval.list', {});
   await client.call('approval.resolve', { approvalId: approvals[0]?.approvalId ?? '', approved: true });
   await ada.chat.untilTrue(({ texts }) => texts.length === 5);

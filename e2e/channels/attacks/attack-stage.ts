@@ -132,6 +132,11 @@ export async function untilRead(stage: Pick<AttackStage, 'telegram' | 'daemon'>)
 /** The same, and everything was sent that can be sent now. */
 export async function untilSent(stage: Pick<AttackStage, 'telegram' | 'daemon'>): Promise<void> {
   await untilHandled(stage);
+  await untilDelivered(stage);
+}
+
+/** What was accepted for sending has been sent, or given up; runs may be open. */
+export async function untilDelivered(stage: Pick<AttackStage, 'daemon'>): Promise<void> {
   await until(stage, ({ outbox }) => outbox.every(({ status }) => status !== 'pending'));
 }
 
