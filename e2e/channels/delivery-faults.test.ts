@@ -4,7 +4,15 @@ import { readRows } from '../support/channels/stored-rows.ts';
 import type { Fault } from '../support/channels/telegram/scripted-faults.ts';
 import { TELEGRAM_PACE } from '../support/channels/telegram/send-limits.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { type AttackStage, elapse, openAttackStage, PEOPLE, untilDelivered, untilHandled, untilSent } from './attacks/attack-stage.ts';
+import {
+  type AttackStage,
+  elapse,
+  openAttackStage,
+  PEOPLE,
+  untilDelivered,
+  untilHandled,
+  untilSent,
+} from './attacks/attack-stage.ts';
 
 const NOTICE = '⚠ Something that I sent you earlier may not have arrived. Ask me for it if you miss it.';
 
