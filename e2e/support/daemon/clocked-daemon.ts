@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { type Clock, systemClock } from '../../../src/clock.ts';
 import { loadAssets } from '../../../src/daemon/assets.ts';
 import { startDaemon } from '../../../src/daemon/compose.ts';
 import { parseConfig } from '../../../src/daemon/config/config.ts';
@@ -17,6 +18,14 @@ const ROOT = new URL('../../../', import.meta.url);
 const NOON_MS = Date.UTC(2030, 0, 1, 12);
 /** A daemon whose clock stands still waits for ever where another one would give up. */
 const END_MS = 60_000;
+/** Longer than the daemon waits between two looks at ended processes, and shorter than all its other waits. */
+const SHORT_MS = 100;
+
+/** Processes end in real time, so short waits for them pass by themselves. */
+const passing = (clock: Clock): Clock => ({
+  ...clock,
+  sleep: (ms, signal) => (ms <= SHORT_MS ? systemClock : clock).sleep(ms, signal),
+});
 
 export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
 
@@ -54,7 +63,7 @@ export async function startClockedDaemon(
       environment: { HEADGATE_SKIP_TITLES: '1', HEADGATE_SKIP_JUDGE_MODEL: '1', ...environment },
       version: await readVersion(ROOT),
       assets: loadAssets(ROOT),
-      ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock, ids: randomIds },
+      ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock: passing(clock), ids: randomIds },
     });
   let daemon = await start();
   const token = (await findOperatorToken(home)) ?? '';
