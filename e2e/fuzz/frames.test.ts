@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type Inspector, openInspector } from '../soak/inspector.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import type { Known } from './arbitrary-of-schema.ts';
-import { FRAMES_PER_SAMPLE, hostileFrames } from './hostile-frames.ts';
+import { everyMethod, FRAMES_PER_SAMPLE, hostileFrames } from './hostile-frames.ts';
 import { sendFrames } from './send-frames.ts';
 
 /** A sample; `npm run fuzz` sends 200 000. */
@@ -13,6 +13,8 @@ const FRAMES = Number(process.env.FUZZ_FRAMES ?? 20_000);
 const FRAMES_PER_CONNECTION = 2_500;
 /** Yields, so that frames are generated while others are answered. */
 const LANES = 2;
+/** How often every method is called before the first measurement. */
+const ROUNDS_BEFORE = 3;
 const MIB = 1024 * 1024;
 /**
  * The growth of live memory after a full collection, from the first quarter to the end: 32 bytes per frame, plus what does
@@ -62,8 +64,12 @@ test(`${FRAMES} generated frames, valid and mutilated, do no harm`, async (t) =>
   await using daemon = await startDaemon({ config: { server: { inbound }, ...NOT_OUTSIDE }, env });
   await loadParts(daemon);
   using inspector = await openInspector(daemon.output().stderr);
-  const frames = hostileFrames(await knownIds(daemon));
+  const known = await knownIds(daemon);
+  const frames = hostileFrames(known);
   const problems: string[] = [];
+  // Schemas and parts are made when they are first needed.
+  for (const writes of fc.sample(everyMethod(known), { numRuns: ROUNDS_BEFORE, seed }))
+    problems.push(...(await sendFrames(daemon, writes)));
   let made = 0;
   const lane = async (until: number) => {
     while (made < until) {

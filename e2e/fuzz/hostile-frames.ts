@@ -16,9 +16,7 @@ export const FRAMES_PER_SAMPLE = 4;
 
 /** A valid request, one with a wrong value, one with an extra property, and a mutilated text or no request at all. */
 export function hostileFrames(known: Known): fc.Arbitrary<Write[]> {
-  const requests = Object.entries<Contract>(CONTRACTS).map(([name, { params }]) =>
-    arbitraryOf(params(), known).map((value): Request => ({ method: name as MethodName, params: value })),
-  );
+  const requests = requestsOf(known);
   const noRequest = fc.oneof(fc.json({ maxDepth: 3 }), fc.string({ unit: 'binary' }), deep);
   return fc
     .record({
@@ -36,6 +34,15 @@ export function hostileFrames(known: Known): fc.Arbitrary<Write[]> {
       other === null ? torn(request, tears) : asIs(other),
     ]);
 }
+
+/** A valid request of every method. */
+export const everyMethod = (known: Known): fc.Arbitrary<Write[]> =>
+  fc.tuple(...requestsOf(known)).map((requests) => requests.map(asItShouldBe));
+
+const requestsOf = (known: Known): fc.Arbitrary<Request>[] =>
+  Object.entries<Contract>(CONTRACTS).map(([name, { params }]) =>
+    arbitraryOf(params(), known).map((value): Request => ({ method: name as MethodName, params: value })),
+  );
 
 interface Request {
   method: MethodName;
