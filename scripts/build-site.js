@@ -28,7 +28,6 @@ const COPIED = {
   '/static/swagger-ui.css': path.join(SWAGGER, 'swagger-ui.css'),
   '/static/app.webmanifest': path.join(ROOT, 'src/page/app/app.webmanifest'),
   '/static/icon.svg': path.join(ROOT, 'src/page/app/icon.svg'),
-  '/shared/base.css': path.join(ROOT, 'src/page/styles/tokens.css'),
 };
 
 /**
@@ -43,6 +42,7 @@ export async function buildSite(html, outDir) {
     '/static/style.css': textOf(html, 'style'),
     '/static/swagger-ui-licenses.txt': await swaggerLicenses(),
     '/static/sw.js': await serviceWorker(),
+    '/shared/base.css': await baseStyles(),
   };
   for (const [served, source] of Object.entries(COPIED)) texts[served] = await readFile(source);
   const rows = await Promise.all(Object.entries(texts).map(([served, text]) => write(folder, served, text)));
@@ -56,6 +56,12 @@ async function write(folder, served, text) {
   const etag = `W/"${createHash('sha1').update(text).digest('base64url')}"`;
   const bytes = { identity: Buffer.byteLength(text), gzip: coded.length };
   return [served, { file, contentType: TYPES[path.extname(served) || '.html'], etag, bytes }];
+}
+
+/** The design, and what holds for every element. */
+async function baseStyles() {
+  const read = (name) => readFile(path.join(ROOT, 'src/page/styles', name), 'utf8');
+  return `${await read('tokens.css')}\n${await read('base.css')}`;
 }
 
 /** One small script without imports. */

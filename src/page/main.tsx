@@ -4,18 +4,20 @@ import { systemTimers } from '../../protocol/client/timers.ts';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { LoginKeeper } from './state/accounts/login-keeper.ts';
 import { App } from './state/app.ts';
+import { Appearance } from './state/appearance.ts';
 import { createFiles } from './state/files.ts';
 import { createLogin } from './state/login.ts';
-import { ThemeChoice } from './state/theme.ts';
 import { Page } from './views/page.tsx';
 import { installParts } from './views/parts/browser-parts.ts';
 import { followVisibleHeight } from './views/visible-height.ts';
 
 installParts();
-const theme = new ThemeChoice({
+const contrast = window.matchMedia('(prefers-contrast: more)');
+const appearance = new Appearance({
   memory: localStorage,
-  apply(choice) {
-    document.documentElement.dataset.theme = choice;
+  asksForContrast: () => contrast.matches,
+  apply(aspect, value) {
+    document.documentElement.dataset[aspect] = value;
   },
 });
 
@@ -36,7 +38,7 @@ const app = new App({
   isVisible: () => document.visibilityState === 'visible',
   memory: sessionStorage,
   lasting: localStorage,
-  theme,
+  appearance,
   newKey: () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
   now,
@@ -68,7 +70,8 @@ if (root) render(<Page app={app} />, root);
 window.addEventListener('hashchange', () => {
   if (location.hash.startsWith('#login=')) void app.start();
 });
-window.addEventListener('storage', () => theme.follow());
+window.addEventListener('storage', () => appearance.follow());
+contrast.addEventListener('change', () => appearance.follow());
 document.addEventListener('visibilitychange', onReturn);
 window.addEventListener('online', onReturn);
 for (const kind of ['keydown', 'pointerdown']) {

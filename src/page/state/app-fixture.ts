@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
 import type { HelloOk } from '../../../protocol/connect.ts';
 import { App } from './app.ts';
+import { Appearance } from './appearance.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
 import { createFakeClient } from './fake-client.ts';
 import { LoginError, NOT_LOGGED_IN } from './login.ts';
-import { ThemeChoice } from './theme.ts';
 
 export const hello: HelloOk = {
   type: 'hello-ok',
@@ -76,7 +76,7 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
       setItem: (key, value) => void stored.set(key, value),
     },
     lasting: { getItem: () => null, setItem: () => undefined },
-    theme: new ThemeChoice({ memory: { getItem: () => null, setItem: () => undefined }, apply: () => undefined }),
+    appearance: plainAppearance(),
     newKey: () => 'key',
     now: () => 0,
     timeZone: 'UTC',
@@ -90,6 +90,13 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
   };
   return { ...fake, app, browser, stored, logins, statuses, changes, status, phase };
 }
+
+const plainAppearance = () =>
+  new Appearance({
+    memory: { getItem: () => null, setItem: () => undefined },
+    asksForContrast: () => false,
+    apply: () => undefined,
+  });
 
 const partOf = <K extends string>(address: Record<K, string>, part: K) => ({
   read: () => address[part],

@@ -8,6 +8,7 @@ import { createHeldRights, type HeldRights } from './accounts/held-rights.ts';
 import type { Owners } from './accounts/owners.ts';
 import type { Who } from './accounts/who.ts';
 import type { Actions } from './actions.ts';
+import type { Appearance } from './appearance.ts';
 import { toBanners } from './banners.ts';
 import type { Browser } from './browser.ts';
 import type { ChipActions } from './chips.ts';
@@ -31,7 +32,6 @@ import { Kept } from './rail/kept.ts';
 import type { RailParts } from './rail/rail-parts.ts';
 import type { PageClient } from './reading/reading.ts';
 import { tabState } from './tab.ts';
-import type { ThemeChoice } from './theme.ts';
 import type { Workstreams } from './workstreams.ts';
 
 /** The parts of a logged-in page. */
@@ -63,7 +63,7 @@ export type Phase =
 export class App {
   readonly #browser: Browser;
   readonly #kept: Kept;
-  readonly theme: ThemeChoice;
+  readonly appearance: Appearance;
   readonly now: () => number;
   readonly timeZone: string;
   readonly arrival: Arrival;
@@ -107,7 +107,7 @@ export class App {
   constructor(browser: Browser) {
     this.#browser = browser;
     this.#kept = new Kept(browser.memory);
-    this.theme = browser.theme;
+    this.appearance = browser.appearance;
     this.now = browser.now;
     this.timeZone = browser.timeZone;
     this.arrival = new Arrival(browser);

@@ -1,7 +1,7 @@
 import type { GatewayClient, GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
+import type { Appearance } from './appearance.ts';
 import type { Files } from './files.ts';
 import type { Login } from './login.ts';
-import type { ThemeChoice } from './theme.ts';
 
 /** The browser features that the page uses; tests pass their own. */
 export interface Browser {
@@ -14,7 +14,7 @@ export interface Browser {
   memory: Pick<Storage, 'getItem' | 'setItem'>;
   /** Storage of this browser. */
   lasting: Pick<Storage, 'getItem' | 'setItem'>;
-  theme: ThemeChoice;
+  appearance: Appearance;
   newKey(): string;
   /** Milliseconds since 1970. */
   now(): number;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
-import type { Theme } from '../state/theme.ts';
+import type { Theme } from '../state/appearance.ts';
 import type { Panel } from '../state/workstreams.ts';
 import { Icon, type IconName } from './icons.tsx';
 import type { Overlay } from './overlay.ts';
@@ -112,7 +112,7 @@ function RailFoot({ app, onShortcuts }: { app: App; onShortcuts(): void }) {
   const { kind } = app.connection.value;
   const word = kind === 'open' ? 'Connected' : kind === 'connecting' ? 'Connecting…' : 'Disconnected';
   const version = app.health.value?.version;
-  const theme = THEMES[app.theme.current.value];
+  const theme = THEMES[app.appearance.theme.current.value];
   return (
     <div class="rail-foot">
       <span
@@ -136,7 +136,7 @@ function RailFoot({ app, onShortcuts }: { app: App; onShortcuts(): void }) {
         class="quiet icon-only"
         aria-label={theme.label}
         title={theme.label}
-        onClick={() => app.theme.next()}
+        onClick={() => app.appearance.theme.next()}
       >
         <Icon name={theme.icon} />
       </button>

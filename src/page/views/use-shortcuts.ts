@@ -64,7 +64,7 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       question: () => goToQuestion(),
       approve: () => press('approve'),
       deny: () => press('deny'),
-      theme: () => app.theme.next(),
+      theme: () => app.appearance.theme.next(),
       help: show('shortcuts'),
     };
     const stepBack = () => {

@@ -4,6 +4,7 @@ import type { App, Desk } from '../../state/app.ts';
 import { toDistance } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
+import { AppearancePart } from '../appearance/appearance-part.tsx';
 import { OwnLogins } from './own-logins.tsx';
 import { TokenList } from './token-list.tsx';
 
@@ -23,6 +24,7 @@ export function OwnAccount({ app, desk }: { app: App; desk: Desk }) {
           </button>
         )}
       </section>
+      <AppearancePart app={app} />
       {isUser(who) && <OwnLogins app={app} desk={desk} who={who} />}
       <TokenList app={app} desk={desk} />
     </div>
