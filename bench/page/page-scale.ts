@@ -24,22 +24,21 @@ export async function measurePage(
   return usePage(programs, conversations, async ({ page, daemon, model }) => {
     const watch = await watchPage(page);
     await page.goto(daemon.loginLink());
-    await show(page, 'short', 4);
+    await show(page, 'short', 'Answer 1');
     await watch.look();
     await slowDown(page, slowdown);
     model.when('stream please', flowing(longAnswer()));
-    model.when('print please', callTools({ name: 'bash', arguments: { command: PRINT } }), say('It is printed.'));
+    model.when('print please', callTools({ name: 'bash', arguments: { command: PRINT } }), say(PRINT_END));
     const steps: Record<keyof PageScale, () => Promise<void>> = {
-      opening: () => show(page, 'long', MESSAGES),
+      opening: () => show(page, 'long', lastOf(MESSAGES)),
       scrollingUp: () => scrollThrough(page, -700),
       scrollingDown: () => scrollThrough(page, 2_500),
       searching: () => search(page),
-      streaming: () => streamInto(page),
-      output: () => printInto(page),
+      streaming: () => ask(page, 'stream please', STREAM_END),
+      output: () => ask(page, 'print please', PRINT_END),
       async switching() {
-        await show(page, 'huge', MORE_MESSAGES);
-        await page.getByRole('tab', { name: 'long' }).click();
-        await page.locator('.answer', { hasText: 'It is printed.' }).waitFor();
+        await show(page, 'huge', lastOf(MORE_MESSAGES));
+        await show(page, 'long', PRINT_END);
       },
     };
     const scale: Partial<PageScale> = {};
@@ -51,10 +50,19 @@ export async function measurePage(
   });
 }
 
-async function show(page: Page, name: string, messages: number): Promise<void> {
-  await page.getByRole('tab', { name }).click();
-  await page.getByRole('heading', { name: `Answer ${messages / 4}`, exact: true }).waitFor();
+/** Looks for elements by simple selectors, and rarely: a search of the page for a text would cost more than its own work. */
+async function show(page: Page, name: string, last: string): Promise<void> {
+  await page.locator('[role=tab]', { hasText: name }).click();
+  await untilLast(page, last);
 }
+
+/** Waits until the last answer in the document contains a text. */
+const untilLast = (page: Page, text: string) =>
+  page.waitForFunction(
+    (wanted) => [...document.querySelectorAll('.answer')].at(-1)?.textContent?.includes(wanted),
+    text,
+    { timeout: 240_000, polling: 250 },
+  );
 
 /** Finds a word that most answers contain, and goes to the match before the last. */
 async function search(page: Page): Promise<void> {
@@ -67,30 +75,16 @@ async function search(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-/** Polls rarely and for simple selectors, because searching the page for a text would cost more than the answer. */
-async function streamInto(page: Page): Promise<void> {
-  await sendMessage(page, 'stream please');
-  await untilIdle(page);
+async function ask(page: Page, message: string, end: string): Promise<void> {
+  await page.locator('#message').fill(message);
+  await page.locator('#message').press('Enter');
+  await untilLast(page, end);
 }
 
-async function printInto(page: Page): Promise<void> {
-  await sendMessage(page, 'print please');
-  await untilIdle(page);
-  await page.locator('.answer', { hasText: 'It is printed.' }).waitFor();
-}
+const lastOf = (messages: number) => `Answer ${messages / 4}`;
 
-async function sendMessage(page: Page, message: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Message' }).fill(message);
-  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-  const isBusy = () => document.querySelector('.state-word.idle') === null;
-  await page.waitForFunction(isBusy, undefined, WAIT);
-}
-
-const untilIdle = (page: Page) =>
-  page.waitForFunction(() => document.querySelector('.state-word.idle') !== null, undefined, WAIT);
-
-const WAIT = { timeout: 240_000, polling: 500 };
-
+const STREAM_END = 'the very end';
+const PRINT_END = 'It is printed.';
 const PRINT = `seq -f 'line %g of the output of a command that prints a lot' ${OUTPUT_LINES}`;
 
 /** Steps of a fast model that streams some words at a time. */
@@ -113,5 +107,5 @@ function longAnswer(): string {
     ].join('\n\n');
   let text = '';
   for (let n = 1; text.length < 200_000; n += 1) text += `${part(n)}\n\n`;
-  return `${text}the very end\n`;
+  return `${text}${STREAM_END}\n`;
 }

@@ -4,6 +4,7 @@ import { createHighlighter, type Pieces } from '../../state/text/highlight.ts';
 import type { Language } from '../../state/text/languages.ts';
 import { CHUNK_ROWS, hasLongLine, toChunks } from '../../state/text/text-chunks.ts';
 import { whenIdle } from './idle.ts';
+import { useStepwise } from './stepwise.ts';
 
 interface CodeTextProps {
   text: string;
@@ -11,13 +12,17 @@ interface CodeTextProps {
   growing: boolean;
 }
 
+/** Chunks drawn per frame. */
+const STEP_CHUNKS = 10;
+
 /** Lines of code, plain at first and highlighted when the browser is idle. Growing text stays plain. */
 export function CodeText({ text, language, growing }: CodeTextProps) {
   const chunks = useMemo(() => toChunks(text), [text]);
+  const count = useStepwise(chunks.length, STEP_CHUNKS);
   const lines = useHighlighted(text, growing ? undefined : language);
   return (
     <code class="code-text">
-      {chunks.map((chunk, index) => (
+      {chunks.slice(0, count).map((chunk, index) => (
         <Chunk key={index} text={chunk} lines={lines?.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS)} />
       ))}
     </code>
