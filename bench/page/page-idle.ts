@@ -9,8 +9,6 @@ export interface PageIdle {
   idle: number;
   /** While a run waits for its model, with everything that moves then. */
   running: number;
-  /** The same in a window that is minimized. */
-  hidden: number;
 }
 
 const SECONDS = 10;
@@ -27,11 +25,7 @@ export async function measureIdle(programs: Pick<Programs, 'product' | 'seeds'>)
     await page.locator('#message').press('Enter');
     await page.locator('.waiting').waitFor();
     const running = await costOf(session);
-    const target = await page.context().newCDPSession(page);
-    const { windowId } = await target.send('Browser.getWindowForTarget');
-    await target.send('Browser.setWindowBounds', { windowId, bounds: { windowState: 'minimized' } });
-    const hidden = await costOf(session);
-    return { idle, running, hidden };
+    return { idle, running };
   });
 }
 
