@@ -8,7 +8,7 @@ import { cronRows } from './rows/cron.ts';
 import { fanOutRows } from './rows/fan-out.ts';
 import { floodRow } from './rows/flood.ts';
 import { handshakeRow } from './rows/handshakes.ts';
-import { pageRow } from './rows/page.ts';
+import { pageRows } from './rows/page.ts';
 import { postRow, sendRow } from './rows/posts.ts';
 import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
@@ -40,6 +40,6 @@ export const ROWS: readonly Row[] = [
   appendChecksumRow,
   ...writtenRows,
   snapshotRow,
-  pageRow,
+  ...pageRows,
   terminalRow,
 ];

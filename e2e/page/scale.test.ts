@@ -11,12 +11,15 @@ import { storeLongConversation } from '../support/model/long-conversation.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
-const MESSAGES = 5_000;
+const MESSAGES = 2_000;
+/** Of the longest conversation; the others show the same with fewer. */
+const MOST_MESSAGES = 10_000;
 const MAX_BLOCKS = 200;
 
 const folder = await mkdtemp(path.join(tmpdir(), 'headgate-scale-'));
 const home = path.join(folder, 'home');
 await storeLongConversation(home, 'long', MESSAGES);
+await storeLongConversation(home, 'huge', MOST_MESSAGES);
 const model = await startScriptedModel();
 const daemon = await startDaemon({ home, model: model.url });
 after(async () => {
@@ -25,8 +28,8 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function open(page: Page): Promise<void> {
-  await page.getByRole('tab', { name: 'long' }).click();
+async function open(page: Page, name = 'long'): Promise<void> {
+  await page.getByRole('tab', { name }).click();
   await page.locator('.answer').last().waitFor();
 }
 
@@ -34,15 +37,16 @@ async function open(page: Page): Promise<void> {
 const topOf = (page: Page, text: string) =>
   page.getByRole('heading', { name: text, exact: true }).evaluate((element) => element.getBoundingClientRect().top);
 
-test('a conversation of 5 000 messages can be scrolled to its start and back, with only a few of them in the document', async (t) => {
+test('a conversation of 10 000 messages opens at its end and can be scrolled to its start and back, with few of them in the document', async (t) => {
   const { page } = await visit(t, daemon);
   const watch = await watchPage(page);
   await page.reload();
-  await open(page);
+  await open(page, 'huge');
+  await page.getByRole('heading', { name: `Answer ${MOST_MESSAGES / 4}`, exact: true }).waitFor();
   await scrollThrough(page, -5_000);
   await page.locator('.block.user', { hasText: 'question 1:' }).waitFor();
-  await scrollThrough(page, 12_000);
-  await page.getByRole('heading', { name: `Answer ${MESSAGES / 4}`, exact: true }).waitFor();
+  await scrollThrough(page, 30_000);
+  await page.getByRole('heading', { name: `Answer ${MOST_MESSAGES / 4}`, exact: true }).waitFor();
   const { blocks, ...times } = await watch.look();
   t.diagnostic(`at most ${blocks} blocks; ${JSON.stringify(times)}`);
   assert.ok(blocks <= MAX_BLOCKS, `${blocks} blocks were in the document`);
@@ -94,7 +98,7 @@ const scrollTo = (page: Page, top: number) =>
 test('the visible text does not move while older messages load or an answer streams in at the end', async (t) => {
   const { page } = await visit(t, daemon);
   await open(page);
-  const heading = 'Answer 1240';
+  const heading = 'Answer 490';
   await page.evaluate(async (name) => {
     const view = document.querySelector('.transcript');
     const find = () => [...document.querySelectorAll('h2')].find(({ textContent }) => textContent === name);

@@ -167,6 +167,11 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     await follower.ask('events.subscribe', { wsId });
     assert.deepEqual(await follower.ask('events.unsubscribe', { wsId }), { ok: true, removed: true });
   },
+  async 'events.view'() {
+    const [follower, wsId] = [await open(), await newSession()];
+    assert.deepEqual(await follower.ask('events.view', { wsId }), { userIds: [''] });
+    await follower.event('workstream.viewers');
+  },
   'workstream.list': () => nothing('workstream.list'),
   'workstream.saved': () => call('workstream.saved', { limit: 3 }),
   'workstream.dashboard': () => nothing('workstream.dashboard'),

@@ -7,6 +7,7 @@ import { DECIDING } from '../methods/accounts/permissions.ts';
 import { AgentEvent } from '../methods/agent.ts';
 import { Approval } from '../methods/approval.ts';
 import { ChatEvent } from '../methods/chat.ts';
+import { ViewerIds } from '../methods/events.ts';
 import { HealthSummary } from '../methods/health.ts';
 import {
   LENDING,
@@ -92,6 +93,12 @@ export const GATEWAY_EVENTS = {
     dropIfSlow: false,
     summary: 'The messages that wait in a workstream: always the full list.',
     payload: z.strictObject({ wsId: NonEmpty, messages: z.array(QueuedMessage) }).meta({ id: 'QueueChanged' }),
+  }),
+  'workstream.viewers': row({
+    ...ofWorkstream,
+    dropIfSlow: false,
+    summary: 'Somebody began or stopped seeing a workstream (`events.view`): always the full list.',
+    payload: z.strictObject({ wsId: NonEmpty, userIds: ViewerIds }).meta({ id: 'WorkstreamViewers' }),
   }),
   'node.pair.requested': row({
     ...broadcast,

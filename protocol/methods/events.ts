@@ -3,6 +3,9 @@ import { contract } from '../contract.ts';
 import { optionalText } from '../frames.ts';
 import { WorkstreamSnapshot } from './workstream.ts';
 
+/** The users who see a workstream now, each once, in the order in which they came; empty text: the operator. */
+export const ViewerIds = z.array(z.string());
+
 /** Methods to follow the event log of a workstream over this connection. */
 export const eventsContracts = {
   'events.subscribe': contract({
@@ -28,5 +31,17 @@ export const eventsContracts = {
     scope: 'read',
     params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'EventsUnsubscribeParams' }),
     result: () => z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'EventsUnsubscribeResult' }),
+  }),
+  'events.view': contract({
+    summary: 'Say which workstream a person sees over this connection, or none; the answer lists who sees it now.',
+    scope: 'read',
+    params: () =>
+      z
+        .strictObject({
+          /** Absent: none. It replaces the workstream of the last call. */
+          wsId: z.string().optional(),
+        })
+        .meta({ id: 'EventsViewParams' }),
+    result: () => z.strictObject({ userIds: ViewerIds }).meta({ id: 'EventsViewResult' }),
   }),
 };

@@ -42,6 +42,7 @@ import type { ChannelNouns } from './nouns/channel-nouns.ts';
 import { partNouns } from './nouns/part-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
+import { createViewers } from './presence/viewers.ts';
 import type { Templates } from './templates/templates.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
@@ -152,7 +153,9 @@ export function joinNouns(
       run: (signal) => cron.run(signal),
     },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
-    events: { methods: eventsMethods({ workstreams, snapshots, events }) },
+    events: {
+      methods: eventsMethods({ workstreams, snapshots, events, viewers: createViewers({ workstreams, broadcast }) }),
+    },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },

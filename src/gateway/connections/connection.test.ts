@@ -46,6 +46,7 @@ test('features list what this client may use, without connect', async () => {
   ]);
   assert.deepEqual(features.events, [
     ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed', 'queue.changed'],
+    'workstream.viewers',
     ...['node.event', 'presence', 'tick', 'health', 'heartbeat', 'cron', 'voicewake.changed', 'shutdown'],
   ]);
 });

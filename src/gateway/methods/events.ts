@@ -5,6 +5,7 @@ import type { Call, Handlers, Subscriptions } from '../call.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
+import type { Viewers } from '../presence/viewers.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
@@ -12,6 +13,7 @@ interface EventsMethodDeps {
   workstreams: Workstreams;
   snapshots: Snapshots;
   events: EventLog;
+  viewers: Viewers;
 }
 
 export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eventsContracts> => ({
@@ -31,6 +33,13 @@ export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eve
     return { cursor: at, recovered: false, ...(resumed?.reason && { reason: resumed.reason }), snapshot };
   },
   'events.unsubscribe': ({ wsId }, call) => ({ ok: true, removed: subscriptionsOf(call).remove(wsId) }),
+  'events.view': async ({ wsId }, call) => {
+    const connection = subscriptionsOf(call);
+    const viewer = viewerOf(call);
+    if (wsId !== undefined) await deps.workstreams.get(wsId, viewer);
+    deps.viewers.view(connection, { wsId, viewer, signal: call.signal });
+    return { userIds: wsId === undefined ? [] : deps.viewers.of(wsId) };
+  },
 });
 
 function subscriptionsOf({ subscriptions }: Call): Subscriptions {

@@ -53,6 +53,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'sessions.resolve': ({ wsId, alias, label }) => [{ key: wsId }, { key: alias }, { sessionId: wsId }, { label }],
   'events.subscribe': ({ wsId }) => [{ wsId }, { wsId, after: 'x:1' }],
   'events.unsubscribe': ({ wsId }) => [{ wsId }],
+  'events.view': ({ wsId }) => [{ wsId }],
   'workstream.get': ({ wsId }) => [{ wsId }],
   'cluster.live': ({ wsId }) => [{ wsId }],
   'workstream.history': ({ wsId }) => [{ wsId }, { wsId, before: 2 }],

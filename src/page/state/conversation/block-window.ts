@@ -9,7 +9,7 @@ export interface Span {
 /** Maximum number of blocks in the document. A block is one message, or a call with its result. */
 export const MAX_BLOCKS = 100;
 /** Characters drawn in one step; more would cause a noticeable delay. */
-const STEP_CHARS = 6_000;
+export const STEP_CHARS = 6_000;
 /** Cost of an empty block, in characters. */
 const BLOCK_CHARS = 1_000;
 

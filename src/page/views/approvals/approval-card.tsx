@@ -10,6 +10,7 @@ import { resultOf } from '../../state/conversation/tool-blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { Icon } from '../icons.tsx';
+import { Decider } from './decider.tsx';
 import { QuestionBody } from './question-body.tsx';
 
 interface ApprovalCardProps {
@@ -70,6 +71,8 @@ const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
 };
 
 interface OutcomeProps {
+  app: App;
+  desk: Desk;
   question: ApprovalBlock['question'];
   /** What was asked about. */
   names: readonly string[];
@@ -77,7 +80,7 @@ interface OutcomeProps {
 }
 
 /** A decided question, as one line. */
-export function ApprovalOutcome({ question, names, decision }: OutcomeProps) {
+export function ApprovalOutcome({ app, desk, question, names, decision }: OutcomeProps) {
   const result = resultOf(decision);
   const feedback = result === 'withdrawn' ? '' : decision.feedback;
   return (
@@ -85,6 +88,7 @@ export function ApprovalOutcome({ question, names, decision }: OutcomeProps) {
       <Icon name={decision.approved ? 'check' : 'cross'} />
       <span>
         {[decisionWord(question, decision), ...(names.length > 0 ? [names.join(', ')] : [])].join(': ')}
+        <Decider app={app} desk={desk} by={decision.by} />
         {feedback !== '' && <q>{feedback}</q>}
       </span>
     </p>

@@ -43,10 +43,20 @@ export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, ta
       case 'note':
         return <Note block={block} />;
       case 'decision':
-        return <ApprovalOutcome {...block} />;
+        return (
+          <ApprovalOutcome
+            app={app}
+            desk={desk}
+            question={block.question}
+            names={block.names}
+            decision={block.decision}
+          />
+        );
       case 'approval':
         return block.decision ? (
           <ApprovalOutcome
+            app={app}
+            desk={desk}
             question={block.question}
             names={decidedNames(block, block.decision)}
             decision={block.decision}

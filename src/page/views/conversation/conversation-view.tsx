@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
@@ -40,9 +41,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       />
       <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
       <TodoPanel conversation={conversation} />
-      <p class="hidden-text" role="status">
-        {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
-      </p>
+      <RunStatus key={tab.wsId} state={conversation.state} />
       <SpeechRegion blocks={conversation.blocks} />
       <AgentTree app={app} desk={desk} tab={tab} agents={conversation.agents} isBusy={isBusy(conversation.state)} />
       {tab.row.value.kind === 'coordinator' && (
@@ -63,6 +62,18 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       )}
       {app.rights.write.value && <FilesPlace app={app} desk={desk} tab={tab} overlay={overlay} />}
     </section>
+  );
+}
+
+/** Announces what a run does, and its end, which no sentence of the answer tells. The note of an error announces itself. */
+function RunStatus({ state }: Pick<Conversation, 'state'>) {
+  const hasRun = useRef(false);
+  hasRun.current ||= isBusy(state);
+  const end = hasRun.current && state === 'idle' ? 'the agent has finished' : '';
+  return (
+    <p class="hidden-text" role="status">
+      {isBusy(state) ? STATE_WORDS[state] : end}
+    </p>
   );
 }
 

@@ -3,6 +3,7 @@ import {
   charsOfBlock,
   MAX_BLOCKS,
   type Span,
+  STEP_CHARS,
   spanAt,
   stepTowards,
   toTops,
@@ -119,7 +120,17 @@ interface Place extends Span {
 
 const toPlace = (blocks: readonly Block[], span: Span): Place => ({ ...span, key: blocks[span.first]?.key });
 
-const tailOf = ({ length }: readonly Block[]): Span => ({ first: Math.max(0, length - FIRST_BLOCKS), last: length });
+/** The last blocks: as few as are long, so that the first frame comes soon. */
+function tailOf(blocks: readonly Block[]): Span {
+  const { length } = blocks;
+  let first = length;
+  let chars = 0;
+  while (first > 0 && length - first < FIRST_BLOCKS && chars < STEP_CHARS) {
+    first -= 1;
+    chars += charsOfBlock(blocks[first]);
+  }
+  return { first, last: length };
+}
 const spanAround = ({ length }: readonly Block[], index: number): Span => ({
   first: Math.max(0, index - 1),
   last: Math.min(length, index + FIRST_BLOCKS),

@@ -2,13 +2,18 @@ import { useMemo, useRef } from 'preact/hooks';
 import { type AnsiColour, type AnsiLine, type AnsiStyle, parseAnsi } from '../../state/text/ansi.ts';
 import { showHidden } from '../../state/text/hidden-characters.ts';
 import { foldLine, toChunks } from '../../state/text/text-chunks.ts';
+import { useStepwise } from './stepwise.ts';
+
+/** Chunks drawn per frame. */
+const STEP_CHUNKS = 6;
 
 /** Program output in its colours. While it grows, only its end is parsed and drawn again. */
 export function AnsiText({ text }: { text: string }) {
   const chunks = useChunks(text);
+  const count = useStepwise(chunks.length, STEP_CHUNKS);
   return (
     <code class="ansi code-text">
-      {chunks.map((chunk, index) => (
+      {chunks.slice(0, count).map((chunk, index) => (
         <Chunk key={index} lines={chunk.lines} />
       ))}
     </code>

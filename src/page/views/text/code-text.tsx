@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { showHidden } from '../../state/text/hidden-characters.ts';
-import { createHighlighter, type Pieces } from '../../state/text/highlight.ts';
+import { createHighlighter, type Piece, type Pieces } from '../../state/text/highlight.ts';
 import type { Language } from '../../state/text/languages.ts';
 import { CHUNK_ROWS, hasLongLine, toChunks } from '../../state/text/text-chunks.ts';
 import { whenIdle } from './idle.ts';
+import { useStepwise } from './stepwise.ts';
 
 interface CodeTextProps {
   text: string;
@@ -11,13 +12,17 @@ interface CodeTextProps {
   growing: boolean;
 }
 
+/** Chunks drawn per frame. */
+const STEP_CHUNKS = 10;
+
 /** Lines of code, plain at first and highlighted when the browser is idle. Growing text stays plain. */
 export function CodeText({ text, language, growing }: CodeTextProps) {
   const chunks = useMemo(() => toChunks(text), [text]);
+  const count = useStepwise(chunks.length, STEP_CHUNKS);
   const lines = useHighlighted(text, growing ? undefined : language);
   return (
     <code class="code-text">
-      {chunks.map((chunk, index) => (
+      {chunks.slice(0, count).map((chunk, index) => (
         <Chunk key={index} text={chunk} lines={lines?.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS)} />
       ))}
     </code>
@@ -26,23 +31,26 @@ export function CodeText({ text, language, growing }: CodeTextProps) {
 
 const Chunk = ({ text, lines }: { text: string; lines: readonly Pieces[] | undefined }) =>
   useMemo(
-    () => (
-      <span class="chunk">
-        {lines ? lines.map((pieces, row) => <Row key={row} pieces={pieces} />) : `${showHidden(text)}\n`}
-      </span>
-    ),
+    () => <span class="chunk">{lines ? joinLines(lines).map(toSpan) : `${showHidden(text)}\n`}</span>,
     [text, lines === undefined],
   );
 
-const Row = ({ pieces }: { pieces: Pieces }) => (
-  <>
-    {pieces.map(toSpan)}
-    {'\n'}
-  </>
-);
+/** The pieces of some lines with their line ends. Neighbours without a colour are one piece: fewer nodes are drawn. */
+function joinLines(lines: readonly Pieces[]): Pieces {
+  const joined: Piece[] = [];
+  for (const piece of lines.flatMap((line) => [...line, LINE_END])) {
+    const last = joined.at(-1);
+    const isOne = last && last.className === undefined && piece.className === undefined;
+    if (isOne) joined[joined.length - 1] = { text: last.text + piece.text, className: undefined };
+    else joined.push(piece);
+  }
+  return joined;
+}
+
+const LINE_END: Piece = { text: '\n', className: undefined };
 
 /** A highlighted piece. Text without a colour needs no element. */
-const toSpan = ({ text, className }: { text: string; className: string | undefined }, index: number) =>
+const toSpan = ({ text, className }: Piece, index: number) =>
   className === undefined ? (
     showHidden(text)
   ) : (

@@ -118,12 +118,11 @@ const KeptBlock = ({ token, growing }: { token: Token; growing: boolean }) =>
   useMemo(() => <MarkdownBlock token={token} growing={growing} />, [token.type, token.raw, growing]);
 
 const Inlines = ({ tokens }: { tokens: readonly Token[] }) => (
-  <>
-    {tokens.map((token, index) => (
-      <KeptInline key={index} token={token} />
-    ))}
-  </>
+  <>{tokens.map((token, index) => (isPlain(token) ? toText(token.text) : <KeptInline key={index} token={token} />))}</>
 );
+
+/** Most of an answer is plain text, and each component costs time when it is drawn and removed. */
+const isPlain = (token: Token): token is Tokens.Text => token.type === 'text' && !('tokens' in token && token.tokens);
 
 const drawInlines = (tokens: readonly Token[]) => <Inlines tokens={tokens} />;
 

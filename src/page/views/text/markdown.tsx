@@ -6,8 +6,15 @@ import { useStepwise } from './stepwise.ts';
 /** Blocks per group. While an answer grows, each earlier group is compared as a whole. */
 const GROUP_PARTS = 40;
 
-/** A model's Markdown. While it streams, only its last block is parsed and drawn again. */
-export function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
+interface MarkdownProps {
+  text: string;
+  streaming: boolean;
+}
+
+/** A model's Markdown. While it streams, only its last block is parsed and drawn again. A very long text is read as if it streamed. */
+export function Markdown({ text: whole, streaming }: MarkdownProps) {
+  const text = toLineEnd(whole, useStepwise(whole.length, STEP_READ_CHARS));
+  const growing = streaming || text.length < whole.length;
   const earlier = useRef<{ text: string; parts: readonly MarkdownPart[] }>({ text: '', parts: [] });
   const parts = useMemo(() => {
     const grows = text.startsWith(earlier.current.text);
@@ -23,7 +30,7 @@ export function Markdown({ text, streaming }: { text: string; streaming: boolean
   return (
     <div class="markdown">
       {groups.map((group, index) => (
-        <Group key={index} parts={group} growing={streaming && index === groups.length - 1} />
+        <Group key={index} parts={group} growing={growing && index === groups.length - 1} />
       ))}
     </div>
   );
@@ -31,6 +38,14 @@ export function Markdown({ text, streaming }: { text: string; streaming: boolean
 
 /** Characters drawn per frame. */
 const STEP_CHARS = 8_000;
+/** Characters parsed per frame. */
+const STEP_READ_CHARS = 40_000;
+
+/** The beginning of a text, up to the end of a line if there is one. */
+function toLineEnd(text: string, chars: number): string {
+  if (chars >= text.length) return text;
+  return text.slice(0, text.lastIndexOf('\n', chars) + 1 || chars);
+}
 
 /** A full group never changes again while the text grows: its parts are the same objects. */
 function Group({ parts, growing }: { parts: readonly MarkdownPart[]; growing: boolean }) {

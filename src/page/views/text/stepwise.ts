@@ -1,17 +1,18 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 /**
- * How much of `total` to draw: `step` more with each frame, so that no frame takes long. Once all is drawn, additions
- * are drawn at once.
+ * How much of `total` to draw: at most `step` more than before, and the rest in the next frames, so that no frame takes
+ * long. What is added while all is drawn is drawn at once, if it is no more than a step.
  */
 export function useStepwise(total: number, step: number): number {
-  const [limit, setLimit] = useState(step);
-  const isBehind = total > limit;
+  const drawn = useRef(0);
+  const [, redraw] = useState(0);
+  const count = Math.min(total, drawn.current + step);
   useEffect(() => {
-    if (!isBehind) setLimit(Number.POSITIVE_INFINITY);
-    if (!isBehind) return;
-    const frame = requestAnimationFrame(() => setLimit(limit + step));
+    drawn.current = count;
+    if (count === total) return;
+    const frame = requestAnimationFrame(() => redraw((redraws) => redraws + 1));
     return () => cancelAnimationFrame(frame);
-  }, [isBehind, limit]);
-  return Math.min(limit, total);
+  }, [count, total]);
+  return count;
 }

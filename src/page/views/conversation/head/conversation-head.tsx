@@ -7,6 +7,7 @@ import type { Overlay } from '../../overlay.ts';
 import { RenameField } from '../../rename-field.tsx';
 import { STATE_WORDS } from '../../tab-button.tsx';
 import { ChangesButton } from './changes-button.tsx';
+import { Company } from './company.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { ModeMenu } from './mode-menu.tsx';
 import { ShareMenu } from './share-menu.tsx';
@@ -48,6 +49,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
       )}
       <ModeMenu app={app} desk={desk} tab={tab} conversation={conversation} />
       <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
+      <Company app={app} desk={desk} wsId={tab.wsId} />
       {conversation.blocks.length > 0 && <FindButton tab={tab} />}
       {mayRename && <FilesButton tab={tab} />}
       {conversation.blocks.length > 0 && <ChangesButton app={app} desk={desk} tab={tab} overlay={overlay} />}
