@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
-import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -23,7 +23,7 @@ const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 const contentOf = (name: string) => readFile(workFile(name), 'utf8').catch(() => 'not there');
 
 test('a command runs only after Approve, and its output is shown while it runs', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'approve');
   const untilReleased = 'until [ -e go.txt ]; do sleep 0.05; done';
   model.when(
@@ -54,7 +54,7 @@ test('a command runs only after Approve, and its output is shown while it runs',
 });
 
 test('Deny with feedback runs nothing and tells the model why', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'deny');
   model.when('denied', bash('echo ran > denied.txt'), say('As you wish.'));
   await send(page, 'denied');
@@ -74,7 +74,7 @@ test('Deny with feedback runs nothing and tells the model why', async (t) => {
 });
 
 test('Always allow asks for confirmation, stops approvals here and shows a banner; Ask again restores them', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'always');
   model.when('one', bash('echo 1 >> always.txt'), say('one done'));
   model.when('two', bash('echo 2 >> always.txt'), say('two done'));
@@ -102,7 +102,7 @@ test('Always allow asks for confirmation, stops approvals here and shows a banne
 });
 
 test('a decision by another client closes the card', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   const wsId = await openWorkstream(page, 'elsewhere');
   model.when('elsewhere', bash('echo decided > elsewhere.txt'), say('thanks'));
   await send(page, 'elsewhere');
@@ -118,7 +118,7 @@ test(
   'a second tab and another browser see the approval; one decides and the others see the decision',
   sandboxed,
   async (t) => {
-    const { page, openTab } = await visit(t, daemon);
+    const { page, openTab } = await visitAgain(t, daemon);
     await openWorkstream(page, 'together');
     const { page: elsewhere } = await visit(t, daemon);
     const second = await openTab();
@@ -143,7 +143,7 @@ test(
 );
 
 test('a new approval does not catch keystrokes: typing continues, and Enter approves nothing', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'typing');
   const rest = stall();
   model.when('slowly', [say('Let me see.'), rest, bash('echo ran > typed.txt')], say('Never mind.'));
@@ -169,7 +169,7 @@ test('a new approval does not catch keystrokes: typing continues, and Enter appr
 });
 
 test('a reader further up is notified of an approval, and Review scrolls to it', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'review');
   const rest = stall();
   model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo > reviewed.txt')]);
@@ -187,7 +187,7 @@ test('a reader further up is notified of an approval, and Review scrolls to it',
 });
 
 test('on a phone, while a question is open, one line of a draft is shown until it is edited, and messages can be sent', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openWorkstream(page, 'one line');
   const field = page.getByRole('textbox', { name: 'Message' });
   const height = () => field.evaluate((element) => element.clientHeight);
@@ -213,7 +213,7 @@ test('on a phone, while a question is open, one line of a draft is shown until i
 });
 
 test('a press that was meant for something else approves nothing', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openWorkstream(page, 'guarded');
   model.when('ask', bash('echo > guarded.txt'), say('Done.'));
   await page.evaluate(() => {
@@ -256,7 +256,7 @@ test('a press that was meant for something else approves nothing', async (t) => 
 });
 
 test('Stop ends an answer while it streams and keeps the partial text', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'stop');
   model.when('talk on', [say('Once upon ', 'a time'), stall()]);
   await send(page, 'talk on');
@@ -268,7 +268,7 @@ test('Stop ends an answer while it streams and keeps the partial text', async (t
 });
 
 test('Stop withdraws a pending approval', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'withdraw');
   model.when('withdrawn', bash('echo ran > withdrawn.txt'));
   await send(page, 'withdrawn');
@@ -280,7 +280,7 @@ test('Stop withdraws a pending approval', async (t) => {
 });
 
 test('Force stop abandons a command that does not end', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'force');
   model.when('stubborn', bash("trap '' TERM; echo holding | tee holding.txt; while :; do sleep 1; done"));
   await send(page, 'stubborn');

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, hasValue, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -17,7 +17,7 @@ export const total = (count: number) => count * 2;`;
 const coloured = (within: Locator, className: string) => within.locator(`.${className}`).allInnerTexts();
 
 test('a code block is highlighted once it is complete, and copied unchanged', async (t) => {
-  const { page, context } = await visit(t, daemon);
+  const { page, context } = await visitAgain(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openWorkstream(page, 'code');
   const rest = stall();
@@ -79,7 +79,7 @@ const rowsOf = (diff: Locator) =>
   );
 
 test('an edit is shown before and after, with both line numbers, marked words and highlighted code', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'edits');
   await askForEdit(page, 'wide');
   const diff = page.locator('.approval.pending .diff');
@@ -115,7 +115,7 @@ test('an edit is shown before and after, with both line numbers, marked words an
 });
 
 test('on a narrow screen a diff has one column', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openWorkstream(page, 'narrow');
   await askForEdit(page, 'phone');
   await page.locator('.approval.pending .diff.unified').waitFor();
@@ -126,7 +126,7 @@ test('on a narrow screen a diff has one column', async (t) => {
 });
 
 test('a change of thousands of lines is shown page by page', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'big');
   const content = Array.from({ length: 2_000 }, (_, line) => `line ${line + 1}\n`).join('');
   model.when('big', callTools({ name: 'write_file', arguments: { path: 'big.txt', content } }), say('Written.'));
@@ -155,7 +155,7 @@ async function run(page: Page, name: string, command: string): Promise<Locator> 
 }
 
 test('command output keeps its colours but not overwritten text, and a copy contains neither', async (t) => {
-  const { page, context } = await visit(t, daemon);
+  const { page, context } = await visitAgain(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const command = String.raw`printf '\033[1;31mred\033[0m \033[38;2;1;2;3mown\033[0m\n10%%\r50%%\r\033[Kdone\nab\bc\n'`;
   const output = await run(page, 'colours', command);
@@ -179,7 +179,7 @@ test('command output keeps its colours but not overwritten text, and a copy cont
 });
 
 test('quoted output in an answer keeps its colours; in code of a language the escape codes are shown', async (t) => {
-  const { page, context } = await visit(t, daemon);
+  const { page, context } = await visitAgain(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openWorkstream(page, 'quoted');
   const red = '\u001b[31mred\u001b[0m <b>';
@@ -199,7 +199,7 @@ test('quoted output in an answer keeps its colours; in code of a language the es
 });
 
 test('command output cannot become a link, an element or a reordered line', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   const command = String.raw`printf '\033]8;;javascript:window.injected=1\033\\click\033]8;;\033\\ <img src=x onerror=window.injected=1> \033[31m<script>window.injected=1</script>\033[0m \xe2\x80\xaegnp.exe\n'`;
   const output = await run(page, 'hostile', command);
   assert.equal(
@@ -216,7 +216,7 @@ test('command output cannot become a link, an element or a reordered line', asyn
 });
 
 test('the page stays usable with a line of one megabyte, printed by a command or written by the model', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   const output = await run(page, 'one line', `head -c 1000000 /dev/zero | tr '\\0' x`);
   await output.waitFor();
   const code = `\`\`\`json\n"${'y'.repeat(1_000_000)}"\n\`\`\`\n\nthe end of it`;
@@ -228,7 +228,7 @@ test('the page stays usable with a line of one megabyte, printed by a command or
 });
 
 test('a long output can be read page by page, searched and saved', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await run(page, 'long output', 'seq 1 100000');
   await page.getByRole('button', { name: 'Show full output (589 KB)' }).click();
   const whole = page.locator('.output-frame.whole');

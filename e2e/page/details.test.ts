@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -60,7 +60,7 @@ for (const phone of [false, true]) {
 }
 
 test('output scrolled up by the reader does not move when the command fails', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'scrolled');
   model.when('scroll', bash('touch it; seq 1 300; until [ -e go ]; do sleep 0.05; done; exit 1'), say('Over.'));
   await send(page, 'scroll');
@@ -77,7 +77,7 @@ test('output scrolled up by the reader does not move when the command fails', as
 });
 
 test('the chip shows the name of the model, and its alias on hover', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'chip');
   const chip = page.locator('.fact').first();
   assert.equal(await chip.innerText(), 'qwen3-coder-30b');
@@ -85,7 +85,7 @@ test('the chip shows the name of the model, and its alias on hover', async (t) =
 });
 
 test('Escape goes one step back from "Always allow" and "Deny", without stopping the run or closing the card', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'escape');
   model.when('escape', bash('echo escaped | tee asked'), say('It ran.'));
   await send(page, 'escape');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { watchPage } from '../support/clients/page-watch.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say, stall, think } from '../support/model/scripted-steps.ts';
@@ -19,7 +19,7 @@ async function answer(page: Page, name: string, markdown: string): Promise<void>
 }
 
 test('a table has the alignment its Markdown gives', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   const wide = 'a header that is wider than all of its cells';
   const header = `| none ${wide} | left ${wide} | centre ${wide} | right ${wide} |`;
   await answer(page, 'table', `${header}\n|---|:--|:-:|--:|\n| 1 | 2 | 3 | 4 |\n`);
@@ -38,7 +38,7 @@ test('a table has the alignment its Markdown gives', async (t) => {
 
 for (const phone of [true, false]) {
   test(`the box of a checklist item is next to the first line of its label, ${phone ? 'on a phone' : 'on a desktop'}`, async (t) => {
-    const { page } = await visit(t, daemon, { phone });
+    const { page } = await visitAgain(t, daemon, { phone });
     const long = 'a label that goes on for more than one line of the screen, '.repeat(4);
     const lists = [`- [x] ${long}\n- [ ] short\n  - [ ] below it`, `- [ ] loose ${long}\n\n- [x] loose and short`];
     await answer(page, `checklist ${phone}`, `${lists.join('\n\nand\n\n')}\n`);
@@ -139,7 +139,7 @@ for (const [kind, { markdown, selector, count }] of Object.entries(LONG)) {
 }
 
 test('a growing answer redraws only its last block', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'redrawn');
   const rest = stall();
   const items = numbers.map((n) => `- item **${n}**\n`).join('');
@@ -166,7 +166,7 @@ test('a growing answer redraws only its last block', async (t) => {
 });
 
 test('screen readers get a streaming answer sentence by sentence, each once', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'aloud');
   const sentences = Array.from({ length: 12 }, (_, index) => `Sentence ${index + 1} has **some** words.`);
   const text = `${sentences.join(' ')}\n\n\`\`\`ts\nconst a = 1;\n\`\`\`\n\nThe end`;
@@ -206,7 +206,7 @@ test('screen readers get a streaming answer sentence by sentence, each once', as
 });
 
 test('formulas and footnotes are drawn without markup of the model, and a table is copied as it is written', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const table = '| a | b |\n|---|--:|\n| 1 | $x_1$ |';
   await answer(

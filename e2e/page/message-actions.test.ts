@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -53,7 +53,7 @@ test('a message can be answered again, edited, copied with its conversation, and
 });
 
 test('on a phone, the actions of a message open on a tap, are large enough for a finger, and cover nothing before', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openWorkstream(page, 'by touch');
   model.when('tap', say('Tapped.'));
   await send(page, 'tap');
@@ -74,7 +74,7 @@ test('on a phone, the actions of a message open on a tap, are large enough for a
 });
 
 test('a message shows when it was sent, and the whole answer is copied as Markdown, by mouse and by keyboard', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const wsId = await openWorkstream(page, 'copying');
   model.when(
@@ -136,7 +136,7 @@ test('a message shows when it was sent, and the whole answer is copied as Markdo
 });
 
 test('on a phone, the time and both copies are in the menu of the message, large enough for a finger', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await openWorkstream(page, 'copying by touch');
   model.when('poem', say('A *poem*.'));
@@ -162,7 +162,7 @@ test('on a phone, the time and both copies are in the menu of the message, large
 });
 
 test('the checklist of the agent is shown while it works, after a reload, and until it is cleared', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'checklist');
   const held = stall();
   const items = [
@@ -190,7 +190,7 @@ test('the checklist of the agent is shown while it works, after a reload, and un
 });
 
 test('an image that a tool has read is shown in the card of the call, also after a reload', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'pictures');
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const folder = path.join(daemon.home, 'workspace');
@@ -214,7 +214,7 @@ test('an image that a tool has read is shown in the card of the call, also after
 });
 
 test('the changes of a run are shown with their diff, and taken back after a question about each conflict', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'changing files');
   const [mine, yours] = ['undo-mine.txt', 'undo-yours.txt'].map((name) => path.join(daemon.home, 'workspace', name));
   const command = `echo one > ${mine}; echo two > ${yours}`;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { connected, dialog, openPart } from '../support/clients/accounts.ts';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
@@ -15,7 +15,7 @@ const contentOf = (name: string) =>
   readFile(path.join(daemon.home, 'workspace', name), 'utf8').catch(() => 'not there');
 
 test('a card says how risky the call is; a narrow rule lets the same call run unasked, and no other one', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'narrow');
   const remove = bash('rm -rf narrow.d');
   model.when('remove', remove, say('Gone.'));
@@ -50,7 +50,7 @@ test('a card says how risky the call is; a narrow rule lets the same call run un
 });
 
 test('a person answers a question of the agent by a choice and a text, and skips another', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'asking');
   const ask = (question: string, ...labels: string[]) => ({
     name: 'ask_user',
@@ -79,7 +79,7 @@ test('a person answers a question of the agent by a choice and a text, and skips
 });
 
 test('a plan is revised with words and approved, and its steps become the checklist', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'planning');
   const steps = '## Plan\n1. Read it\n2. Change it';
   const plan = `## Goal\nPort 443 in server.ts\n## Current State\nThe number is in server.ts, line 3.\n${steps}\n## Risks\nNone that are known.`;
@@ -105,7 +105,7 @@ test('a plan is revised with words and approved, and its steps become the checkl
 });
 
 test('of several calls, a person denies some and runs the others', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'some');
   const touch = (name: string) => ({ name: 'bash', arguments: { command: `echo ran > ${name}` } });
   model.when('three', callTools(touch('one.txt'), touch('two.txt'), touch('three.txt')), say('As you wish.'));
@@ -129,7 +129,7 @@ test('of several calls, a person denies some and runs the others', async (t) => 
 });
 
 test('the mode of a workstream is changed at its head; what it lets run is not asked about', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'modes');
   const mode = page.locator('summary[aria-label^="Mode: "]');
   const choose = async (name: RegExp) => {

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { button, hasValue, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import {
+  addWorkstream,
+  button,
+  hasValue,
+  openDrawer,
+  openWorkstream,
+  send,
+  state,
+  visit,
+} from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -34,7 +43,7 @@ const isInView = (page: Page, selector: string) =>
 
 test('a whole task works with one thumb: workstream, message, approval and the way back', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
-  await openWorkstream(page, 'thumb');
+  await addWorkstream(page, 'thumb');
   assert.deepEqual(await tooSmall(page), []);
   const wide = 'a-very-long-word-that-fits-nowhere-'.repeat(8);
   const command = `echo ${wide} | tee wide`;

@@ -5,7 +5,16 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
-import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import {
+  addWorkstream,
+  blocksOf,
+  button,
+  hasValue,
+  openWorkstream,
+  send,
+  state,
+  visit,
+} from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -18,12 +27,12 @@ const namesOf = async (): Promise<string[]> => {
 
 test('a new workstream starts empty, and each workstream keeps its draft and its conversation', async (t) => {
   const { page } = await visit(t, daemon);
-  await openWorkstream(page, 'one');
+  await addWorkstream(page, 'one');
   await send(page, 'say first things');
   await page.locator('.answer', { hasText: 'first things' }).waitFor();
   await state(page, 'idle');
   await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
-  await openWorkstream(page, 'two');
+  await addWorkstream(page, 'two');
   await page.locator('.welcome').waitFor();
   await hasValue(page.getByRole('textbox', { name: 'Message' }), '');
   await page.getByRole('tab', { name: 'one' }).click();
