@@ -30,7 +30,6 @@ import type { Nodes } from './nodes/nodes.ts';
 import { Kept } from './rail/kept.ts';
 import type { RailParts } from './rail/rail-parts.ts';
 import type { PageClient } from './reading/reading.ts';
-import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
 import type { Workstreams } from './workstreams.ts';
 
@@ -97,12 +96,8 @@ export class App {
       timeZone: this.timeZone,
     }),
   );
-  /** Number of workstreams and pairing requests that wait for a decision. */
-  readonly waiting = computed(() => {
-    if (this.phase.value.kind !== 'desk') return 0;
-    const { workstreams, nodes } = this.phase.value.desk;
-    return workstreams.tabs.value.filter((tab) => tabState(tab) === 'attention').length + nodes.waiting.value;
-  });
+  /** How much waits for this person. */
+  readonly waiting = computed(() => (this.phase.value.kind === 'desk' ? this.phase.value.desk.waiting.value : 0));
 
   constructor(browser: Browser) {
     this.#browser = browser;
@@ -253,6 +248,7 @@ export class App {
     desk?.jobs.refreshLater();
     desk?.nodes.refreshLater();
     void desk?.inbox.read();
+    void desk?.others.read();
   }
 
   /** Browsers do not report why an upgrade was refused, so check whether the login has ended. */
