@@ -50,7 +50,10 @@ const NOT_PARSED: Readonly<Record<string, string>> = {
 };
 
 const PART = /"(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s'"|;&<>\\]|\\.)/gs;
-const WORD = new RegExp(`(?:${PART.source})+`, 'y');
+/** A comment, the place of an output or input, the end of a command, or a word. */
+const TOKEN = new RegExp(`#.*|[<>]+ *\\S*|[\\n|;&]+|(?:${PART.source})+`, 'g');
+/** What stands before the name of a program. */
+const BEFORE_NAME = /^(\w+=.*|sudo)$/s;
 
 /** The commands of a script, as lists of words. Enough for examples: what it cannot read becomes a wrong command. */
 function commandsOf(script: string): string[][] {
@@ -60,21 +63,13 @@ function commandsOf(script: string): string[][] {
     .replaceAll(/<<'END'\n.*?^END$/gms, '')
     .replaceAll(/^call\(\) \{.*\}$/gm, '') // the function whose calls are checked as requests
     .replaceAll(/^\w+=\$\((.*)\)$/gm, '$1');
-  for (let at = 0; at < text.length; ) {
-    WORD.lastIndex = at;
-    const word = text[at] === '#' ? undefined : WORD.exec(text)?.[0];
-    if (word !== undefined) {
-      commands.at(-1)?.push(word.replaceAll(PART, unquoted));
-      at += word.length;
-    } else if (text[at] === '#') at = text.indexOf('\n', at);
-    else if (text[at] === '>' || text[at] === '<') at += /^[<>]+ *\S*/.exec(text.slice(at))?.[0].length ?? 1;
-    else {
-      if (/[\n|;&]/.test(text[at] ?? '')) commands.push([]);
-      at += 1;
-    }
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (/^[\n|;&]/.test(token)) commands.push([]);
+    else if (!/^[#<>]/.test(token)) commands.at(-1)?.push(token.replaceAll(PART, unquoted));
   }
-  const named = commands.map((words) => words.slice(words.findIndex((word) => !/^\w+=/.test(word) && word !== 'sudo')));
-  return named.filter((words, n) => commands[n]?.some((word) => !/^\w+=/.test(word)) && words.length > 0);
+  return commands
+    .map((words) => words.slice(words.findIndex((word) => !BEFORE_NAME.test(word))))
+    .filter(([name]) => name !== undefined && !BEFORE_NAME.test(name));
 }
 
 const unquoted = (part: string): string => {
