@@ -26,8 +26,11 @@ export function toFoundLines({ workstreams, messages }: Found, words: readonly s
 function mark(text: string, words: readonly string[], paint: Paint): string {
   const wanted = words.filter((word) => word !== '').toSorted((a, b) => b.length - a.length);
   if (wanted.length === 0) return text;
-  const beginning = new RegExp(`(?<![\\p{L}\\p{N}])(?:${wanted.map(RegExp.escape).join('|')})`, 'giu');
+  const beginning = new RegExp(`(?<![\\p{L}\\p{N}])(?:${wanted.map(toPattern).join('|')})`, 'giu');
   return text.replaceAll(beginning, (found) => paint(['bold', 'underline'], found));
 }
+
+/** A pattern that matches exactly this text. */
+const toPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -16,6 +16,7 @@ import { createDesk } from './create-desk.ts';
 import type { CronJobs } from './cron/cron-jobs.ts';
 import type { Files } from './files.ts';
 import type { Inbox } from './inbox/inbox.ts';
+import type { OtherCount } from './inbox/other-count.ts';
 import {
   type AuthStatus,
   type Credential,
@@ -40,6 +41,8 @@ export interface Desk {
   rail: RailParts;
   actions: Actions;
   inbox: Inbox;
+  others: Pick<OtherCount, 'read'>;
+  waiting: ReadonlySignal<number>;
   jobs: CronJobs;
   nodes: Nodes;
   owners: Owners;
