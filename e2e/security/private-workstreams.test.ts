@@ -40,7 +40,14 @@ test('Lists, saved rows and the stream of all states must not contain the privat
   assert.deepEqual(refused, ['resume', 'undo', 'redo', 'diff', 'remove', 'mcp']);
   await button(page, 'Saved conversations').click();
   await page.getByRole('dialog').getByText('say more').first().waitFor();
-  const asked = ['workstreams', 'workstreams/saved', 'memories', `workstreams/${wsId}`, `workstreams/${wsId}/history`];
+  const asked = [
+    'workstreams',
+    'workstreams/saved',
+    `workstreams/find?query=${CANARY}`,
+    'memories',
+    `workstreams/${wsId}`,
+    `workstreams/${wsId}/history`,
+  ];
   let answers = '';
   for (const { jwt } of [bob, viewer]) {
     const body = { query: CANARY };

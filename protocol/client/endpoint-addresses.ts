@@ -8,8 +8,9 @@ export const attachmentEndpoints: Addresses['attachment'] = {
   remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}' },
 };
 
-/** The endpoints of conversations as files, alone, as those of attachments. */
+/** The endpoints of whole conversations, alone, as those of attachments. */
 export const conversationEndpoints: Addresses['conversation'] = {
+  find: { verb: 'get', path: '/v1/api/workstreams/find' },
   export: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/export' },
   import: { verb: 'post', path: '/v1/api/workstreams/import' },
 };

@@ -1,10 +1,46 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
 import { ConversationFile } from '../methods/conversation/conversation-file.ts';
+import { Moment } from './accounts/audit.ts';
 import { endpoint } from './endpoint.ts';
 
-/** Conversations as files (HTTP.md, "Export and import"). */
+/** Searching messages (HTTP.md, "Lists"), and conversations as files (HTTP.md, "Export and import"). */
 export const conversationEndpoints = {
+  find: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams/find',
+    summary: 'Messages with all words of a query, in open and saved workstreams, the best first.',
+    scope: 'read',
+    request: () =>
+      z.object({
+        /** Words, each of which has to be in the message, or begin one of its words. */
+        query: z.string().min(1).max(256),
+        limit: z.coerce.number().int().min(1).max(50).optional(),
+        workdir: z.string().max(4_096).optional(),
+        model: z.string().max(256).optional(),
+        /** The owner; empty: the operator. */
+        user_id: z.string().max(128).optional(),
+        /** Only workstreams that were last changed at this time or later. */
+        since: Moment.optional(),
+        /** Only workstreams that were last changed before. */
+        until: Moment.optional(),
+      }),
+    reply: () =>
+      z.object({
+        messages: z.array(
+          z.object({
+            ws_id: z.string(),
+            name: z.string(),
+            seq: z.int(),
+            role: z.enum(['user', 'assistant']),
+            created: z.string(),
+            excerpt: z.string(),
+          }),
+        ),
+        incomplete: z.boolean(),
+      }),
+    errors: { 400: 'query: Too small: expected string to have >=1 characters' },
+  }),
   export: endpoint({
     verb: 'get',
     path: '/v1/api/workstreams/{ws_id}/export',

@@ -37,9 +37,14 @@ import { COLOUR_CHOICES } from './terminal/paint.ts';
 
 /** Runs one command of the command line, except `start`, which is only described here. */
 export async function runCommand({ words, around, root }: Invocation): Promise<void> {
-  const { program } = await createProgram(root);
-  addOthers(program, { root, around });
-  await runProgram(program, words);
+  await runProgram(await createWholeProgram({ around, root }), words);
+}
+
+/** Every command with its options. Running `start` is not part of it. */
+export async function createWholeProgram(where: Omit<Invocation, 'words'>): Promise<Command> {
+  const { program } = await createProgram(where.root);
+  addOthers(program, where);
+  return program;
 }
 
 /** Each command's modules are loaded only when it runs, so that small ones such as `link` start fast. */

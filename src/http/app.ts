@@ -53,7 +53,7 @@ import { backgroundRoutes } from './routes/commands/background.ts';
 import { subAgentRoutes } from './routes/commands/sub-agent.ts';
 import { watchRoutes } from './routes/commands/watch.ts';
 import { mcpConsentRoutes } from './routes/consents/mcp-consent.ts';
-import { exportRoute, importRoutes } from './routes/conversation.ts';
+import { conversationRoutes, exportRoute } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { checkpointRoutes } from './routes/files/checkpoint.ts';
 import { fileRoutes } from './routes/files/file.ts';
@@ -225,7 +225,7 @@ const BINDINGS: readonly Binding[] = [
   ...workstreamLineRoutes,
   ...sharingRoutes,
   ...modelsRoutes,
-  ...importRoutes,
+  ...conversationRoutes,
   ...authRoutes,
   ...tokenRoutes,
   ...userRoutes,

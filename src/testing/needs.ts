@@ -57,6 +57,7 @@ const CHECKS = {
   fish: forProgram('fish', 'fish'),
   git: forProgram('git', 'git'),
   nginx: checkNginx,
+  openssl: forProgram('openssl', 'openssl'),
   perl: forProgram('perl', 'perl'),
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),

@@ -90,7 +90,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
-    ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
+    ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills', 'GET /v1/api/workstreams/find'],
     'GET /v1/api/workstreams/{ws_id}/skills',
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',

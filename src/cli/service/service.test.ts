@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { parseHTML } from 'linkedom';
+import { DOMParser, parseHTML } from 'linkedom';
 import { needs } from '../../testing/needs.ts';
 import { installService, readServiceStatus, uninstallService } from './install-service.ts';
 import { launchd } from './launchd.ts';
@@ -130,6 +130,32 @@ test('words of a unit keep their spaces, quotes, percent and dollar signs', () =
   const text = systemd({ folder: '/', isSystem: false }).toText(plan);
   assert.match(text, /^ExecStart="\/usr\/bin\/env" "\/opt\/it is 100%%\/\$\$x \\"y\\"\.js" "start"$/m);
   assert.match(text, /^Environment="HEADGATE_HOME=\/srv\/h ome"$/m);
+});
+
+/** The keys of launchd.plist(5) that the file may use, with the type of their values. */
+const LAUNCHD_KEYS: Readonly<Record<string, string>> = {
+  Label: 'STRING',
+  ProgramArguments: 'ARRAY',
+  EnvironmentVariables: 'DICT',
+  UserName: 'STRING',
+  RunAtLoad: 'TRUE',
+  KeepAlive: 'DICT',
+  ExitTimeOut: 'INTEGER',
+  Umask: 'INTEGER',
+  StandardErrorPath: 'STRING',
+};
+
+test('launchd knows each key of the property list, with this type of value', () => {
+  const text = launchd({ folder: '/x', log: '/x/log', uid: undefined }).toText({ ...plan, user: 'ada' });
+  const document = new DOMParser().parseFromString(text, 'text/xml');
+  const [dict = assert.fail()] = document.querySelectorAll('plist > dict');
+  const parts = [...dict.children];
+  const pairs = parts.flatMap((part, n) =>
+    n % 2 === 0 ? [[part.textContent, parts[n + 1]?.tagName.toUpperCase()]] : [],
+  );
+  assert.ok(parts.every((part, n) => (part.tagName === 'key') === (n % 2 === 0)));
+  assert.deepEqual(Object.fromEntries(pairs), LAUNCHD_KEYS);
+  assert.equal(text.match(/<\w[^>/]*>/g)?.length, text.match(/<\/\w+>/g)?.length, 'each element ends');
 });
 
 test('the property list of launchd has the words of the command', () => {

@@ -10,8 +10,15 @@ export const CONNECT = {
 
 export type TestClient = Awaited<ReturnType<typeof openClient>>;
 
+/** Where a client connects from, and what it believes of the other side. */
+interface Place {
+  localAddress?: string;
+  ca?: string;
+  servername?: string;
+}
+
 /** A ws client that records every frame. It never times out; the test runner ends a test that waits in vain. */
-export async function openClient(url: string, headers: Record<string, string>, from: { localAddress?: string } = {}) {
+export async function openClient(url: string, headers: Record<string, string>, from: Place = {}) {
   const socket = new WebSocket(url, { headers, perMessageDeflate: true, ...from });
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();

@@ -5,10 +5,34 @@ import { bind, given } from '../bind.ts';
 import { type Exchange, everyAnswer, json, type Respond } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
+import { iso, momentOf } from '../iso.ts';
 import { dispositionOf } from './attachment.ts';
 
-/** Reading a conversation into a new workstream. */
-export const importRoutes = [
+/** Searching messages, and reading a conversation into a new workstream. */
+export const conversationRoutes = [
+  bind(conversationEndpoints.find, 'workstream.find', {
+    params: ({ query, limit, workdir, model, user_id, since, until }) => ({
+      query,
+      limit,
+      workdir: given(workdir),
+      modelAlias: given(model),
+      userId: user_id,
+      updatedSinceMs: momentOf(since),
+      updatedBeforeMs: momentOf(until),
+    }),
+    fieldNames: { modelAlias: 'model', updatedSinceMs: 'since', updatedBeforeMs: 'until' },
+    reply: ({ messages, isIncomplete }) => ({
+      messages: messages.map(({ wsId, name, seq, role, createdMs, excerpt }) => ({
+        ws_id: wsId,
+        name,
+        seq,
+        role,
+        created: iso(createdMs),
+        excerpt,
+      })),
+      incomplete: isIncomplete,
+    }),
+  }),
   bind(conversationEndpoints.import, 'workstream.import', {
     params: ({ workdir, ...conversation }) => ({ conversation, workdir: given(workdir) }),
     fieldNames: { conversation: '' },

@@ -86,7 +86,13 @@ test('opening the connection loads the workstreams and the health', async () => 
   await settled();
   assert.deepEqual(
     [calls.map(([method]) => method), app.health.value?.version],
-    [['auth.whoami', 'health', 'workstream.list', 'node.pair.list', 'approval.list'], '1'],
+    [
+      [
+        ...['auth.whoami', 'health', 'workstream.list', 'node.pair.list', 'approval.list'],
+        ...['memory.quarantine.list', 'channel.sender.list', 'mcp.consent.pending'],
+      ],
+      '1',
+    ],
   );
 });
 

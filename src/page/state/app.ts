@@ -17,6 +17,7 @@ import { createDesk } from './create-desk.ts';
 import type { CronJobs } from './cron/cron-jobs.ts';
 import type { Files } from './files.ts';
 import type { Inbox } from './inbox/inbox.ts';
+import type { OtherCount } from './inbox/other-count.ts';
 import {
   type AuthStatus,
   type Credential,
@@ -31,7 +32,6 @@ import type { Nodes } from './nodes/nodes.ts';
 import { Kept } from './rail/kept.ts';
 import type { RailParts } from './rail/rail-parts.ts';
 import type { PageClient } from './reading/reading.ts';
-import { tabState } from './tab.ts';
 import type { Workstreams } from './workstreams.ts';
 
 /** The parts of a logged-in page. */
@@ -41,6 +41,8 @@ export interface Desk {
   rail: RailParts;
   actions: Actions;
   inbox: Inbox;
+  others: Pick<OtherCount, 'read'>;
+  waiting: ReadonlySignal<number>;
   jobs: CronJobs;
   nodes: Nodes;
   owners: Owners;
@@ -97,12 +99,8 @@ export class App {
       timeZone: this.timeZone,
     }),
   );
-  /** Number of workstreams and pairing requests that wait for a decision. */
-  readonly waiting = computed(() => {
-    if (this.phase.value.kind !== 'desk') return 0;
-    const { workstreams, nodes } = this.phase.value.desk;
-    return workstreams.tabs.value.filter((tab) => tabState(tab) === 'attention').length + nodes.waiting.value;
-  });
+  /** How much waits for this person. */
+  readonly waiting = computed(() => (this.phase.value.kind === 'desk' ? this.phase.value.desk.waiting.value : 0));
 
   constructor(browser: Browser) {
     this.#browser = browser;
@@ -253,6 +251,7 @@ export class App {
     desk?.jobs.refreshLater();
     desk?.nodes.refreshLater();
     void desk?.inbox.read();
+    void desk?.others.read();
   }
 
   /** Browsers do not report why an upgrade was refused, so check whether the login has ended. */

@@ -9,6 +9,8 @@ import type { Browser } from './browser.ts';
 import { createChips } from './chips.ts';
 import { CronJobs } from './cron/cron-jobs.ts';
 import { Inbox } from './inbox/inbox.ts';
+import { OtherCount } from './inbox/other-count.ts';
+import { whatWaits } from './inbox/what-waits.ts';
 import { createModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
 import type { Kept } from './rail/kept.ts';
@@ -26,20 +28,26 @@ interface Port {
   who: ReadonlySignal<Who | undefined>;
 }
 
-/** The parts of a logged-in page. Only the inbox listens from the beginning; the others read when they are told to. */
+/** The parts of a logged-in page. What waits is followed from the beginning; the others read when they are told to. */
 export function createDesk({ browser, kept, client, confirmation, rights, who }: Port) {
   const { schedule, isVisible, memory, lasting, newKey, files, now } = browser;
   const { drafts, filters } = kept;
   const pins = new Pins(lasting);
   const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts, pins });
+  const inbox = new Inbox({ client, now, mayDecide: () => rights.decide.peek() });
+  const nodes = new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now });
+  const others = new OtherCount({ client, rights });
   return {
     client,
     workstreams,
     rail: { pins, filters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
     actions: createActions({ client, workstreams, newKey, files }),
-    inbox: new Inbox({ client, now, mayDecide: () => rights.decide.peek() }),
+    inbox,
+    others,
+    /** How much waits for this person. */
+    waiting: whatWaits({ workstreams, inbox, nodes, others }),
     jobs: new CronJobs({ client, newKey }),
-    nodes: new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now }),
+    nodes,
     owners: new Owners(client),
     now,
     who,

@@ -67,9 +67,9 @@ export function Rail({ app, desk, overlay }: RailProps) {
           />
           {app.rights.decide.value && (
             <PanelButton name="Inbox" icon="shield" isShown={shown.value === 'inbox'} show={showPanel('inbox')}>
-              {desk.inbox.count.value > 0 && (
+              {desk.waiting.value > 0 && (
                 <span class="badge">
-                  {desk.inbox.count.value}
+                  {desk.waiting.value}
                   <span class="hidden-text"> waiting</span>
                 </span>
               )}

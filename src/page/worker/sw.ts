@@ -1,4 +1,4 @@
-import { type NotificationOptions, onPress, onPush, type Shown, type WorkerPort } from './worker.ts';
+import { type NotificationOptions, onChange, onPress, onPush, type Shown, type WorkerPort } from './worker.ts';
 
 /* The service worker, a file of its own: /static/sw.js. Registered only when somebody switches notifications on. */
 
@@ -7,6 +7,9 @@ interface Lasting {
 }
 interface PushEvent extends Lasting {
   data: { text(): string } | null;
+}
+interface ChangeEvent extends Lasting {
+  oldSubscription?: { options: unknown } | null;
 }
 interface PressEvent extends Lasting {
   action: string;
@@ -17,11 +20,13 @@ interface PressEvent extends Lasting {
 interface Scope {
   addEventListener(type: 'push', listener: (event: PushEvent) => void): void;
   addEventListener(type: 'notificationclick', listener: (event: PressEvent) => void): void;
+  addEventListener(type: 'pushsubscriptionchange', listener: (event: ChangeEvent) => void): void;
   addEventListener(type: 'install', listener: () => void): void;
   skipWaiting(): Promise<void>;
   registration: {
     showNotification(title: string, options: NotificationOptions): Promise<void>;
     getNotifications(): Promise<Shown[]>;
+    pushManager: { subscribe(options: unknown): Promise<unknown> };
   };
   clients: {
     matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<Awaited<ReturnType<WorkerPort['tabs']>>>;
@@ -46,9 +51,13 @@ function install(worker: Scope): void {
     fetch: (...request) => worker.fetch(...request),
     badge: async (count) => navigator.setAppBadge?.(count),
     after: (ms, work) => void worker.setTimeout(work, ms),
+    subscribe: (options) => registration.pushManager.subscribe(options),
   };
   worker.addEventListener('install', () => void worker.skipWaiting()); // it keeps nothing that another version could misread
   worker.addEventListener('push', (event) => event.waitUntil(onPush(port, toMessage(event.data?.text()))));
+  worker.addEventListener('pushsubscriptionchange', (event) =>
+    event.waitUntil(onChange(port, event.oldSubscription?.options)),
+  );
   worker.addEventListener('notificationclick', (event) => {
     event.notification.close();
     event.waitUntil(onPress(port, event.action, event.notification.data));

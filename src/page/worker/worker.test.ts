@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type NotificationOptions, onPress, onPush, type WorkerPort } from './worker.ts';
+import { type NotificationOptions, onChange, onPress, onPush, type WorkerPort } from './worker.ts';
 
 /** A browser: what it shows, and what was asked of it. */
 function setUp({ tabs = [], answers = true }: { tabs?: readonly string[]; answers?: boolean | Error } = {}) {
@@ -38,6 +38,10 @@ function setUp({ tabs = [], answers = true }: { tabs?: readonly string[]; answer
       return { ok: answers };
     },
     badge: async (count) => did.push(`badge ${count}`),
+    subscribe: async (options) => {
+      did.push(['subscribe', options]);
+      if (answers !== true) throw new Error('no');
+    },
     after: (ms, work) => {
       did.push(ms);
       later.push(work);
@@ -135,4 +139,18 @@ test('what is refused, or does not get through, is decided on the page', async (
     await onPress(port, 'deny', { id: 'apr_1', ws: 'w1' });
     assert.equal(did.at(-1), '/#inbox=apr_1');
   }
+});
+
+test('a new address of the push server is told to the daemon by a page with a login; without one, a notification asks to open it', async () => {
+  const options = { userVisibleOnly: true };
+  const open = setUp({ tabs: ['/', '/docs'] });
+  await onChange(open.port, options);
+  assert.deepEqual([open.did, open.shown.length], [[['subscribe', options], { renew: true }], 0]);
+  const refused = setUp({ answers: false });
+  await onChange(refused.port, undefined);
+  assert.deepEqual(refused.did, [['subscribe', undefined]], 'the daemon is not asked');
+  assert.deepEqual(
+    refused.shown.map(({ title, options: { body } }) => [title, body]),
+    [['Headgate', 'Open Headgate once, so that notifications go on']],
+  );
 });

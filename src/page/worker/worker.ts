@@ -38,6 +38,8 @@ export interface WorkerPort {
   /** The number on the icon of the app, where there is one. */
   badge(count: number): Promise<unknown>;
   after(ms: number, work: () => void): void;
+  /** Asks the push server for a new address. */
+  subscribe(options: unknown): Promise<unknown>;
 }
 
 /** The question that a notification is about. Without an id: none in particular. */
@@ -107,6 +109,19 @@ export async function onPress(port: WorkerPort, action: string, data: unknown): 
   if (page === undefined) return void (await port.open(place.id === '' ? '/#inbox' : `/#inbox=${place.id}`));
   page.postMessage({ inbox: place.id });
   await page.focus();
+}
+
+/**
+ * The push server has given the browser a new address. Only a page with a login of the person may tell the daemon of it, as
+ * when notifications were switched on: the worker has no login of its own. Without an open page, a notification asks to open one.
+ */
+export async function onChange(port: WorkerPort, options: unknown): Promise<void> {
+  await port.subscribe(options).catch(() => undefined); // the page tries it again
+  const pages = pagesOf(await port.tabs());
+  for (const page of pages) page.postMessage({ renew: true });
+  if (pages.length > 0) return;
+  const body = 'Open Headgate once, so that notifications go on';
+  await port.show(UNTOLD.title, { body, tag: UNTOLD_TAG, icon: ICON, data: { id: '', ws: '' }, actions: [] });
 }
 
 /** Those tabs that show the page itself. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Surroundings } from '../../../home/home-path.ts';
+import type { FindFlags } from './find.ts';
 import type { LogsFlags } from './logs.ts';
 import type { TopFlags } from './top.ts';
 
@@ -10,7 +11,7 @@ interface WatchingCommandsDeps {
   withTarget(command: Command): Command;
 }
 
-/** Adds `headgate top` and `headgate logs`. */
+/** Adds `headgate top`, `headgate find` and `headgate logs`. */
 export function addWatchingCommands(program: Command, { root, around, withTarget }: WatchingCommandsDeps): void {
   withTarget(program.command('top'))
     .description('show live what runs, waits and failed, with tokens and cost')
@@ -18,6 +19,15 @@ export function addWatchingCommands(program: Command, { root, around, withTarget
     .option('--interval <seconds>', 'how often it is read', '2')
     .option('--json', 'print one JSON object, once')
     .action(async (flags: TopFlags) => (await import('./top.ts')).top({ flags, around, root }));
+  withTarget(program.command('find'))
+    .description('find conversations by their names and titles, and messages by their words')
+    .argument('<words...>', 'each of which has to be there; of messages, the beginning of a word is enough')
+    .option('--limit <n>', 'how many conversations and how many messages', '20')
+    .option('--workdir <folder>', 'only conversations that work in exactly this folder')
+    .option('--json', 'print one JSON object')
+    .action(async (words: string[], flags: FindFlags) =>
+      (await import('./find.ts')).find(words, { flags, around, root }),
+    );
   withTarget(program.command('logs'))
     .description('print the last lines of the daemon’s log')
     .option('-f, --follow', 'print new lines as they come, also after a restart of the daemon')

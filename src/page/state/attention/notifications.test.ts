@@ -12,14 +12,14 @@ function memoryOf(entries: Record<string, string> = {}) {
   return { stored, getItem: (key: string) => stored.get(key) ?? null, setItem: stored.set.bind(stored) };
 }
 
-function setUp({ permission = 'granted' as NotificationPermission, remembered = '' } = {}) {
+function setUp({ permission = 'granted' as NotificationPermission, remembered = '', isSubscribed = true } = {}) {
   const { client, answer, calls } = createFakeClient();
   const lasting = memoryOf({ 'headgate.push': remembered });
   const did: string[] = [];
   const device: PushDevice = {
     label: 'Chrome on Linux',
     permission: () => permission,
-    current: async () => DEVICE,
+    current: async () => (isSubscribed ? DEVICE : undefined),
     async subscribe(publicKey) {
       if (permission !== 'granted') throw new Error('no');
       did.push(`subscribe ${publicKey}`);
@@ -70,6 +70,24 @@ test('after a login, a browser that had notifications asks for them again, as th
     await notifications.renew();
     assert.deepEqual(asked(calls, 'push.subscribe'), []);
   }
+});
+
+test('a browser with a new address of the push server is notified there, and its former address is forgotten', async () => {
+  const { notifications, answer, calls, lasting } = setUp({ remembered: 'push_1' });
+  answer('push.subscribe', () => ({ subscription: { ...ROW, subscriptionId: 'push_2' } }));
+  await notifications.renew();
+  assert.deepEqual(asked(calls, 'push.subscribe'), [
+    ['push.subscribe', { ...DEVICE, content: 'full', label: 'Chrome on Linux' }],
+  ]);
+  assert.deepEqual(asked(calls, 'push.remove'), [['push.remove', { subscriptionId: 'push_1' }]]);
+  assert.equal(lasting.getItem('headgate.push'), 'push_2');
+});
+
+test('a browser that lost its address asks for one again', async () => {
+  const { notifications, calls, did } = setUp({ remembered: 'push_1', isSubscribed: false });
+  await notifications.renew();
+  assert.deepEqual([did, asked(calls, 'push.subscribe').length], [['subscribe KEY'], 1]);
+  assert.deepEqual(asked(calls, 'push.remove'), []);
 });
 
 test('a browser whose notifications have ended without it says so, until they are switched on again', async () => {

@@ -111,15 +111,22 @@ export class Notifications {
     return problem ?? refused;
   }
 
-  /** After a login, what this browser asked for before goes on, now below the new login. */
+  /**
+   * After a login, or when the push server has given this browser a new address, what it asked for before goes on: below the
+   * present login, and only if the same person asked for it.
+   */
   async renew(): Promise<void> {
     const { device, lasting } = this.#port;
     const own = lasting.getItem(OWN) ?? '';
     if (own === '' || device.permission() !== 'granted') return;
     await this.read();
     const known = this.#all.peek()?.find(({ subscriptionId }) => subscriptionId === own);
-    const subscription = await device.current();
-    if (known !== undefined && subscription !== undefined) await this.#tell(subscription, known.content);
+    if (known === undefined) return;
+    const subscription = (await device.current()) ?? (await device.subscribe(this.#publicKey).catch(() => undefined));
+    if (subscription === undefined || (await this.#tell(subscription, known.content)) !== undefined) return;
+    if (lasting.getItem(OWN) === own) return;
+    await attempt(() => this.#port.client.call('push.remove', { subscriptionId: own })); // the former address gets nothing any more
+    await this.read();
   }
 
   async #tell({ endpoint, keys }: DeviceSubscription, content: NoticeContent): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { createFakeClient } from '../fake-client.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { toEntries } from './inbox-panel.ts';
+import { OtherCount } from './other-count.ts';
 import { WaitingThings } from './waiting-things.ts';
 
 const MEMORY = {
@@ -25,7 +26,11 @@ async function opened({ rights = true, content = 'kestrel' } = {}) {
   await new Promise(setImmediate);
   const held = signal(rights);
   const things = new WaitingThings(
-    { client, nodes },
+    {
+      client,
+      nodes,
+      others: new OtherCount({ client, rights: { decide: held, releaseMemories: held, manageChannels: held } }),
+    },
     { releaseMemories: held, manageChannels: held, changeNodes: held },
   );
   await things.read();

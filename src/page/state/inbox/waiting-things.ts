@@ -41,14 +41,14 @@ const MOST_CHARS = 600;
 
 /** Machines, people, accounts and memories that wait. Read when the inbox is shown; machines are known before. */
 export class WaitingThings {
-  readonly #desk: Pick<Desk, 'client' | 'nodes'>;
+  readonly #desk: Pick<Desk, 'client' | 'nodes' | 'others'>;
   readonly #rights: Rights;
   readonly #memories = signal<Memories>([]);
   readonly #people = signal<People>([]);
   readonly #accounts = signal<Accounts>([]);
   readonly reading: Reading;
 
-  constructor(desk: Pick<Desk, 'client' | 'nodes'>, rights: Rights) {
+  constructor(desk: Pick<Desk, 'client' | 'nodes' | 'others'>, rights: Rights) {
     this.#desk = desk;
     this.#rights = rights;
     this.reading = new Reading(desk.client);
@@ -124,7 +124,7 @@ export class WaitingThings {
 
   async #decide(act: () => Promise<unknown>): Promise<string | undefined> {
     const problem = await attempt(act);
-    await this.read();
+    await Promise.all([this.read(), this.#desk.others.read()]);
     return problem;
   }
 }

@@ -34,15 +34,20 @@ export function useNotifications({ app, desk }: { app: App; desk: Desk }): void 
   const isOpen = app.connection.value.kind === 'open';
   useEffect(() => {
     if (!isOpen || !localStorage.getItem('headgate.push')) return;
-    void NOTIFY.load().then(() => NOTIFY.module.peek()?.notificationsOf(desk).renew());
+    renew(desk);
   }, [desk, isOpen]);
   useEffect(() => {
     const { serviceWorker } = navigator;
     if (serviceWorker === undefined) return; // plain http from another machine
-    const onMessage = ({ data }: MessageEvent<{ inbox?: unknown } | undefined>) => {
+    const onMessage = ({ data }: MessageEvent<{ inbox?: unknown; renew?: unknown } | undefined>) => {
+      if (data?.renew === true) renew(desk);
       if (typeof data?.inbox === 'string') location.hash = data.inbox === '' ? 'inbox' : `inbox=${data.inbox}`;
     };
     serviceWorker.addEventListener('message', onMessage);
     return () => serviceWorker.removeEventListener('message', onMessage);
-  }, []);
+  }, [desk]);
+}
+
+function renew(desk: Desk): void {
+  void NOTIFY.load().then(() => NOTIFY.module.peek()?.notificationsOf(desk).renew());
 }
