@@ -136,7 +136,10 @@ const noSchemaCompiler = {
  * They take 60 ms, half of what a chat did before its prompt, and plain text needs neither.
  */
 const LATE_VALUES = {
-  'string-width': [/const segmenter = (new Intl\.Segmenter\(\));/, /const (?:emojiPrefixRegex|rgiEmojiRegex) = (\/.*\/v);/],
+  'string-width': [
+    /const segmenter = (new Intl\.Segmenter\(\));/,
+    /const (?:emojiPrefixRegex|rgiEmojiRegex) = (\/.*\/v);/,
+  ],
   'wrap-ansi': [/const segmenter = (new Intl\.Segmenter\(\));/],
 };
 

@@ -20,6 +20,7 @@ import { createTabs } from '../chat/tabs/chat-tabs.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import type { Here } from '../local-time.ts';
 import type { ContinueFlags } from '../run/continued-workstream.ts';
+import { createGraphicsAnswers, type Graphics, toGraphicsQuestion } from '../terminal/images/graphics.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -62,6 +63,7 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
         paint,
         files,
         historyFile,
+        environment: around.environment,
         userHome: around.userHome,
         shell: around.environment.SHELL || '/bin/sh',
       });
@@ -106,6 +108,7 @@ interface ChatDeps {
 }
 
 interface TerminalDeps extends ChatDeps {
+  environment: Surroundings['environment'];
   link: Link;
   historyFile: string | undefined;
   userHome: string;
@@ -113,20 +116,23 @@ interface TerminalDeps extends ChatDeps {
 }
 
 async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
-  const { link, wsId, historyFile } = deps;
+  const { link, wsId, historyFile, environment } = deps;
   const { stdin, stdout } = process;
   const left = Promise.withResolvers<void>();
   const leave = () => left.resolve();
   let view = (): LiveView => ({ lines: [] });
   const screen = createLiveScreen({ output: stdout, timers: systemTimers, view: () => view() });
   const history = historyFile === undefined ? [] : await readInputHistory(historyFile);
-  const tabs = openTabs({ deps, screen, leave, history });
+  const answers = createGraphicsAnswers();
+  const tabs = openTabs({ deps, screen, leave, history, graphics: () => answers.graphics });
   const terminal = enterRawTerminal({
     input: stdin,
     write: (text) => stdout.write(text),
     onKey: (text, key) => tabs.current?.onKey(text, key),
     onPaste: (text) => tabs.current?.onPaste(text),
+    filter: answers.filter,
   });
+  stdout.write(toGraphicsQuestion(environment));
   link.listen(() => {
     if (link.status.kind === 'closed') left.reject(link.status.error ?? new Error('the connection was closed'));
     tabs.current?.onChange();
@@ -144,11 +150,12 @@ interface TabParts {
   screen: Screen;
   leave(): void;
   history: readonly string[];
+  graphics(): Graphics | undefined;
 }
 
 type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
 
-function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
+function openTabs({ deps, screen, leave, history, graphics }: TabParts): Tabs {
   const { client, link, paint, files, historyFile, userHome, shell } = deps;
   const sheet = (): Sheet => ({ paint, columns: screen.columns });
   let lines = history;
@@ -182,6 +189,11 @@ function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
           talk.transcript.print(toChatHeader(talk.settings, sheet()));
           if (!tellsNotices) tellNotices({ client, tabs, sheet });
           tellsNotices = true;
+        },
+        async onImages(images, { transcript }) {
+          const { showImages } = await import('../chat/images/show-images.ts'); // rarely used
+          const download = (id: string) => files.downloadAttachment(wsId, id);
+          await showImages(images, { graphics, screen, download, print: (rows) => transcript.print(rows) });
         },
         onLeave: leave,
       });

@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import type { ReadStream } from 'node:tty';
 
 export interface RawTerminal {
@@ -8,11 +10,13 @@ export interface RawTerminal {
 }
 
 interface RawTerminalOptions {
-  input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause' | 'listenerCount'>;
+  input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
   write(text: string): void;
   onKey(text: string | undefined, key: Key): void;
   /** Called once with the whole pasted text. */
   onPaste(text: string): void;
+  /** Takes out what the terminal sends by itself. */
+  filter?(input: string): string;
 }
 
 /** How long a lone Escape may be the beginning of a longer sequence. Node waits 500 ms, which a person notices. */
@@ -21,7 +25,7 @@ const ESCAPE_MS = 80;
 const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
 
 /** Delivers every key as it is pressed. A paste arrives in one piece, so that none of its lines is sent automatically. */
-export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOptions): RawTerminal {
+export function enterRawTerminal({ input, write, onKey, onPaste, filter }: RawTerminalOptions): RawTerminal {
   let pasted: string[] | undefined;
   const onKeypress = (text: string | undefined, key: Key) => {
     if (key.name === 'paste-start') pasted = [];
@@ -34,8 +38,16 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
   };
   const keypresses = createInterface({ input: new PassThrough(), escapeCodeTimeout: ESCAPE_MS });
   // The type requires a full stream, but only data events and the count of their listeners are used.
-  emitKeypressEvents(input as ReadStream, keypresses);
-  input.on('keypress', onKeypress);
+  const typed = new EventEmitter() as ReadStream;
+  emitKeypressEvents(typed, keypresses);
+  typed.on('keypress', onKeypress);
+  const decoder = new StringDecoder();
+  const onData = (bytes: Buffer) => {
+    const read = decoder.write(bytes);
+    const text = filter ? filter(read) : read;
+    if (text !== '') typed.emit('data', text);
+  };
+  input.on('data', onData);
   input.setRawMode(true);
   input.resume();
   write(PASTES_MARKED);
@@ -44,7 +56,7 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
     leave() {
       if (state === 'left') return;
       state = 'left';
-      input.off('keypress', onKeypress);
+      input.off('data', onData);
       keypresses.close();
       input.setRawMode(false);
       input.pause();
