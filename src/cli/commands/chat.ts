@@ -21,6 +21,7 @@ import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import type { Here } from '../local-time.ts';
 import type { ContinueFlags } from '../run/continued-workstream.ts';
 import { createGraphicsAnswers, type Graphics, toGraphicsQuestion } from '../terminal/images/graphics.ts';
+import { shellJob } from '../terminal/job.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -131,6 +132,9 @@ async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
     onKey: (text, key) => tabs.current?.onKey(text, key),
     onPaste: (text) => tabs.current?.onPaste(text),
     filter: answers.filter,
+    job: shellJob,
+    onStop: () => screen.clear(),
+    onContinue: () => screen.invalidate(),
   });
   stdout.write(toGraphicsQuestion(environment));
   link.listen(() => {
@@ -213,10 +217,10 @@ interface Held {
 
 /** Restores the terminal, also when a signal ends the process. */
 function restoring({ terminal, screen, tabs, leave }: Held): Disposable {
-  process.once('SIGTERM', leave).once('SIGHUP', leave);
+  process.once('SIGINT', leave).once('SIGTERM', leave).once('SIGHUP', leave);
   return {
     [Symbol.dispose]() {
-      process.off('SIGTERM', leave).off('SIGHUP', leave);
+      process.off('SIGINT', leave).off('SIGTERM', leave).off('SIGHUP', leave);
       tabs.end();
       screen.close();
       terminal.leave();

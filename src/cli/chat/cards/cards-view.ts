@@ -22,8 +22,8 @@ interface Size {
 /** How many lines of output an unfolded card shows at first, and at least. */
 const [SHOWN_LINES, LEAST_LINES] = [10, 5];
 const MOST_LINES = 10_000;
-const LIST_KEYS = 'Up, Down choose · Right, Left unfold, fold · + - lines · a all · Enter whole output · Esc leaves';
-const PAGER_KEYS = 'Up, Down, PgUp, PgDn, g, G move · n, p next call · Left, Esc back';
+const LIST_KEYS = 'Up, Down · Right, Left unfold, fold · + - lines · a all · Enter whole · Esc';
+const PAGER_KEYS = 'Up, Down, PgUp, PgDn, g, G · n, p other calls · Left, Esc back · q leaves';
 
 export const createCardsView = (cards: readonly Card[]): CardsView => new FoldedCards(cards);
 
@@ -208,6 +208,6 @@ function toHead({ name, subject, isDone }: Card, { paint, columns, place, fold, 
   const mark = isDone ? paint('green', '✔') : paint('red', '✖');
   const title = paint(isSelected === true ? ['bold', 'cyan'] : 'bold', name);
   const sign = fold === undefined ? '' : `${isSelected === true ? '›' : ' '} ${fold} `;
-  const begin = cutToRow(`${sign}${mark} ${title} ${subject}`, Math.max(10, columns - place.length - 3));
+  const begin = cutToRow(`${sign}${mark} ${title} ${subject}`.trimEnd(), Math.max(10, columns - place.length - 3));
   return cutToRow(`${begin} ${paint('dim', `(${place})`)}`, columns);
 }
