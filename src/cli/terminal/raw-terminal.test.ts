@@ -6,7 +6,7 @@ import { enterRawTerminal } from './raw-terminal.ts';
 /** A terminal that records what happens to it, in order. */
 function open(filter?: (input: string) => string) {
   const seen: string[] = [];
-  let goOn = () => {};
+  let goOn = (): void => undefined;
   const input = Object.assign(new EventEmitter(), {
     setRawMode: (isRaw: boolean) => void seen.push(isRaw ? 'raw' : 'plain'),
     resume: () => undefined,
