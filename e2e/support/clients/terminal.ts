@@ -14,6 +14,8 @@ export interface TerminalUnderTest extends AsyncDisposable {
   type(keys: string): void;
   /** The text that the program sent to the clipboard last (OSC 52). */
   clipboard(): string | undefined;
+  /** The images that the program drew as sixels. */
+  sixels(): readonly string[];
   /** The exit code of the program. */
   exited: Promise<number | null>;
 }
@@ -51,6 +53,11 @@ export function openTerminal({
     clipboard = Buffer.from(data.replace(/^c;/, ''), 'base64').toString();
     return true;
   });
+  const sixels: string[] = [];
+  terminal.parser.registerDcsHandler({ final: 'q' }, (data) => {
+    sixels.push(data);
+    return true;
+  });
   child.stdout.on('data', (bytes: Buffer) => {
     terminal.write(bytes, () => {
       for (const look of [...lookers]) look();
@@ -79,6 +86,7 @@ export function openTerminal({
       return within(seen.promise, 60_000, told).finally(() => lookers.delete(look));
     },
     clipboard: () => clipboard,
+    sixels: () => sixels,
     type: (keys) => void child.stdin.write(keys),
     exited,
     async [Symbol.asyncDispose]() {

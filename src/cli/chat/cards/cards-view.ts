@@ -35,8 +35,8 @@ class FoldedCards implements CardsView {
   #shown = SHOWN_LINES;
   /** The whole output of the selected card, from this row; undefined: the list. */
   #top: number | undefined;
-  /** Of the last drawing, to know how far a page is. */
-  #page = { rows: 1, all: 1 };
+  /** Of the last drawing. */
+  #pageRows = 1;
   #wrapped: { card: Card; columns: number; rows: readonly string[] } | undefined;
 
   readonly #listKeys: Keys = {
@@ -63,14 +63,14 @@ class FoldedCards implements CardsView {
     k: () => this.#turnBy(-1),
     down: () => this.#turnBy(1),
     j: () => this.#turnBy(1),
-    pageup: () => this.#turnBy(-this.#page.rows),
-    b: () => this.#turnBy(-this.#page.rows),
-    pagedown: () => this.#turnBy(this.#page.rows),
-    space: () => this.#turnBy(this.#page.rows),
+    pageup: () => this.#turnBy(-this.#pageRows),
+    b: () => this.#turnBy(-this.#pageRows),
+    pagedown: () => this.#turnBy(this.#pageRows),
+    space: () => this.#turnBy(this.#pageRows),
     g: () => this.#turnTo(0),
     home: () => this.#turnTo(0),
-    G: () => this.#turnTo(this.#page.all),
-    end: () => this.#turnTo(this.#page.all),
+    G: () => this.#turnTo(Number.MAX_SAFE_INTEGER),
+    end: () => this.#turnTo(Number.MAX_SAFE_INTEGER),
     n: () => this.#turnToCall(1),
     p: () => this.#turnToCall(-1),
     left: () => this.#turnTo(undefined),
@@ -100,7 +100,7 @@ class FoldedCards implements CardsView {
       return [title, ...this.#list({ paint, columns, rows: room }), keys(LIST_KEYS)];
     }
     const output = this.#rowsOf(card, columns);
-    this.#page = { rows: room, all: output.length };
+    this.#pageRows = room;
     this.#top = Math.max(0, Math.min(this.#top, output.length - room));
     const end = Math.min(output.length, this.#top + room);
     const place = `${(this.#top + 1).toLocaleString('en')}–${end.toLocaleString('en')} of ${countOf(output.length)}`;
