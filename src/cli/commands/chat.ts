@@ -132,9 +132,7 @@ async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
     onKey: (text, key) => tabs.current?.onKey(text, key),
     onPaste: (text) => tabs.current?.onPaste(text),
     filter: answers.filter,
-    job: shellJob,
-    onStop: () => screen.clear(),
-    onContinue: () => screen.invalidate(),
+    stopping: { job: shellJob, onStop: () => screen.clear(), onContinue: () => screen.invalidate() },
   });
   stdout.write(toGraphicsQuestion(environment));
   link.listen(() => {

@@ -17,16 +17,18 @@ function open(filter?: (input: string) => string) {
     write: (text) => void seen.push(JSON.stringify(text)),
     onKey: (text, key) => void seen.push(`key ${text ?? key.name}`),
     onPaste: (text) => void seen.push(`paste ${text}`),
-    job: {
-      stop: () => void seen.push('stopped'),
-      onContinue(listener) {
-        goOn = listener;
-        return () => void seen.push('no longer listens');
+    stopping: {
+      job: {
+        stop: () => void seen.push('stopped'),
+        onContinue(listener) {
+          goOn = listener;
+          return () => void seen.push('no longer listens');
+        },
       },
+      onStop: () => void seen.push('cleared'),
+      onContinue: () => void seen.push('drawn'),
     },
-    onStop: () => void seen.push('cleared'),
-    onContinue: () => void seen.push('drawn'),
-    ...(filter && { filter }),
+    filter,
   });
   seen.length = 0;
   return { seen, terminal, type: (text: string) => input.emit('data', Buffer.from(text)), goOn: () => goOn() };

@@ -10,19 +10,24 @@ export interface RawTerminal {
   leave(): void;
 }
 
+interface Stopping {
+  job: Job;
+  /** Called before the job stops: other programs write to the terminal then. */
+  onStop(): void;
+  /** Called when the job goes on. */
+  onContinue(): void;
+}
+
 interface RawTerminalOptions {
   input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
   write(text: string): void;
   onKey(text: string | undefined, key: Key): void;
   /** Called once with the whole pasted text. */
   onPaste(text: string): void;
-  job: Job;
-  /** Called before the job stops: other programs write to the terminal then. */
-  onStop(): void;
-  /** Called when the job goes on. */
-  onContinue(): void;
+  /** What Ctrl-Z stops. Absent: it is a key like any other. */
+  stopping?: Stopping;
   /** Takes out what the terminal sends by itself. */
-  filter?(input: string): string;
+  filter?: ((input: string) => string) | undefined;
 }
 
 /** How long a lone Escape may be the beginning of a longer sequence. Node waits 500 ms, which a person notices. */
@@ -31,14 +36,7 @@ const ESCAPE_MS = 80;
 const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
 
 /** Delivers every key as it is pressed. A paste arrives in one piece, so that none of its lines is sent automatically. */
-export function enterRawTerminal({
-  input,
-  write,
-  onKey,
-  onPaste,
-  filter,
-  ...stopping
-}: RawTerminalOptions): RawTerminal {
+export function enterRawTerminal({ input, write, onKey, onPaste, filter, stopping }: RawTerminalOptions): RawTerminal {
   let pasted: string[] | undefined;
   const onKeypress = (text: string | undefined, key: Key) => {
     if (key.name === 'paste-start') pasted = [];
@@ -47,7 +45,7 @@ export function enterRawTerminal({
       pasted = undefined;
       onPaste(whole);
     } else if (pasted) pasted.push(text ?? '');
-    else if (key.ctrl === true && key.name === 'z') stop();
+    else if (stopping && key.ctrl === true && key.name === 'z') stop(stopping);
     else onKey(text, key);
   };
   const keys = readKeys({ input, filter, onKeypress });
@@ -58,16 +56,16 @@ export function enterRawTerminal({
   const goOn = () => {
     input.setRawMode(false); // the shell has changed the mode, which Node does not know
     enter();
-    stopping.onContinue();
+    stopping?.onContinue();
   };
-  const stop = () => {
-    stopping.onStop();
+  const stop = ({ job, onStop }: Stopping) => {
+    onStop();
     write(PASTES_PLAIN);
     input.setRawMode(false);
-    stopping.job.stop();
+    job.stop();
     goOn();
   };
-  const unlisten = stopping.job.onContinue(goOn);
+  const unlisten = stopping?.job.onContinue(goOn);
   enter();
   input.resume();
   let state: 'raw' | 'left' = 'raw';
@@ -75,7 +73,7 @@ export function enterRawTerminal({
     leave() {
       if (state === 'left') return;
       state = 'left';
-      unlisten();
+      unlisten?.();
       keys.close();
       input.setRawMode(false);
       input.pause();

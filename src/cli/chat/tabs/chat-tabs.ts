@@ -83,7 +83,7 @@ export function createTabs<C extends TabChat>({ client, start, onChange }: TabsD
       return tab !== undefined;
     },
     close() {
-      const index = tabs.indexOf(shown?.tab);
+      const index = tabs.findIndex((tab) => tab === shown?.tab);
       const next = tabs[index + 1] ?? tabs[index - 1];
       if (next === undefined) return false;
       tabs = tabs.filter((tab) => tab !== shown?.tab);

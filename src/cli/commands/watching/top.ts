@@ -97,9 +97,7 @@ async function watch(client: GatewayClient, { paint, intervalMs }: WatchDeps): P
       if (text === 'q' || name === 'escape' || (ctrl === true && (name === 'c' || name === 'd'))) left.resolve();
     },
     onPaste: () => undefined,
-    job: shellJob,
-    onStop: () => screen.clear(),
-    onContinue: () => screen.invalidate(),
+    stopping: { job: shellJob, onStop: () => screen.clear(), onContinue: () => screen.invalidate() },
   });
   process.once('SIGINT', left.resolve).once('SIGTERM', left.resolve).once('SIGHUP', left.resolve);
   try {
