@@ -29,20 +29,21 @@ const IN_USE = 'the thread is in use';
 export function createCheckpointThread({ url, path, clock }: ThreadOptions): CheckpointWorker {
   let worker: Worker | undefined;
   let unused = new AbortController();
-  let waiting: PromiseWithResolvers<CheckpointResult> | undefined;
+  /** The calls without a reply, in the order of their replies. */
+  let waiting: PromiseWithResolvers<CheckpointResult>[] = [];
   let dead: WorkerGone | undefined;
   const die = (cause: Error): void => {
     dead ??= new WorkerGone(cause.message, { cause });
-    waiting?.reject(dead);
-    waiting = undefined;
+    for (const call of waiting) call.reject(dead);
+    waiting = [];
   };
   const start = (): Worker => {
     const thread = new Worker(url, { workerData: path });
     thread.unref();
     thread.on('message', (reply: CheckpointReply) => {
-      if ('error' in reply) waiting?.reject(new Error(reply.error));
-      else waiting?.resolve(reply);
-      waiting = undefined;
+      const call = waiting.shift();
+      if ('error' in reply) call?.reject(new Error(reply.error));
+      else call?.resolve(reply);
       clock.sleep(UNUSED_MS, unused.signal).then(rest, () => undefined); // it was used, or closed
     });
     thread.on('error', die);
@@ -52,7 +53,7 @@ export function createCheckpointThread({ url, path, clock }: ThreadOptions): Che
     return thread;
   };
   const rest = (): void => {
-    if (waiting) return;
+    if (waiting.length > 0) return;
     worker?.postMessage('close');
     worker = undefined;
   };
@@ -64,10 +65,11 @@ export function createCheckpointThread({ url, path, clock }: ThreadOptions): Che
     checkpoint(mode: CheckpointMode) {
       if (dead) return Promise.reject(dead);
       use();
-      waiting = Promise.withResolvers();
+      const call = Promise.withResolvers<CheckpointResult>();
+      waiting.push(call);
       worker ??= start();
       worker.postMessage(mode);
-      return waiting.promise;
+      return call.promise;
     },
     async close() {
       use();

@@ -7,7 +7,13 @@ import type { Worker } from 'node:worker_threads';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../../testing/temp-store.ts';
 import { createCheckpointThread } from './checkpoint-thread.ts';
-import { type CheckpointResult, type CheckpointWorker, createCheckpointer, WorkerGone } from './checkpointer.ts';
+import {
+  type CheckpointMode,
+  type CheckpointResult,
+  type CheckpointWorker,
+  createCheckpointer,
+  WorkerGone,
+} from './checkpointer.ts';
 
 const url = new URL('./checkpoint-worker.ts', import.meta.url);
 const MIB = 1_048_576;
@@ -125,6 +131,24 @@ test('a full disk is logged once, and the worker retries until the log is moved'
   await checkpointer.close();
 });
 
+test('the log is not moved while it is emptied, but afterwards', async () => {
+  const emptied = Promise.withResolvers<void>();
+  const { checkpointer, clock, calls } = setUp({ until: (mode) => mode === 'truncate' && emptied.promise });
+  checkpointer.wrote(100);
+  await clock.advance(999);
+  const emptying = checkpointer.empty();
+  await clock.advance(60_000);
+  const during = [...calls];
+  emptied.resolve();
+  const isEmpty = await emptying;
+  await clock.advance(1_000);
+  assert.deepEqual(
+    { during, isEmpty, calls },
+    { during: ['worker truncate'], isEmpty: true, calls: ['worker truncate', 'worker passive'] },
+  );
+  await checkpointer.close();
+});
+
 test('nothing is moved after the close', async () => {
   const { checkpointer, clock, calls } = setUp();
   checkpointer.wrote(100);
@@ -141,8 +165,7 @@ test('the thread moves the log of a store into its file, and ends with it', asyn
   const sizeBefore = statSync(path).size;
   await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'x'.repeat(100_000) }] } });
   const passive = await thread.checkpoint('passive');
-  const restart = await thread.checkpoint('restart');
-  const truncate = await thread.checkpoint('truncate');
+  const [restart, truncate] = await Promise.all([thread.checkpoint('restart'), thread.checkpoint('truncate')]);
   const sizeAfter = statSync(`${path}-wal`).size;
   await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'more' }] } });
   const events = await store.readEvents('a', 0, 10);
@@ -193,7 +216,14 @@ test('a thread whose file is missing fails its calls, and closing it is not an e
   await thread.close();
 });
 
-function setUp(options: { result?: CheckpointResult; fails?: () => Error | undefined } = {}) {
+interface Setting {
+  result?: CheckpointResult;
+  fails?: () => Error | undefined;
+  /** What a checkpoint waits for. */
+  until?: (mode: CheckpointMode) => Promise<void> | false;
+}
+
+function setUp(options: Setting = {}) {
   const calls: string[] = [];
   const clock = fakeClock();
   const log = recordingLog();
@@ -202,6 +232,7 @@ function setUp(options: { result?: CheckpointResult; fails?: () => Error | undef
       calls.push(`${name} ${mode}`);
       const failure = fails();
       if (failure) throw failure;
+      await options.until?.(mode);
       return options.result ?? { busy: false, walPages: 1, movedPages: 1 };
     },
     async close() {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { createSingleWait } from '../../../timing/single-wait.ts';
 import { createIdleTime } from './idle-time.ts';
 
 /**
@@ -18,7 +19,7 @@ export interface CheckpointResult {
 /** The reply of the worker's thread. */
 export type CheckpointReply = CheckpointResult | { error: string };
 
-/** Moves the write-ahead log into the database file; one call at a time. */
+/** Moves the write-ahead log into the database file, one call after the other. */
 export interface CheckpointWorker {
   /** Rejects with WorkerGone when later calls cannot succeed either. */
   checkpoint(mode: CheckpointMode): Promise<CheckpointResult>;
@@ -74,7 +75,7 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   let { worker } = deps;
   let pending = NOTHING;
   let isFailing = false;
-  let wait: AbortController | undefined;
+  const wait = createSingleWait(deps.clock);
   let running: Promise<void> | undefined;
 
   const settled = (): void => {
@@ -82,8 +83,7 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
     if (isFailing || pending.bytes > 0) schedule();
   };
   const start = (): void => {
-    wait?.abort();
-    wait = undefined;
+    wait.end();
     pending = NOTHING;
     running = checkpoint(worker ?? deps.fallback, deps)
       .then((logBytes) => {
@@ -99,6 +99,7 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
     isFailing = true;
   };
   const truncate = (): Promise<boolean> => {
+    wait.end(); // otherwise the wait could end during this checkpoint and start another
     const emptied = isEmptied(worker ?? deps.fallback);
     running = emptied.then((isEmpty) => {
       if (isEmpty) idle.settled();
@@ -114,17 +115,7 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   const schedule = (): void => {
     if (stop.signal.aborted) return;
     if (pending.bytes >= limitsOf(worker).afterBytes && !isFailing) start();
-    else if (!wait && (pending.isUrgent || isFailing)) sleepThenStart();
-  };
-  const sleepThenStart = (): void => {
-    const own = new AbortController();
-    wait = own;
-    deps.clock.sleep(limitsOf(worker).afterMs, own.signal).then(
-      () => {
-        if (!own.signal.aborted) start();
-      },
-      () => undefined, // the size limit was reached first, or the store was closed
-    );
+    else if (!wait.isRunning && (pending.isUrgent || isFailing)) wait.begin(limitsOf(worker).afterMs, start);
   };
   return {
     async empty() {
@@ -138,7 +129,7 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
     },
     async close() {
       stop.abort();
-      wait?.abort();
+      wait.end();
       idle.close();
       await running;
       await deps.worker?.close();
