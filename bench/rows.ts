@@ -15,7 +15,7 @@ import { requestRows } from './rows/requests.ts';
 import { snapshotRow } from './rows/snapshots.ts';
 import { stalledRow } from './rows/stalled.ts';
 import { startRows } from './rows/starts.ts';
-import { terminalRow } from './rows/terminals.ts';
+import { terminalRows } from './rows/terminals.ts';
 import { turnRows } from './rows/turns.ts';
 
 /** All rows, in the order of the table. */
@@ -41,5 +41,5 @@ export const ROWS: readonly Row[] = [
   ...writtenRows,
   snapshotRow,
   ...pageRows,
-  terminalRow,
+  ...terminalRows,
 ];

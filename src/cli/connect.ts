@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { WebSocket } from 'ws';
 import { RequestError } from '../../protocol/client/request-error.ts';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
@@ -133,6 +134,7 @@ function createClient(
   return createGatewayClient({
     url: target.url,
     token: target.token,
+    WebSocket, // the one of Node takes 25 ms longer to load
     client: { name: 'headgate', version, mode: 'cli', platform: process.platform },
     reconnect,
     onStatus,

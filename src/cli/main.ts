@@ -13,7 +13,8 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
   const words = withCommand(argv);
   const isStart = words[0] === 'start';
-  if (isStart) useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
+  if (isStart || words[0] === 'chat')
+    useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
   const { runCommand } = isStart ? await import('./start-command.ts') : await import('./program.ts');
   await runCommand({ words, around, root });
 }

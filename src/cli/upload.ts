@@ -28,6 +28,16 @@ export function createUpload({ url, token }: Target): Upload {
     );
 }
 
+/** Reads the bytes of an attachment. */
+export function createDownload({ url, token }: Target): (wsId: string, attachmentId: string) => Promise<Uint8Array> {
+  const http = createHttpClient({ baseUrl: new URL('/', url.replace(/^ws/, 'http')).href, token });
+  return async (ws_id, attachment_id) => {
+    const asked = { ws_id, attachment_id };
+    const blob = await http.download(endpoints.attachment.content, asked, { timeoutMs: UPLOAD_MS });
+    return new Uint8Array(await blob.arrayBuffer());
+  };
+}
+
 /** Like Upload, for the file at a path. */
 export type PathUpload = (wsId: string, name: string, key: string) => Promise<Attachment>;
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';
 import { within } from '../deadline.ts';
+import { toTerminalSvg } from './terminal-picture.ts';
 
 /** A program in a pseudo terminal, and its screen. */
 export interface TerminalUnderTest extends AsyncDisposable {
@@ -14,6 +15,10 @@ export interface TerminalUnderTest extends AsyncDisposable {
   type(keys: string): void;
   /** The text that the program sent to the clipboard last (OSC 52). */
   clipboard(): string | undefined;
+  /** The screen as an SVG. */
+  picture(): string;
+  /** The images that the program drew as sixels. */
+  sixels(): readonly string[];
   /** The exit code of the program. */
   exited: Promise<number | null>;
 }
@@ -51,6 +56,11 @@ export function openTerminal({
     clipboard = Buffer.from(data.replace(/^c;/, ''), 'base64').toString();
     return true;
   });
+  const sixels: string[] = [];
+  terminal.parser.registerDcsHandler({ final: 'q' }, (data) => {
+    sixels.push(data);
+    return true;
+  });
   child.stdout.on('data', (bytes: Buffer) => {
     terminal.write(bytes, () => {
       for (const look of [...lookers]) look();
@@ -79,6 +89,8 @@ export function openTerminal({
       return within(seen.promise, 60_000, told).finally(() => lookers.delete(look));
     },
     clipboard: () => clipboard,
+    picture: () => toTerminalSvg(terminal),
+    sixels: () => sixels,
     type: (keys) => void child.stdin.write(keys),
     exited,
     async [Symbol.asyncDispose]() {

@@ -7,6 +7,8 @@ import type { PathUpload, Upload } from '../upload.ts';
 export interface ChatFiles {
   upload: PathUpload;
   uploadFile: Upload;
+  /** The bytes of a file of a message. Rejects if the person may not read it. */
+  downloadAttachment(wsId: string, attachmentId: string): Promise<Uint8Array>;
   /** The daemon runs on this machine, so the folders of its workstreams are here. */
   isLocal: boolean;
   /** Writes a conversation to a new file; to one that ends in `.md`, as Markdown. */
@@ -22,6 +24,7 @@ export function createChatFiles(target: Target, around: { cwd: string }): ChatFi
   return {
     upload: async (...named) => (await loadUpload()).createPathUpload(target, around)(...named),
     uploadFile: async (...added) => (await loadUpload()).createUpload(target)(...added),
+    downloadAttachment: async (wsId, attachmentId) => (await loadUpload()).createDownload(target)(wsId, attachmentId),
     isLocal: target.home !== undefined,
     async exportTo(wsId, name) {
       const { createConversationFiles, writeNewFile } = await loadFiles();

@@ -48,7 +48,8 @@ interface Size {
 
 /** Everything below the transcript: the status, the question and the input line. */
 export function toChatView(situation: ChatSituation, { paint, columns, rows }: Size): LiveView {
-  const { transcript, waiting, mode, editor, hint, completions, picker, facts } = situation;
+  const { transcript, waiting, mode, hint, completions, picker, facts } = situation;
+  const editor = mode.kind === 'remark' && mode.remark !== undefined ? NOTHING_TYPED : situation.editor;
   const most = Math.max(3, Math.floor(rows / 3));
   const list = picker
     ? [paint('bold', picker.title), ...picker.lines(paint, most), paint('dim', PICKER_KEYS)]
@@ -67,6 +68,8 @@ export function toChatView(situation: ChatSituation, { paint, columns, rows }: S
   const live = transcript.liveLines(room);
   return { lines: [...live.slice(-room), '', ...below], input };
 }
+
+const NOTHING_TYPED = { text: '', cursor: 0 };
 
 const PICKER_KEYS = 'Up, Down choose · Enter takes it · Esc goes back';
 

@@ -33,6 +33,7 @@ const NO_FILES: ChatFiles = {
   isLocal: true,
   exportTo: () => assert.fail('no export'),
   importFrom: () => assert.fail('no import'),
+  downloadAttachment: () => assert.fail('no download'),
 };
 
 interface FakeClientDeps {
@@ -89,12 +90,11 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
     onHistory: () => undefined,
     timers,
     here: () => ({ nowMs: 1_000, tz: 'UTC' }),
-    writeToTerminal: (sequence) => {
-      sequences.push(sequence);
-    },
+    writeToTerminal: (sequence) => void sequences.push(sequence),
     files: NO_FILES,
     newKey: () => 'k1',
     onOpen: () => undefined,
+    onImages: () => undefined,
     onLeave: () => {
       left += 1;
     },

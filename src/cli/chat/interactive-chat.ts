@@ -1,17 +1,13 @@
 import type { Key } from 'node:readline';
 import { createOutbox, type Outbox } from '../../../protocol/client/outbox.ts';
-import type { Timers } from '../../../protocol/client/timers.ts';
-import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import type { Here } from '../local-time.ts';
 import { createMarkdownStream } from '../terminal/markdown-stream.ts';
 import { toQuestionLines } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
-import type { LiveView, Screen } from '../terminal/screen.ts';
-import type { Sheet } from '../terminal/sheet.ts';
+import type { LiveView } from '../terminal/screen.ts';
 import { QuestionKeys } from './answers/question-keys.ts';
 import { followCost } from './chat-cost.ts';
-import type { ChatFiles } from './chat-files.ts';
+import type { InteractiveChatDeps } from './chat-deps.ts';
 import { type ChatSituation, toChatView } from './chat-view.ts';
 import { runLocalCommand } from './commands/local-commands.ts';
 import { type CommandFinder, createCommandFinder } from './commands/slash-commands.ts';
@@ -23,35 +19,8 @@ import { performLine } from './perform-line.ts';
 import { PersonInput } from './person/person-input.ts';
 import type { StatusFacts } from './status-line.ts';
 import { Stopping } from './stopping-keys.ts';
-import type { ChatTabs } from './tabs/chat-tabs.ts';
 import { isTabCommand, runTabCommand } from './tabs/tab-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
-
-interface InteractiveChatDeps {
-  client: GatewayClient;
-  wsId: string;
-  connection(): ConnectionStatus;
-  screen: Screen;
-  sheet(): Sheet;
-  history: readonly string[];
-  /** What was typed before and not sent. */
-  draft: string;
-  /** The home folder of the person. */
-  userHome: string;
-  /** The shell that runs commands of the person. */
-  shell: string;
-  tabs: ChatTabs;
-  onHistory(lines: readonly string[]): void;
-  timers: Timers;
-  here(): Here;
-  /** Writes to the terminal next to what it shows. */
-  writeToTerminal(sequence: string): void;
-  newKey(): string;
-  files: ChatFiles;
-  onOpen(talk: Talk): void;
-  /** The person is done. */
-  onLeave(): void;
-}
 
 /** A chat on a terminal: turns keys into calls, and events of the log into rows. */
 export class InteractiveChat {
@@ -72,8 +41,21 @@ export class InteractiveChat {
 
   constructor(deps: InteractiveChatDeps) {
     this.#deps = deps;
-    const { client, wsId, history, onHistory, screen, sheet, here, newKey, files, onOpen, timers, writeToTerminal } =
-      deps;
+    const {
+      client,
+      wsId,
+      history,
+      onHistory,
+      screen,
+      sheet,
+      here,
+      newKey,
+      files,
+      onOpen,
+      onImages,
+      timers,
+      writeToTerminal,
+    } = deps;
     this.#commands = createCommandFinder({ client, wsId, onChange: () => this.onChange() });
     const complete = (line: string) => this.#commands.find(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
@@ -116,6 +98,7 @@ export class InteractiveChat {
       newKey,
       files,
       onOpen,
+      onImages,
       isInteractive: true,
       grow: () => createMarkdownStream(sheet),
       onChange: () => this.onChange(),
@@ -129,8 +112,9 @@ export class InteractiveChat {
     const { now } = this.#deps.timers;
     this.#question.watch(transcript.question);
     const isBusy = isTalkBusy(this.talk);
-    if (this.#wasBusy && !isBusy && this.talk.settings.model !== '') this.#cost.read();
-    if (this.talk.settings.model !== '') this.#wasBusy = isBusy;
+    const isOpen = this.talk.settings.model !== '';
+    if (this.#wasBusy && !isBusy && isOpen) this.#cost.read();
+    if (isOpen) this.#wasBusy = isBusy;
     if (!isBusy) this.#stopping.reset();
     const word = `${transcript.state} ${transcript.isWaiting}`;
     if (word !== this.#state.word) this.#state = { word, sinceMs: now() };
@@ -141,13 +125,15 @@ export class InteractiveChat {
     const { screen, sheet, timers } = this.#deps;
     this.talk.transcript.flush();
     this.#tickWhileBusy();
-    const text = this.#editor.text;
+    const size = { ...sheet(), rows: screen.rows };
+    const cards = this.#picker.cards?.lines(size);
+    if (cards) return { lines: cards };
     const { mode } = this.#question;
     const situation: ChatSituation = {
       transcript: this.talk.transcript,
       connection: this.#deps.connection(),
       mode,
-      editor: mode.kind === 'remark' && mode.remark !== undefined ? NOTHING_TYPED : this.#editor,
+      editor: this.#editor,
       picker: this.#picker.current,
       facts: this.#facts(),
       sending: this.#outbox.entries,
@@ -157,10 +143,9 @@ export class InteractiveChat {
       nowMs: this.#deps.here().nowMs,
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
       running: this.#person.running,
-      completions: mode.kind === 'message' ? this.#completions(text) : [],
+      completions: mode.kind === 'message' ? this.#completions(this.#editor.text) : [],
     };
-    const { paint, columns } = sheet();
-    return toChatView(situation, { paint, columns, rows: screen.rows });
+    return toChatView(situation, size);
   }
 
   onPaste(text: string): void {
@@ -191,7 +176,7 @@ export class InteractiveChat {
   #isCommandKey(name: string): boolean {
     if (name === 'ctrl-d' && this.#editor.text === '') this.#deps.onLeave();
     else if (name === 'ctrl-r') void this.#attempt(this.#picker.show(toHistoryPicking(this.#editor.history)));
-    else if (name === 'ctrl-o') this.#take('/output');
+    else if (name === 'ctrl-o') this.#hint = this.#picker.openCards(this.talk.transcript.cards.all);
     else if (/^alt-[1-9]$/.test(name)) void this.#attempt(runTabCommand(`/tab ${name.slice(-1)}`, this.#tabbing()));
     else return name === 'tab' && this.#person.complete();
     return true;
@@ -293,5 +278,3 @@ export class InteractiveChat {
         : undefined;
   }
 }
-
-const NOTHING_TYPED = { text: '', cursor: 0 };

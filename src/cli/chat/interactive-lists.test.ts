@@ -16,14 +16,20 @@ test('Escape stops the run and keeps the draft; without a run it does nothing', 
   assert.deepEqual(rows().at(-1), '› next');
 });
 
-test('Ctrl-O prints the last output in full and keeps the draft', () => {
+test('Ctrl-O opens the list of calls, in which no key is typed, and keeps the draft', () => {
   const { press, type, tell, printed, rows } = openFakeChat();
+  press({ name: 'o', ctrl: true });
+  assert.equal(rows().at(-2), 'No call has ended yet.');
   const output = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n');
   tell({ type: 'tool_result', call_id: 'c', name: 'bash', output, outcome: 'done', is_error: false });
   assert.ok(!printed().includes('line 0\n'));
   type('next');
   press({ name: 'o', ctrl: true });
-  assert.ok(printed().endsWith(`${output}\n`));
+  assert.deepEqual(rows().slice(0, 2), ['Calls of this conversation (1)', '› ▸ ✔ bash (40 lines)']);
+  press({ name: 'right' });
+  assert.ok(rows().includes('    line 0'));
+  type('jk');
+  press({ name: 'escape' });
   assert.equal(rows().at(-1), '› next');
 });
 

@@ -196,8 +196,8 @@ test('a long output is cut to its last lines, and /output prints all of it', () 
   const output = Array.from({ length: 10_000 }, (_, line) => `line ${line}`).join('\n');
   const lines = tell({ type: 'tool_info', items: [item('c1', ['bash', 'seq'])] }, result(output));
   assert.deepEqual(
-    [lines.length, lines[1], lines.at(-1), transcript.lastOutput === output],
-    [14, '  … 9,988 lines above; /output shows them', '  line 9999', true],
+    [lines.length, lines[1], lines.at(-1), transcript.cards.all.at(-1)?.output === output],
+    [14, '  … 9,988 lines above; Ctrl-O shows them', '  line 9999', true],
   );
 });
 

@@ -27,6 +27,7 @@ import { toWarningLines } from '../terminal/warning-lines.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { createSideLines } from './agents/side-lines.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
+import { createCards } from './cards/card.ts';
 import { type Notice, spentUntil, toCutLine, toHistoryLines, toTimeLine, toTurnLines } from './history-lines.ts';
 import type { Transcript, TranscriptDeps } from './transcript.ts';
 
@@ -48,7 +49,7 @@ class LoggedTranscript implements Transcript {
   state: WorkstreamState = 'idle';
   isWaiting = false;
   question: Question | undefined;
-  lastOutput = '';
+  readonly cards = createCards();
   lastThought = '';
 
   constructor(deps: TranscriptDeps) {
@@ -61,6 +62,7 @@ class LoggedTranscript implements Transcript {
     [this.question, this.#asked, this.#answeredMs] = [undefined, undefined, undefined];
     this.#spent = spentUntil(stored.messages, stored.messages.length - 1);
     this.state = workstream.state;
+    this.cards.restore(stored.messages);
     if (this.#deps.isInteractive) this.#printHistory(stored);
     for (const one of stored.backgroundCommands ?? [])
       this.#side.tell({ ...one, type: 'background_command' }, this.#deps.sheet());
@@ -125,7 +127,7 @@ class LoggedTranscript implements Transcript {
 
   printResult(call: ToolCall, result: Parameters<typeof toResultLines>[1]): void {
     const { sheet, isInteractive } = this.#deps;
-    this.lastOutput = result.output;
+    this.cards.add(call, result);
     this.print(toResultLines(call, result, { paint: sheet().paint, hasCommands: isInteractive }));
   }
 

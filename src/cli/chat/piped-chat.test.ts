@@ -30,6 +30,7 @@ function open(call: GatewayClient['call']) {
     files: {
       uploadFile: () => assert.fail('no upload'),
       isLocal: true,
+      downloadAttachment: () => assert.fail('no download'),
       upload: () => assert.fail('no upload'),
       exportTo: () => assert.fail('no export'),
       importFrom: () => assert.fail('no import'),

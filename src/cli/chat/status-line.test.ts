@@ -25,12 +25,12 @@ const line = (columns: number, more: Partial<StatusFacts> = {}) =>
   toStatusLine({ ...facts, ...more }, { paint: createPaint(false), columns })[0] ?? '';
 
 test('one row has the model, the folder, the mode, the tokens and the cost', () => {
-  assert.equal(line(100), '── scripted · ~/src/a-long-name-of-a-project · ask · 12k tokens (6 %) · $0.042');
+  assert.equal(line(100), '── scripted · ~/src/a-long-name-of-a-project · ask · 12k tokens (6 %) · $0.0421');
 });
 
 test('on a narrow terminal, the folder is shortened first, and the row never wraps', () => {
   for (const columns of [20, 40, 60, 80]) assert.ok(line(columns).length <= columns, `${columns}: ${line(columns)}`);
-  assert.match(line(60), /^── scripted · ….*project · ask · 12k tokens \(6 %\) · \$0\.042$/);
+  assert.match(line(60), /^── scripted · ….*project · ask · 12k tokens \(6 %\) · \$0\.0421$/);
 });
 
 test('several tabs are listed with their states', () => {

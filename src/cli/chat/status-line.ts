@@ -1,7 +1,8 @@
-import stringWidth from 'string-width';
 import type { StatusRecord } from '../../../protocol/stream-events.ts';
+import { moneyOf } from '../../../protocol/text/spending/spending-words.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
+import { widthOf } from '../terminal/width.ts';
 import { cutToRow } from '../terminal/wrap.ts';
 import type { Spent } from './chat-cost.ts';
 import type { TabRow } from './tabs/chat-tabs.ts';
@@ -32,7 +33,7 @@ export function toStatusLine(facts: StatusFacts, { paint, columns }: { paint: Pa
   const other = [toTokens(usage), toCost(spent)].filter((text) => text !== '');
   const before = [...(tabs.length > 1 ? [toTabs(tabs)] : []), toSafeText(model)];
   const after = [...(mode === undefined ? [] : [mode]), ...other];
-  const room = columns - stringWidth([RULE, [...before, '', ...after].join(SEPARATOR)].join(' '));
+  const room = columns - widthOf([RULE, [...before, '', ...after].join(SEPARATOR)].join(' '));
   const shown = room < 2 ? [] : [folder.length <= room ? folder : `…${folder.slice(folder.length - room + 1)}`];
   return [paint('dim', cutToRow(`${RULE} ${[...before, ...shown, ...after].join(SEPARATOR)}`, columns))];
 }
@@ -62,5 +63,5 @@ const toShort = (tokens: number): string =>
 
 function toCost(spent: Spent | undefined): string {
   if (spent === undefined || spent.costUsd === 0) return '';
-  return `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 3 : 2)}`;
+  return moneyOf(spent.costUsd);
 }

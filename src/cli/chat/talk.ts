@@ -23,6 +23,8 @@ interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'here' | 'g
   files: ChatFiles;
   /** Called when the first snapshot has arrived, before anything of it is printed. */
   onOpen?(talk: Talk): void;
+  /** Called when a message with images was printed. */
+  onImages?(images: readonly Attachment[], talk: Talk): void;
   /** Called after every change. */
   onChange(): void;
 }
@@ -82,6 +84,10 @@ export function openTalk(deps: TalkDeps): Talk {
   const settings = followSettings((lines) => transcript.print(lines), sheet);
   let usage: StatusRecord | undefined;
   const opened = Promise.withResolvers<void>();
+  const tellImages = (attachments: readonly Attachment[] = []) => {
+    const images = attachments.filter(({ kind }) => kind === 'image');
+    if (images.length > 0) deps.onImages?.(images, talk);
+  };
   let snapshots = 0;
   const subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
@@ -101,6 +107,7 @@ export function openTalk(deps: TalkDeps): Talk {
       remarks.read(event);
       waits.read(event);
       transcript.onEvent(event);
+      if ('attachments' in event) tellImages(event.attachments);
       onChange();
     },
     onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),

@@ -6,6 +6,7 @@ import type { Question } from '../terminal/question-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import type { ToolCall, toResultLines } from '../terminal/tool-lines.ts';
+import type { Cards } from './cards/card.ts';
 
 export interface TranscriptDeps {
   screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
@@ -27,14 +28,14 @@ export interface Transcript {
   readonly isWaiting: boolean;
   /** The pending approval. */
   readonly question: Question | undefined;
-  /** The output of the last finished call. */
-  readonly lastOutput: string;
+  /** The finished calls. */
+  readonly cards: Pick<Cards, 'all'>;
   readonly lastThought: string;
   onSnapshot(snapshot: WorkstreamSnapshot): void;
   onEvent(event: StreamEvent): void;
   /** Prints a block of lines that does not come from the log. */
   print(lines: readonly string[]): void;
-  /** Prints how a call ended; `lastOutput` is all of its output. */
+  /** Prints how a call ended; the last card has all of its output. */
   printResult(call: ToolCall, result: Parameters<typeof toResultLines>[1]): void;
   /** Prints the finished part of the streaming answer. */
   flush(): void;

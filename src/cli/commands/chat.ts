@@ -20,6 +20,8 @@ import { createTabs } from '../chat/tabs/chat-tabs.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import type { Here } from '../local-time.ts';
 import type { ContinueFlags } from '../run/continued-workstream.ts';
+import { createGraphicsAnswers, type Graphics, toGraphicsQuestion } from '../terminal/images/graphics.ts';
+import { shellJob } from '../terminal/job.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -62,6 +64,7 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
         paint,
         files,
         historyFile,
+        environment: around.environment,
         userHome: around.userHome,
         shell: around.environment.SHELL || '/bin/sh',
       });
@@ -106,6 +109,7 @@ interface ChatDeps {
 }
 
 interface TerminalDeps extends ChatDeps {
+  environment: Surroundings['environment'];
   link: Link;
   historyFile: string | undefined;
   userHome: string;
@@ -113,20 +117,24 @@ interface TerminalDeps extends ChatDeps {
 }
 
 async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
-  const { link, wsId, historyFile } = deps;
+  const { link, wsId, historyFile, environment } = deps;
   const { stdin, stdout } = process;
   const left = Promise.withResolvers<void>();
   const leave = () => left.resolve();
   let view = (): LiveView => ({ lines: [] });
   const screen = createLiveScreen({ output: stdout, timers: systemTimers, view: () => view() });
   const history = historyFile === undefined ? [] : await readInputHistory(historyFile);
-  const tabs = openTabs({ deps, screen, leave, history });
+  const answers = createGraphicsAnswers();
+  const tabs = openTabs({ deps, screen, leave, history, graphics: () => answers.graphics });
   const terminal = enterRawTerminal({
     input: stdin,
     write: (text) => stdout.write(text),
     onKey: (text, key) => tabs.current?.onKey(text, key),
     onPaste: (text) => tabs.current?.onPaste(text),
+    filter: answers.filter,
+    stopping: { job: shellJob, onStop: () => screen.clear(), onContinue: () => screen.invalidate() },
   });
+  stdout.write(toGraphicsQuestion(environment));
   link.listen(() => {
     if (link.status.kind === 'closed') left.reject(link.status.error ?? new Error('the connection was closed'));
     tabs.current?.onChange();
@@ -144,11 +152,12 @@ interface TabParts {
   screen: Screen;
   leave(): void;
   history: readonly string[];
+  graphics(): Graphics | undefined;
 }
 
 type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
 
-function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
+function openTabs({ deps, screen, leave, history, graphics }: TabParts): Tabs {
   const { client, link, paint, files, historyFile, userHome, shell } = deps;
   const sheet = (): Sheet => ({ paint, columns: screen.columns });
   let lines = history;
@@ -183,6 +192,11 @@ function openTabs({ deps, screen, leave, history }: TabParts): Tabs {
           if (!tellsNotices) tellNotices({ client, tabs, sheet });
           tellsNotices = true;
         },
+        async onImages(images, { transcript }) {
+          const { showImages } = await import('../chat/images/show-images.ts'); // rarely used
+          const download = (id: string) => files.downloadAttachment(wsId, id);
+          await showImages(images, { graphics, screen, download, print: (rows) => transcript.print(rows) });
+        },
         onLeave: leave,
       });
       chat.talk.opened.catch((error: unknown) => screen.print([paint('red', `✖ ${toSafeText(wordsOf(error))}`)]));
@@ -201,10 +215,10 @@ interface Held {
 
 /** Restores the terminal, also when a signal ends the process. */
 function restoring({ terminal, screen, tabs, leave }: Held): Disposable {
-  process.once('SIGTERM', leave).once('SIGHUP', leave);
+  process.once('SIGINT', leave).once('SIGTERM', leave).once('SIGHUP', leave);
   return {
     [Symbol.dispose]() {
-      process.off('SIGTERM', leave).off('SIGHUP', leave);
+      process.off('SIGINT', leave).off('SIGTERM', leave).off('SIGHUP', leave);
       tabs.end();
       screen.close();
       terminal.leave();

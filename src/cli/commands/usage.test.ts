@@ -27,9 +27,9 @@ test('usage is a table with a sum, which names what has no price', () => {
 
 test('rows that are left out are in the sum, and are told', () => {
   const { key: _, ...total } = { ...row('', 7), turns: 1_000 };
-  assert.deepEqual(toUsageLines({ rows: [row('run-2', 0.5)], total, truncated: true }, 'run'), [
+  assert.deepEqual(toUsageLines({ rows: [row('run-2', 0.0042)], total, truncated: true }, 'run'), [
     'run    turns  input   cached  output  reasoning  US$',
-    'run-2  2      12,000  9,000   300     100        0.50',
+    'run-2  2      12,000  9,000   300     100        0.0042',
     'all    1,000  12,000  9,000   300     100        7.00',
     '',
     'Only the latest 1 are shown; "all" has the others, too.',

@@ -1,4 +1,5 @@
 import type { UsageGrouping, UsageRow, UsageTotal } from '../../../protocol/methods/usage.ts';
+import { moneyOf } from '../../../protocol/text/spending/spending-words.ts';
 import { systemClock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -69,5 +70,5 @@ const toCount = (count: number): string => count.toLocaleString('en-US');
 const toCells = (row: UsageTotal, key: string): string[] => [
   key,
   ...[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map(toCount),
-  row.costUsd.toFixed(2),
+  moneyOf(row.costUsd).replace('$', ''),
 ];

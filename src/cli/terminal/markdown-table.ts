@@ -1,7 +1,7 @@
 import type { Tokens } from 'marked';
-import stringWidth from 'string-width';
 import { toInline } from './markdown-inline.ts';
 import type { Sheet } from './sheet.ts';
+import { widthOf } from './width.ts';
 import { wrapWords } from './wrap.ts';
 
 const GAP = 3;
@@ -11,7 +11,7 @@ export function toTableLines({ header, rows, align }: Tokens.Table, { paint, col
   const head = header.map(({ tokens }) => paint('bold', toInline(tokens, paint)));
   const body = rows.map((row) => row.map(({ tokens }) => toInline(tokens, paint)));
   const natural = head.map((cell, at) =>
-    Math.max(1, ...[cell, ...body.map((row) => row[at] ?? '')].map((text) => stringWidth(text))),
+    Math.max(1, ...[cell, ...body.map((row) => row[at] ?? '')].map((text) => widthOf(text))),
   );
   const widths = fit(natural, columns - GAP * (natural.length - 1));
   const toLines = (row: readonly string[]) => {
@@ -44,7 +44,7 @@ function fit(natural: readonly number[], room: number): number[] {
 }
 
 function pad(cell: string, { width, align }: { width: number; align: Tokens.Table['align'][number] }): string {
-  const room = Math.max(0, width - stringWidth(cell));
+  const room = Math.max(0, width - widthOf(cell));
   const before = align === 'right' ? room : align === 'center' ? Math.floor(room / 2) : 0;
   return `${' '.repeat(before)}${cell}${' '.repeat(room - before)}`;
 }

@@ -12,6 +12,8 @@ export interface Screen {
   invalidate(): void;
   /** Like `invalidate`, after a key: the view is drawn without waiting for the next frame. */
   hurry(): void;
+  /** Removes the view, because another program writes next. It is drawn again when it changes. */
+  clear(): void;
   /** Draws the remaining lines and leaves the cursor on a new line. Idempotent. */
   close(): void;
 }
@@ -111,14 +113,18 @@ class LiveScreen implements Screen {
     this.#cancelFrame = this.#deps.timers.after(0, () => this.#onFrame()); // the keys of a burst are drawn together
   }
 
+  clear(): void {
+    this.#draw({ lines: [] });
+    this.#deps.output.write(SHOW_CURSOR);
+  }
+
   close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#cancelFrame?.();
     this.#deps.output.off('drain', this.#onDrain);
     this.#deps.output.off('resize', this.#onResize);
-    this.#draw({ lines: [] });
-    this.#deps.output.write(SHOW_CURSOR);
+    this.clear();
   }
 
   #onFrame(): void {
@@ -176,6 +182,7 @@ export function createPlainScreen(write: (text: string) => void): Screen {
     retract: () => false,
     invalidate: () => undefined,
     hurry: () => undefined,
+    clear: () => undefined,
     close: () => undefined,
   };
 }

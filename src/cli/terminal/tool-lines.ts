@@ -72,7 +72,7 @@ export const toHeaderText = (
 
 interface ResultStyle {
   paint: Paint;
-  /** `/output` can be typed. */
+  /** Keys can be pressed. */
   hasCommands: boolean;
 }
 
@@ -176,7 +176,7 @@ function toTail(lines: readonly string[], { paint, hasCommands }: ResultStyle): 
   if (lines.length === 0) return [paint('dim', `${INDENT}(no output)`)];
   const left = lines.length > OUTPUT_LINES ? lines.length - OUTPUT_LINES : 0;
   const shown = lines.slice(left).map((line) => paint('dim', `${INDENT}${cutLine(line)}`));
-  const hint = hasCommands ? '; /output shows them' : '';
+  const hint = hasCommands ? '; Ctrl-O shows them' : '';
   return left > 0 ? [paint('dim', `${INDENT}… ${countOf(left)} above${hint}`), ...shown] : shown;
 }
 

@@ -1,25 +1,26 @@
-import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+import { widthOf } from './width.ts';
 
 /** Prose as rows of at most `columns`, broken between words. `first` comes before the first row, `rest` before all others. */
 export function wrapWords(text: string, columns: number, { first = '', rest = '' } = {}): string[] {
-  const room = Math.max(MIN_COLUMNS, columns - Math.max(stringWidth(first), stringWidth(rest)));
-  const rows = wrapAnsi(text, room, { hard: true }).split('\n');
+  const room = Math.max(MIN_COLUMNS, columns - Math.max(widthOf(first), widthOf(rest)));
+  const isOneRow = !text.includes('\n') && text === text.trim() && widthOf(text) <= room; // most are, and wrapping is slow
+  const rows = isOneRow ? [text] : wrapAnsi(text, room, { hard: true }).split('\n');
   return rows.map((row, index) => `${index === 0 ? first : rest}${row}`);
 }
 
 /** A line as the rows that a terminal makes of it: broken at any character, with all spaces. */
 export function toRows(line: string, columns: number): string[] {
-  if (stringWidth(line) <= columns) return [line];
+  if (widthOf(line) <= columns) return [line];
   return wrapAnsi(line, columns, { hard: true, trim: false, wordWrap: false }).split('\n');
 }
 
 /** How many rows a terminal needs for a line. */
-export const countRows = (line: string, columns: number): number => Math.max(1, Math.ceil(stringWidth(line) / columns));
+export const countRows = (line: string, columns: number): number => Math.max(1, Math.ceil(widthOf(line) / columns));
 
 /** The line as one row, cut if it does not fit. */
 export function cutToRow(line: string, columns: number): string {
-  if (stringWidth(line) <= columns) return line;
+  if (widthOf(line) <= columns) return line;
   const [row = ''] = toRows(line, Math.max(1, columns - 1));
   return `${row}…`;
 }

@@ -30,11 +30,11 @@ const lines = (columns: number, maxRows = 24) =>
 test('the summary counts the states; each row has tokens, cost, context and what it does', () => {
   assert.deepEqual(lines(100), [
     'Headgate 0.1.0 · 2 run, 1 wait, 1 failed, 0 idle · today 123k tokens, $0.42 · up 3 h 5 min',
-    'STATE   NAME     TOKENS   COST  CONTEXT  DOES',
-    'waits   kitchen     950  $0.00      0 %  bash: rm -rf build',
-    'runs    garden     3.4M      –      6 %  bash: npm test',
-    'failed  shed          0      –      0 %  Fix the roof',
-    'runs    attic         0      –      0 %  asks the model',
+    'STATE   NAME     TOKENS     COST  CONTEXT  DOES',
+    'waits   kitchen     950  $0.0010      0 %  bash: rm -rf build',
+    'runs    garden     3.4M        –      6 %  bash: npm test',
+    'failed  shed          0        –      0 %  Fix the roof',
+    'runs    attic         0        –      0 %  asks the model',
   ]);
 });
 

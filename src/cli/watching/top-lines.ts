@@ -1,4 +1,5 @@
 import type { UsageTotal } from '../../../protocol/methods/usage.ts';
+import { moneyOf } from '../../../protocol/text/spending/spending-words.ts';
 import { toTroubleLines } from '../cron/job-troubles.ts';
 import { toScheduleLine } from '../cron/schedule-status.ts';
 import { type Here, toLength } from '../local-time.ts';
@@ -62,13 +63,13 @@ function toSummary({ version, uptimeSeconds, workstreams, today }: Top): string 
 const toToday = (today: UsageTotal | undefined): string[] =>
   today === undefined
     ? []
-    : [`today ${toShort(today.inputTokens + today.outputTokens)} tokens, $${today.costUsd.toFixed(2)}`];
+    : [`today ${toShort(today.inputTokens + today.outputTokens)} tokens, ${moneyOf(today.costUsd)}`];
 
 const toCells = ({ state, name, totalTokens, costUsd, contextRatio }: TopRow): string[] => [
   WORDS[state].word,
   [...toOneLine(name)].slice(0, NAME_CHARS).join(''),
   toShort(totalTokens),
-  costUsd === undefined ? '–' : `$${costUsd.toFixed(2)}`,
+  costUsd === undefined ? '–' : moneyOf(costUsd),
   `${Math.round(contextRatio * 100)} %`,
 ];
 

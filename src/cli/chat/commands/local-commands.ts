@@ -4,7 +4,7 @@ import type { Transcript } from '../transcript.ts';
 /** Runs a command of the terminal itself. False for any other line. */
 export function runLocalCommand(
   line: string,
-  { transcript, onLeave }: { transcript: Pick<Transcript, 'lastOutput' | 'lastThought' | 'print'>; onLeave(): void },
+  { transcript, onLeave }: { transcript: Pick<Transcript, 'cards' | 'lastThought' | 'print'>; onLeave(): void },
 ): boolean {
   switch (line) {
     case '/quit':
@@ -16,7 +16,7 @@ export function runLocalCommand(
       return true;
     case '/output':
     case '/thought': {
-      const text = line === '/output' ? transcript.lastOutput : transcript.lastThought;
+      const text = line === '/output' ? (transcript.cards.all.at(-1)?.output ?? '') : transcript.lastThought;
       transcript.print(text === '' ? ['(nothing yet)'] : toSafeText(text).trimEnd().split('\n'));
       return true;
     }
@@ -37,7 +37,7 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ['Tab, Up', 'complete a command; recall earlier input'],
   ['@, !', '@FILE or @FILE#20-45 attaches a file to the message; !COMMAND runs a command of yours'],
   ['Ctrl-R', 'search earlier input; letters find it, Enter takes it'],
-  ['Ctrl-O', 'print the last output in full, as /output does'],
+  ['Ctrl-O', 'list the calls: unfold and fold each, and read its whole output'],
   ['Alt-1 … 9', 'change to a tab; /open opens one'],
   ['Esc', 'stop the answer and keep the line; close a list'],
   ['Ctrl-C', 'clear the line, or stop the answer; twice: leave'],

@@ -26,3 +26,15 @@ test('a long draft is cut to the part around the cursor', () => {
   const end = toInputRows({ prompt: '> ', text, cursor: text.length }, { columns: 12, maxRows: 3 });
   assert.deepEqual([end.rows, end.cursor], [['  l17', '  l18', '  l19'], { row: 2, column: 5 }]);
 });
+
+test('of a very long text only what is around the cursor is laid out, and typing does not move it', () => {
+  const size = { columns: 20, maxRows: 3 };
+  for (const line of [`${'x'.repeat(12)}\n`, 'x'.repeat(12)]) {
+    const text = line.repeat(100_000);
+    const { rows, cursor } = toInputRows({ prompt: '› ', text: `${text}end`, cursor: text.length + 3 }, size);
+    assert.deepEqual([rows.length, rows[cursor.row]?.slice(0, cursor.column).endsWith('end')], [3, true]);
+    const before = toInputRows({ prompt: '› ', text: `${text}en`, cursor: text.length + 2 }, size);
+    assert.deepEqual(before.rows.slice(0, -1), rows.slice(0, -1));
+    assert.equal(toInputRows({ prompt: '› ', text, cursor: 0 }, size).rows[0]?.slice(0, 2), '› ');
+  }
+});

@@ -1,5 +1,7 @@
 import type { Key } from 'node:readline';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Card } from '../cards/card.ts';
+import { type CardsView, createCardsView } from '../cards/cards-view.ts';
 import { createPicker, type Picker } from './picker.ts';
 import { findPicking, type Picking } from './pickings.ts';
 
@@ -13,10 +15,22 @@ interface PickerKeysDeps {
 /** The list that is open, and what becomes of the choice. */
 export class PickerKeys {
   readonly #deps: PickerKeysDeps;
+  #cards: CardsView | undefined;
   #open: { picker: Picker; becomes: Picking['becomes'] } | undefined;
 
   constructor(deps: PickerKeysDeps) {
     this.#deps = deps;
+  }
+
+  /** The list of calls, if it is open. */
+  get cards(): CardsView | undefined {
+    return this.#cards;
+  }
+
+  /** Opens the list of calls. Returns a hint if there are none. */
+  openCards(cards: readonly Card[]): string | undefined {
+    if (cards.length > 0) this.#cards = createCardsView(cards);
+    return cards.length > 0 ? undefined : 'No call has ended yet.';
   }
 
   get current(): Picker | undefined {
@@ -36,6 +50,10 @@ export class PickerKeys {
 
   /** Handles a key while a list is open; false while none is. */
   press(text: string | undefined, key: Key): boolean {
+    if (this.#cards !== undefined) {
+      if (!this.#cards.press(text, key)) this.#cards = undefined;
+      return true;
+    }
     if (this.#open === undefined) return false;
     const { picker, becomes } = this.#open;
     const step = picker.press(text, key);

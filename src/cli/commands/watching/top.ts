@@ -7,6 +7,7 @@ import { findHostTimeZone } from '../../../host-time-zone.ts';
 import { UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { openClient, resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { shellJob } from '../../terminal/job.ts';
 import { createPaint, type Paint, wantsColours } from '../../terminal/paint.ts';
 import { enterRawTerminal } from '../../terminal/raw-terminal.ts';
 import { toSafeJson } from '../../terminal/safe-text.ts';
@@ -96,8 +97,9 @@ async function watch(client: GatewayClient, { paint, intervalMs }: WatchDeps): P
       if (text === 'q' || name === 'escape' || (ctrl === true && (name === 'c' || name === 'd'))) left.resolve();
     },
     onPaste: () => undefined,
+    stopping: { job: shellJob, onStop: () => screen.clear(), onContinue: () => screen.invalidate() },
   });
-  process.once('SIGTERM', () => left.resolve());
+  process.once('SIGINT', left.resolve).once('SIGTERM', left.resolve).once('SIGHUP', left.resolve);
   try {
     await refresh();
     await left.promise;
