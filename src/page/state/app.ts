@@ -15,6 +15,7 @@ import { Arrival } from './consents/arrival.ts';
 import { createDesk } from './create-desk.ts';
 import type { CronJobs } from './cron/cron-jobs.ts';
 import type { Files } from './files.ts';
+import type { Guide } from './first-run/guide.ts';
 import type { Inbox } from './inbox/inbox.ts';
 import {
   type AuthStatus,
@@ -51,6 +52,7 @@ export interface Desk {
   confirmation: Confirmation;
   chips: ChipActions;
   models: ModelChoices;
+  guide: Guide;
   files: Pick<Files, 'importConversation'>;
 }
 

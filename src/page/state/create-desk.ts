@@ -8,6 +8,7 @@ import { createActions } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { createChips } from './chips.ts';
 import { CronJobs } from './cron/cron-jobs.ts';
+import { Guide } from './first-run/guide.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { createModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
@@ -46,6 +47,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
     confirmation,
     chips: createChips({ files, newKey }),
     models: createModelChoices(client),
+    guide: new Guide({ client, workstreams, lasting, newKey }),
     files,
   };
 }
