@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { askApi } from '../support/clients/ask-api.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { readBody } from '../support/clients/read-body.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const KEY = 'sk-not-for-eyes';
+const { model, daemon } = await openStage({
+  config: { models: { gone: { provider: 'openai', model: 'm', apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } } },
+});
 model.onRequest(({ messages }) =>
   JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content ?? '').includes('wants a tool')
     ? undefined
@@ -152,4 +156,17 @@ test('A form whose file or `meta` is refused must create nothing and keep no fil
   });
   assert.equal(broken.status, 400);
   assert.deepEqual({ open: await open(), files: (await filesIn()).length }, before);
+});
+
+test('`POST /v1/api/models/test` must say whether a model can be used, and why not, without showing its key', async () => {
+  const { default_alias: alias } = (await daemon.get('/v1/api/models')).body;
+  const ask = (body: object) => askApi(daemon, ['POST', 'models/test'], { body });
+  const [good, gone, demo, none, empty] = await Promise.all(
+    [{ alias }, { alias: 'gone' }, { alias: 'demo' }, { alias: 'nobody' }, {}].map(ask),
+  );
+  assert.deepEqual([good?.status, good?.body.ok, typeof good?.body.model], [200, true, 'string']);
+  assert.deepEqual([gone?.status, gone?.body.ok, gone?.body.problem.kind], [200, false, 'unreachable']);
+  assert.doesNotMatch(JSON.stringify(gone?.body), new RegExp(KEY));
+  assert.deepEqual([demo?.body.ok, none?.status, empty?.status], [true, 400, 400]);
+  assert.match(none?.body.error, /Unknown model 'nobody'/);
 });

@@ -123,9 +123,8 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'system-presence': () => nothing('system-presence'),
   'system-event': () => call('system-event', { text: 'the door was opened', instanceId: 'door' }),
   wake: () => call('wake', { mode: 'now', text: 'it is late' }),
-  'last-heartbeat': () => nothing('last-heartbeat'),
   'set-heartbeats': () => call('set-heartbeats', { enabled: true }),
-  'voicewake.get': () => nothing('voicewake.get'),
+  ...{ 'last-heartbeat': () => nothing('last-heartbeat'), 'voicewake.get': () => nothing('voicewake.get') },
   'voicewake.set': () => call('voicewake.set', { triggers: ['computer'] }),
   agent: () => call('agent', { message: 'hi', idempotencyKey: key() }),
   async 'agent.wait'() {
@@ -145,6 +144,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'sessions.preview': () => call('sessions.preview', { keys: ['main', 'nobody'] }),
   'sessions.resolve': () => call('sessions.resolve', { key: 'main' }),
   'models.list': () => nothing('models.list'),
+  'models.test': () => call('models.test', { model: 'demo' }),
   'logs.tail': () => nothing('logs.tail'),
   'config.get': () => nothing('config.get'),
   'config.schema': () => nothing('config.schema'),

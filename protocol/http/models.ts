@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MODEL_PROBLEMS } from '../methods/models.ts';
 import { endpoint } from './endpoint.ts';
 
 /** The models that can be chosen. */
@@ -47,5 +48,22 @@ export const modelsEndpoints = {
         /** Empty without a default. */
         default_alias: z.string(),
       }),
+  }),
+  test: endpoint({
+    verb: 'post',
+    path: '/v1/api/models/test',
+    summary: 'Asks the provider of a model whether it can be used, without using tokens.',
+    scope: 'write',
+    request: () => z.object({ alias: z.string() }),
+    reply: () =>
+      z.object({
+        ok: z.boolean(),
+        /** The provider's name for the model, if it can be used. */
+        model: z.string().optional(),
+        elapsed_ms: z.int(),
+        /** Why not, for people in `text`. */
+        problem: z.object({ kind: z.enum(MODEL_PROBLEMS), text: z.string() }).optional(),
+      }),
+    errors: { 400: 'alias is required' },
   }),
 };

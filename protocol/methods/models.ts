@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
 
 const PerMillion = z.number().min(0).max(1_000_000);
 
@@ -44,6 +45,19 @@ export const ModelRow = z
   .meta({ id: 'ModelRow' });
 export type ModelRow = z.infer<typeof ModelRow>;
 
+/** What can go wrong with a request to a model. */
+export const MODEL_PROBLEMS = [
+  'unauthorized', // no key, or the upstream rejected it
+  'rate_limited',
+  'unreachable', // no response
+  'timeout', // connected, then silent beyond the deadline
+  'interrupted', // the stream broke after its first part
+  'over_limit', // the answer exceeds our limits
+  'circuit_open',
+  'refused', // the upstream rejected the request as invalid
+] as const;
+export type ModelProblem = (typeof MODEL_PROBLEMS)[number];
+
 /** The models that can be chosen. */
 export const modelsContracts = {
   'models.list': contract({
@@ -51,5 +65,25 @@ export const modelsContracts = {
     scope: 'read',
     params: () => z.strictObject({}).meta({ id: 'ModelsListParams' }),
     result: () => z.strictObject({ models: z.array(ModelRow) }).meta({ id: 'ModelsListResult' }),
+  }),
+  'models.test': contract({
+    summary:
+      'Ask the provider of a model whether it can be used: it answers, accepts the key and has the model. Uses no tokens.',
+    scope: 'write',
+    permission: 'workstreams.create',
+    weight: 3,
+    serial: ({ model }) => `models.test ${model}`,
+    params: () => z.strictObject({ model: NonEmpty.max(256) }).meta({ id: 'ModelsTestParams' }),
+    result: () =>
+      z
+        .strictObject({
+          ok: z.boolean(),
+          /** The provider's name for the model, if it can be used. */
+          name: z.string().optional(),
+          elapsedMs: z.int().min(0),
+          /** Why not, for people in `text`. */
+          problem: z.strictObject({ kind: z.enum(MODEL_PROBLEMS), text: z.string() }).optional(),
+        })
+        .meta({ id: 'ModelsTestResult' }),
   }),
 };

@@ -159,7 +159,7 @@ export function joinNouns(
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
-    models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
+    models: { methods: modelsMethods({ models, windows, clock }), recover: () => windows.load() },
     memory: { methods: memoryMethods(deps.memories) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),

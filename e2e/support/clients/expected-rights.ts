@@ -41,7 +41,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['file.list', 'file.find', 'file.read', 'file.changes', 'file.diff'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
     ...['memory.quarantine.discard', 'subagent.cancel', 'background.kill', 'memory.save', 'memory.delete'],
-    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', ...CONSENT_METHODS.write],
+    ...['models.test', 'queue.edit', 'queue.move', 'queue.steer', 'queue.remove', ...CONSENT_METHODS.write],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],

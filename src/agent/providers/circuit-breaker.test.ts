@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ModelProblem } from '../../../protocol/methods/models.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { type Admit, createCircuitBreaker, type Permit, throughBreaker } from './circuit-breaker.ts';
-import { ProviderError, type ProviderErrorKind } from './model.ts';
+import { ProviderError } from './model.ts';
 
 function setUp() {
   const clock = fakeClock();
@@ -137,7 +138,7 @@ test('a result from before the circuit opened has no effect, nor does a second r
   assert.equal(breaker.state(), 'half_open');
 });
 
-async function* failing(kind: ProviderErrorKind): AsyncGenerator<string> {
+async function* failing(kind: ModelProblem): AsyncGenerator<string> {
   yield 'part';
   throw new ProviderError(kind, kind);
 }
@@ -146,13 +147,13 @@ const passage = (signal: AbortSignal) => ({ signal, refusal: () => new ProviderE
 
 /** Asks once, as a person who does not want to wait any longer if `isAsked`. */
 const asking =
-  (kind: ProviderErrorKind, isAsked = false) =>
+  (kind: ModelProblem, isAsked = false) =>
   async (admit: Admit) => {
     admit(isAsked);
     return failing(kind);
   };
 
-const run = async (kind: ProviderErrorKind, breaker: ReturnType<typeof createCircuitBreaker>, signal: AbortSignal) => {
+const run = async (kind: ModelProblem, breaker: ReturnType<typeof createCircuitBreaker>, signal: AbortSignal) => {
   try {
     for await (const _ of throughBreaker(breaker, asking(kind), passage(signal)));
   } catch (error) {

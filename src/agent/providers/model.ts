@@ -1,3 +1,4 @@
+import type { ModelProblem } from '../../../protocol/methods/models.ts';
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
@@ -112,16 +113,6 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal, patience?: Patience): AsyncIterable<ModelPart>;
 }
 
-export type ProviderErrorKind =
-  | 'unauthorized' // no key, or the upstream rejected it
-  | 'rate_limited'
-  | 'unreachable' // no response
-  | 'timeout' // connected, then silent beyond the deadline
-  | 'interrupted' // the stream broke after its first part
-  | 'over_limit' // the answer exceeds our limits
-  | 'circuit_open'
-  | 'refused'; // the upstream rejected the request as invalid
-
 /** What is known of a failure beyond its kind. */
 export type ProviderErrorDetail =
   | 'away' // the upstream cannot be reached, or the proxy in front of it reports that
@@ -132,7 +123,7 @@ export type ProviderErrorDetail =
 /** An upstream failure, described for people; never contains a key. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
-  readonly kind: ProviderErrorKind;
+  readonly kind: ModelProblem;
   /** Whether a retry may succeed, according to the upstream. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
@@ -141,7 +132,7 @@ export class ProviderError extends Error {
   readonly detail: ProviderErrorDetail | undefined;
 
   constructor(
-    kind: ProviderErrorKind,
+    kind: ModelProblem,
     message: string,
     options: {
       retryable?: boolean;
@@ -196,6 +187,11 @@ export interface Models {
   open(model: ModelConfig): Promise<Model>;
   /** The list for `/model`, with the default first. Asks no server. */
   list(): ListedModel[];
+  /**
+   * Asks the server of a model whether it answers, accepts the key and has the model, and returns the model's name. Uses no
+   * tokens. Throws ProviderError, and GatewayError INVALID_REQUEST for an unknown model.
+   */
+  check(alias: string, signal: AbortSignal): Promise<string>;
   /** What is known of the default model without asking its server (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
   /** Problems that a person should know: demo model in use, key missing, key rejected. */

@@ -101,6 +101,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     run: (signal) => backends.run(signal),
     resolve: async (alias) => resolve(alias === undefined ? byDefault : chooseModel(alias, known())),
     open: async (model) => resolve(chooseUnnamed(model, known()), kept.unnamed),
+    check: (alias, signal) => checkModel(chooseModel(alias, known()), { fetch, clock, signal }),
     current: () => describe(byDefault, models),
     list() {
       const others = listChoices(known()).filter(({ alias }) => alias !== byDefault.alias);

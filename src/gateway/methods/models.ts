@@ -1,14 +1,16 @@
 import type { modelsContracts } from '../../../protocol/methods/models.ts';
-import type { Models } from '../../agent/providers/model.ts';
+import { type Models, ProviderError } from '../../agent/providers/model.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
+import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 
 interface ModelMethodDeps {
-  models: Pick<Models, 'list'>;
+  models: Pick<Models, 'list' | 'check'>;
   windows: Pick<ModelWindows, 'of'>;
+  clock: Pick<Clock, 'monotonic'>;
 }
 
-export const modelsMethods = ({ models, windows }: ModelMethodDeps): Handlers<keyof typeof modelsContracts> => ({
+export const modelsMethods = ({ models, windows, clock }: ModelMethodDeps): Handlers<keyof typeof modelsContracts> => ({
   'models.list': () => ({
     models: models.list().map((model) => {
       const { alias, modelId, provider, price, isDefault } = model;
@@ -23,4 +25,15 @@ export const modelsMethods = ({ models, windows }: ModelMethodDeps): Handlers<ke
       };
     }),
   }),
+  async 'models.test'({ model }) {
+    const beganMs = clock.monotonic();
+    const elapsedMs = () => Math.round(clock.monotonic() - beganMs);
+    try {
+      const name = await models.check(model, new AbortController().signal);
+      return { ok: true, name, elapsedMs: elapsedMs() };
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      return { ok: false, elapsedMs: elapsedMs(), problem: { kind: error.kind, text: error.message } };
+    }
+  },
 });

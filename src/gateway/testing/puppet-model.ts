@@ -57,6 +57,7 @@ export function puppetModels() {
         contextWindow: 0,
         isDefault: alias === 'puppet',
       })),
+    check: async (alias) => (await models.resolve(alias)).modelId,
     current: () => ({ alias: 'puppet', provider: 'puppet', modelId: 'puppet' }),
     notices: () => [warn('model_unusable', 'a puppet')],
     health: () => ({ status: 'up', circuitState: 'closed' }),

@@ -17,6 +17,15 @@ export const modelsRoutes = [
       default_alias: models.find(({ isDefault }) => isDefault)?.id ?? '',
     }),
   }),
+  bind(modelsEndpoints.test, 'models.test', {
+    params: ({ alias }) => ({ model: alias }),
+    reply: ({ ok, name, elapsedMs, problem }) => ({
+      ok,
+      ...(name !== undefined && { model: name }),
+      elapsed_ms: elapsedMs,
+      ...(problem && { problem }),
+    }),
+  }),
 ];
 
 const toRates = ({ input, output, cacheRead, cacheWrite }: Omit<ModelPrice, 'source'>) => ({

@@ -16,6 +16,7 @@ import { Arrival } from './consents/arrival.ts';
 import { createDesk } from './create-desk.ts';
 import type { CronJobs } from './cron/cron-jobs.ts';
 import type { Files } from './files.ts';
+import type { Guide } from './first-run/guide.ts';
 import type { Inbox } from './inbox/inbox.ts';
 import type { OtherCount } from './inbox/other-count.ts';
 import {
@@ -53,6 +54,7 @@ export interface Desk {
   confirmation: Confirmation;
   chips: ChipActions;
   models: ModelChoices;
+  guide: Guide;
   files: Pick<Files, 'importConversation'>;
 }
 

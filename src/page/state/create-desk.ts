@@ -8,6 +8,7 @@ import { createActions } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { createChips } from './chips.ts';
 import { CronJobs } from './cron/cron-jobs.ts';
+import { Guide } from './first-run/guide.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { OtherCount } from './inbox/other-count.ts';
 import { whatWaits } from './inbox/what-waits.ts';
@@ -54,6 +55,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
     confirmation,
     chips: createChips({ files, newKey }),
     models: createModelChoices(client),
+    guide: new Guide({ client, workstreams, lasting, newKey }),
     files,
   };
 }

@@ -60,6 +60,10 @@ const QUESTIONS: Question[] = [
     pattern: /^(?:please )?(?:explain|describe) (?:what )?this project(?: does)?[.?!]?$/i,
     parse: () => ({ kind: 'explain' }),
   },
+  {
+    pattern: /^create a file hello\.txt with a greeting[.!]?$/i,
+    parse: () => call('write_file', { path: 'hello.txt', content: 'Hello from Headgate!\n' }),
+  },
 ];
 
 const ROWS: Row[] = [

@@ -6,6 +6,7 @@ import type { Tab } from '../../state/tab.ts';
 import { AgentTree } from '../agents/agent-tree.tsx';
 import { BackgroundList } from '../background/background-list.tsx';
 import { Composer } from '../composer/composer.tsx';
+import { TaskNotice } from '../first-run/task-notice.tsx';
 import type { Overlay } from '../overlay.ts';
 import { LazyPiece } from '../parts/lazy-views.tsx';
 import { COORDINATOR } from '../parts/parts.ts';
@@ -54,6 +55,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       {conversation.background.length > 0 && (
         <BackgroundList app={app} desk={desk} tab={tab} commands={conversation.background} />
       )}
+      {desk.guide.task.value === tab.wsId && <TaskNotice desk={desk} conversation={conversation} />}
       {app.rights.write.value && <WatchBar desk={desk} wsId={tab.wsId} />}
       {app.rights.write.value ? (
         <Composer app={app} desk={desk} tab={tab} conversation={conversation} />

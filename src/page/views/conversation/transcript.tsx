@@ -65,7 +65,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
                 Load earlier messages
               </button>
             )}
-            {blocks.length === 0 && !isSending && <Welcome tab={tab} mayWrite={mayWrite} />}
+            {blocks.length === 0 && !isSending && <Welcome app={app} desk={desk} tab={tab} />}
             <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
             {drawn.map((block) =>
               block.kind === 'summary' ? (

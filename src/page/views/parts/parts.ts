@@ -6,6 +6,7 @@ export const AGENT = new LazyPart(() => import('../agent-panel/agent-view.tsx'))
 export const COORDINATOR = new LazyPart(() => import('../coordinators/coordinator-panel.tsx'));
 export const SCHEDULE = new LazyPart(() => import('../cron/cron-view.tsx'));
 export const NOTIFY = new LazyPart(() => import('../attention/notify-section.tsx'));
+export const FIRST_STEPS = new LazyPart(() => import('../first-run/first-steps.tsx'));
 export const NODES = new LazyPart(() => import('../nodes/nodes-view.tsx'));
 export const CHANNELS = new LazyPart(() => import('../channels/channels-view.tsx'));
 export const DASHBOARD = new LazyPart(() => import('../dashboard/dashboard-view.tsx'));

@@ -1,0 +1,106 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { Workstreams } from '../workstreams.ts';
+
+const MEMORY_KEY = 'headgate.first-steps';
+
+/** A harmless task that asks once. The demo model knows this sentence. */
+export const FIRST_TASK = 'Create a file hello.txt with a greeting.';
+
+/** What a test of a model found. */
+export type Tested = Result<'models.test'> | 'waiting';
+
+interface Port {
+  client: Pick<GatewayClient, 'call'>;
+  workstreams: Pick<Workstreams, 'tabs' | 'create' | 'front'>;
+  lasting: Pick<Storage, 'getItem' | 'setItem'>;
+  newKey(): string;
+}
+
+/** The first steps in a new home: a model, a folder, and a first task that asks before it acts. */
+export class Guide {
+  readonly #port: Port;
+  readonly #isOpen = signal(false);
+  readonly #task = signal<string | undefined>(undefined);
+  readonly #tested = signal<ReadonlyMap<string, Tested>>(new Map());
+  #isOffered = false;
+
+  constructor(port: Port) {
+    this.#port = port;
+  }
+
+  /** Whether the steps are shown in the empty conversation. */
+  get isOpen(): ReadonlySignal<boolean> {
+    return this.#isOpen;
+  }
+
+  /** The workstream of the first task, while the guide explains it. */
+  get task(): ReadonlySignal<string | undefined> {
+    return this.#task;
+  }
+
+  /** By the aliases of the models. */
+  get tested(): ReadonlySignal<ReadonlyMap<string, Tested>> {
+    return this.#tested;
+  }
+
+  /** Opens once, by itself, if nobody has worked here yet and it was not left in this browser before. */
+  async offer(): Promise<void> {
+    if (this.#isOffered || this.#wasLeft()) return;
+    this.#isOffered = true;
+    const { client, workstreams } = this.#port;
+    if (workstreams.tabs.peek().length > 1) return;
+    const { total } = await client.call('workstream.saved', { limit: 1 });
+    if (total === 0 && workstreams.tabs.peek().length <= 1) this.open();
+  }
+
+  open(): void {
+    this.#isOpen.value = true;
+  }
+
+  /** It does not open by itself again. */
+  leave(): void {
+    this.#isOpen.value = false;
+    this.#task.value = undefined;
+    try {
+      this.#port.lasting.setItem(MEMORY_KEY, 'left');
+    } catch {
+      // The browser's storage is full or switched off: it is offered again after a reload.
+    }
+  }
+
+  /** Asks the provider of a model whether it can be used. Never throws. */
+  async test(alias: string): Promise<void> {
+    this.#note(alias, 'waiting');
+    try {
+      this.#note(alias, await this.#port.client.call('models.test', { model: alias }));
+    } catch (error) {
+      this.#note(alias, { ok: false, elapsedMs: 0, problem: { kind: 'interrupted', text: wordsOf(error) } });
+    }
+  }
+
+  /** Creates a workstream for the task and sends it. Throws what the daemon refuses. */
+  async startTask({ model, workdir }: { model: string; workdir: string }): Promise<void> {
+    const { client, workstreams, newKey } = this.#port;
+    await workstreams.create({ name: 'First steps', model, ...(workdir !== '' && { workdir }) });
+    const wsId = workstreams.front.peek()?.wsId;
+    if (wsId === undefined) throw new Error('The new workstream is not there.');
+    await client.call('workstream.send', { wsId, message: FIRST_TASK, idempotencyKey: newKey() });
+    this.leave();
+    this.#task.value = wsId;
+  }
+
+  #note(alias: string, found: Tested): void {
+    this.#tested.value = new Map(this.#tested.peek()).set(alias, found);
+  }
+
+  #wasLeft(): boolean {
+    try {
+      return this.#port.lasting.getItem(MEMORY_KEY) !== null;
+    } catch {
+      return true; // without storage it would come back at every visit
+    }
+  }
+}
