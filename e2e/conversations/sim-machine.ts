@@ -119,6 +119,7 @@ function createProcessModels(servers: WireServerOptions, clock: { current?: Cloc
       resolve: async (alias) => (await current()).resolve(alias),
       open: async (model) => (await current()).open(model),
       list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
+      check: async (alias) => (await current()).check(alias, new AbortController().signal),
       current: () => aboutModel('opus'),
       notices: () => [],
       health: () => ({ status: 'up', circuitState: 'closed' }),

@@ -118,9 +118,8 @@ const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsIn
 /** A successful call of each method. */
 const METHODS: Record<MethodName, () => Promise<unknown>> = {
   connect: () => open(),
-  health: () => nothing('health'),
-  ...{ 'health.history': () => nothing('health.history'), status: () => nothing('status') },
-  'system-presence': () => nothing('system-presence'),
+  ...{ health: () => nothing('health'), 'health.history': () => nothing('health.history') },
+  ...{ status: () => nothing('status'), 'system-presence': () => nothing('system-presence') },
   'system-event': () => call('system-event', { text: 'the door was opened', instanceId: 'door' }),
   wake: () => call('wake', { mode: 'now', text: 'it is late' }),
   'set-heartbeats': () => call('set-heartbeats', { enabled: true }),
@@ -143,10 +142,9 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'sessions.compact': () => call('sessions.compact', { key: 'main' }),
   'sessions.preview': () => call('sessions.preview', { keys: ['main', 'nobody'] }),
   'sessions.resolve': () => call('sessions.resolve', { key: 'main' }),
-  'models.list': () => nothing('models.list'),
   'models.test': () => call('models.test', { model: 'demo' }),
-  'logs.tail': () => nothing('logs.tail'),
-  'config.get': () => nothing('config.get'),
+  'workstream.dashboard': () => nothing('workstream.dashboard'),
+  ...{ 'logs.tail': () => nothing('logs.tail'), 'config.get': () => nothing('config.get') },
   'config.schema': () => nothing('config.schema'),
   'config.set': () => call('config.set', { raw: '{ retentionDays: 29 }' }),
   async 'config.patch'() {
@@ -172,9 +170,8 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     assert.deepEqual(await follower.ask('events.view', { wsId }), { userIds: [''] });
     await follower.event('workstream.viewers');
   },
-  'workstream.list': () => nothing('workstream.list'),
+  ...{ 'workstream.list': () => nothing('workstream.list'), 'models.list': () => nothing('models.list') },
   'workstream.saved': () => call('workstream.saved', { limit: 3 }),
-  'workstream.dashboard': () => nothing('workstream.dashboard'),
   'workstream.create': () => newSession(),
   async 'workstream.retitle'() {
     const wsId = await newSession();
@@ -217,7 +214,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     return call('workstream.export', { wsId });
   },
   'workstream.import': () => call('workstream.import', { conversation: sampleConversation() }),
-  'approval.list': () => nothing('approval.list'),
+  ...{ 'approval.list': () => nothing('approval.list'), 'node.list': () => nothing('node.list') },
   async 'approval.resolve'() {
     const { approvalId } = await waitingApproval();
     await call('approval.resolve', { approvalId, approved: true });
@@ -235,7 +232,6 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { nodeId, token } = await connected();
     assert.equal((await call('node.pair.verify', { nodeId, token })).ok, true);
   },
-  'node.list': () => nothing('node.list'),
   'node.describe': async () => call('node.describe', { nodeId: (await connected()).nodeId }),
   'node.rename': async () => call('node.rename', { nodeId: (await connected()).nodeId, displayName: 'attic' }),
   'node.invoke': invoked,
@@ -247,8 +243,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'node.token.rotate': async () => call('node.token.rotate', { nodeId: (await connected()).nodeId }),
   'node.token.revoke': async () => call('node.token.revoke', { nodeId: (await connected()).nodeId }),
   'auth.login': () => call('auth.login', { token: daemon.token }),
-  'auth.logout': () => nothing('auth.logout'),
-  'auth.status': () => nothing('auth.status'),
+  ...{ 'auth.logout': () => nothing('auth.logout'), 'auth.status': () => nothing('auth.status') },
   'auth.link': () => nothing('auth.link'),
   'token.create': () => call('token.create', { name: 'one', scope: 'read' }),
   'token.list': () => nothing('token.list'),

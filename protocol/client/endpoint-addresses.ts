@@ -274,6 +274,7 @@ export const endpoints: Addresses = {
   },
   models: {
     list: { verb: 'get', path: '/v1/api/models' },
+    test: { verb: 'post', path: '/v1/api/models/test' },
   },
   cluster: {
     overview: { verb: 'get', path: '/v1/api/cluster/overview' },

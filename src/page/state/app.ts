@@ -47,7 +47,6 @@ export interface Desk {
   jobs: CronJobs;
   nodes: Nodes;
   owners: Owners;
-  /** Milliseconds since 1970. */
   now(): number;
   /** As in the page. */
   who: ReadonlySignal<Who | undefined>;

@@ -20,7 +20,7 @@ test('the guide opens by itself where nobody has worked, and not again after it 
 });
 
 for (const [what, setting] of Object.entries({
-  'with saved conversations': { total: 1 },
+  'with saved conversations': { saved: ['one'] },
   'with several workstreams': { tabs: 2 },
   'without storage': { noStorage: true },
 }))
@@ -74,16 +74,16 @@ test('the words say what happens and what to do', () => {
 });
 
 interface Setting {
-  total?: number;
+  saved?: string[];
   tabs?: number;
   noStorage?: boolean;
 }
 
-function open({ total = 0, tabs = 1, noStorage = false }: Setting = {}) {
+function open({ saved = [], tabs = 1, noStorage = false }: Setting = {}) {
   const stored = new Map<string, string>();
   const calls: [string, unknown][] = [];
   const answers: Record<string, () => Promise<unknown>> = {
-    'workstream.saved': async () => ({ total }),
+    'workstream.saved': async () => ({ workstreams: saved }),
     'models.test': async () => ({ ok: true, name: 'c', elapsedMs: 40 }),
   };
   let refusal: Error | undefined;

@@ -52,8 +52,8 @@ export class Guide {
     this.#isOffered = true;
     const { client, workstreams } = this.#port;
     if (workstreams.tabs.peek().length > 1) return;
-    const { total } = await client.call('workstream.saved', { limit: 1 });
-    if (total === 0 && workstreams.tabs.peek().length <= 1) this.open();
+    const { workstreams: saved } = await client.call('workstream.saved', { limit: 1 });
+    if (saved.length === 0 && workstreams.tabs.peek().length <= 1) this.open();
   }
 
   open(): void {

@@ -2,9 +2,9 @@ import { toRightsWords } from '../../state/accounts/permission-words.ts';
 import { isUser, type Who } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toDistance } from '../../state/text/moment.ts';
+import { AppearancePart } from '../appearance/appearance-part.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
-import { AppearancePart } from '../appearance/appearance-part.tsx';
 import { OwnLogins } from './own-logins.tsx';
 import { TokenList } from './token-list.tsx';
 
