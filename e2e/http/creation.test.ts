@@ -162,7 +162,7 @@ test('`POST /v1/api/models/test` must say whether a model can be used, and why n
   const { default_alias: alias } = (await daemon.get('/v1/api/models')).body;
   const ask = (body: object) => askApi(daemon, ['POST', 'models/test'], { body });
   const [good, gone, demo, none, empty] = await Promise.all(
-    [{ alias }, { alias: 'gone' }, { alias: 'demo' }, { alias: 'nobody' }, {}].map(ask),
+    [{ model: alias }, { model: 'gone' }, { model: 'demo' }, { model: 'nobody' }, {}].map(ask),
   );
   assert.deepEqual([good?.status, good?.body.ok, typeof good?.body.model], [200, true, 'string']);
   assert.deepEqual([gone?.status, gone?.body.ok, gone?.body.problem.kind], [200, false, 'unreachable']);

@@ -54,7 +54,7 @@ export const modelsEndpoints = {
     path: '/v1/api/models/test',
     summary: 'Asks the provider of a model whether it can be used, without using tokens.',
     scope: 'write',
-    request: () => z.object({ alias: z.string() }),
+    request: () => z.object({ model: z.string() }),
     reply: () =>
       z.object({
         ok: z.boolean(),
@@ -64,6 +64,6 @@ export const modelsEndpoints = {
         /** Why not, for people in `text`. */
         problem: z.object({ kind: z.enum(MODEL_PROBLEMS), text: z.string() }).optional(),
       }),
-    errors: { 400: 'alias is required' },
+    errors: { 400: 'model is required' },
   }),
 };

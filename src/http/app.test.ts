@@ -10,7 +10,7 @@ const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 
 const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello\r\n--x--\r\n';
 
-/** The required fields of all endpoints; `q` and `msg_id` are those of a query. */
+/** The required fields of all endpoints; `q`, `query` and `msg_id` are those of a query. */
 const JSON_BODY = JSON.stringify({
   approved: true,
   message: 'hi',
@@ -49,7 +49,7 @@ test('every endpoint row is served', async () => {
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';
     const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
     const headers = { authorization: 'Bearer service', 'content-type': type };
-    const target = hasBody(verb) ? path : `${path}?q=x&msg_id=x&path=x`;
+    const target = hasBody(verb) ? path : `${path}?q=x&query=x&msg_id=x&path=x`;
     const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path: target, headers, body });
     assert.deepEqual([path, status, json], [path, 409, { error: 'reached' }]);
   }

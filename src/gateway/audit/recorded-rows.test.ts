@@ -16,7 +16,16 @@ const UNRECORDED: Readonly<Record<string, readonly string[]>> = {
     ...['sessions.patch', 'sessions.reset', 'sessions.compact'],
   ],
   'changes nothing': [
-    ...['checkpoint.preview', 'channel.test', 'push.test', 'file.changes', 'file.diff', 'file.find', 'file.read'],
+    ...[
+      'checkpoint.preview',
+      'channel.test',
+      'push.test',
+      'models.test',
+      'file.changes',
+      'file.diff',
+      'file.find',
+      'file.read',
+    ],
   ],
   'a new workstream, or one that is opened or closed; nothing is lost': [
     ...['workstream.fork', 'workstream.import', 'workstream.open', 'workstream.close'],

@@ -18,7 +18,7 @@ export const modelsRoutes = [
     }),
   }),
   bind(modelsEndpoints.test, 'models.test', {
-    params: ({ alias }) => ({ model: alias }),
+    params: ({ model }) => ({ model }),
     reply: ({ ok, name, elapsedMs, problem }) => ({
       ok,
       ...(name !== undefined && { model: name }),
