@@ -5,7 +5,8 @@ const STARTERS = ['What is in this folder?', 'Explain what this project does', '
 
 /** Shown in an empty conversation, with suggestions for a first message. */
 export function Welcome({ tab, mayWrite }: { tab: Tab; mayWrite: boolean }) {
-  if (!mayWrite) return <p class="empty">Nobody has written anything here yet.</p>;
+  if (!mayWrite)
+    return <p class="empty">Nobody has written anything here yet. New messages and answers appear here.</p>;
   return (
     <div class="welcome">
       <span class="mark big">
