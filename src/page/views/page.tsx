@@ -81,7 +81,13 @@ function Stage({ app, desk, overlay, isRenaming }: StageProps) {
         isRenaming={isRenaming}
       />
     );
-  return <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>;
+  return (
+    <p class="empty">
+      {app.connection.value.kind === 'open'
+        ? 'No workstream is open. A workstream is a conversation with the agent: choose “New workstream”.'
+        : 'Connecting…'}
+    </p>
+  );
 }
 
 function ShownPanel({ app, desk, overlay, shown }: Omit<StageProps, 'isRenaming'> & { shown: PanelName }) {

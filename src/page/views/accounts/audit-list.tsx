@@ -40,7 +40,11 @@ export function AuditList({ app, desk }: { app: App; desk: Desk }) {
       <Filters audit={audit} />
       <ReadingNotice of={[audit.reading, audit.verifying]} />
       <Verdict audit={audit} />
-      {listing?.events.length === 0 && <p class="empty">No record matches.</p>}
+      {listing?.events.length === 0 && (
+        <p class="empty">
+          No record matches. Every change of a setting, a user or a right gets one; change the filters.
+        </p>
+      )}
       <ul class="audit-events" aria-label="Records">
         {listing?.events.map((event) => (
           <AuditRow

@@ -36,7 +36,10 @@ export function PolicyList({ desk, onEdit }: PolicyListProps) {
       </p>
       <ReadingNotice of={[board.reading]} />
       {policies?.length === 0 && (
-        <p class="empty">No policies: the rules, the mode of the workstream, and whether a call is harmless decide.</p>
+        <p class="empty">
+          No policies: the rules, the mode of the workstream, and whether a call is harmless decide. A policy is
+          stronger than those: for example, it makes every call of bash ask.
+        </p>
       )}
       <ul aria-label="Tool policies">
         {policies?.map((policy) => (

@@ -59,7 +59,11 @@ export function UserList({ app, desk, onEdit }: UserListProps) {
       </div>
       <ReadingNotice of={[board.reading, roles.choosing]} />
       {listing?.total === 0 && (
-        <p class="empty">{query.value.trim() === '' ? 'There are no users yet.' : 'No user has this in a name.'}</p>
+        <p class="empty">
+          {query.value.trim() === ''
+            ? 'No users yet. Each person gets a name, a password and roles. Add a user for everyone who works here.'
+            : 'No user has this in a name.'}
+        </p>
       )}
       <ul aria-label="Users">
         {listing?.users.map((user) => (

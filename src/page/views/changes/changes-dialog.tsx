@@ -58,7 +58,7 @@ export function RunChangesView({ app, desk, tab }: RunChangesViewProps) {
         {listing && listing.checkpoints.length === 0 && (
           <p class="empty">
             {listing.enabled
-              ? 'No run of this workstream has changed files yet.'
+              ? 'No run of this workstream has changed files yet. When one does, you can compare its changes here and take them back.'
               : 'No snapshots are taken: checkpoints.enabled is false in the configuration.'}
           </p>
         )}

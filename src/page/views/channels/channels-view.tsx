@@ -51,7 +51,12 @@ function Channels({ app, desk }: ChannelsViewProps) {
               </h2>
             </header>
             <p class="soft">People write to Headgate from these. Each chat has its own conversation.</p>
-            {listing.channels.length === 0 && <p class="empty">This daemon has no chat services.</p>}
+            {listing.channels.length === 0 && (
+              <p class="empty">
+                This daemon has no chat services. With one, such as Telegram, people can talk to the agent from their
+                phones.
+              </p>
+            )}
             <ul aria-label="Chat services">
               {listing.channels.map((row) => (
                 <ChannelCard key={row.channel} app={app} desk={desk} row={row} />

@@ -48,7 +48,9 @@ export function DeliveryList({ app, desk }: { app: App; desk: Desk }) {
       )}
       {shown?.length === 0 && (
         <p class="empty">
-          {parts?.length === 0 ? 'Nothing has been sent to a chat yet.' : 'No listed part failed, and none is unclear.'}
+          {parts?.length === 0
+            ? 'Nothing has been sent to a chat yet. Answers, and messages of jobs, are listed here with their result.'
+            : 'No listed part failed, and none is unclear.'}
         </p>
       )}
       <ul class="audit-events" aria-label="Sent to chats">

@@ -15,7 +15,8 @@ export function Welcome({ app, desk, tab }: { app: App; desk: Desk; tab: Tab }) 
   useEffect(() => {
     if (mayGuide) guide.offer().catch(() => undefined); // without an answer, the suggestions are enough
   }, [mayGuide, guide]);
-  if (!write.value) return <p class="empty">Nobody has written anything here yet.</p>;
+  if (!write.value)
+    return <p class="empty">Nobody has written anything here yet. New messages and answers appear here.</p>;
   if (mayGuide && guide.isOpen.value)
     return (
       <LazyPiece part={FIRST_STEPS} desk={desk}>

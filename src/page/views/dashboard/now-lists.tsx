@@ -20,7 +20,12 @@ export function NowLists({ app, desk }: { app: App; desk: Desk }) {
     <section class="board-part" aria-labelledby="board-now">
       <h2 id="board-now">Now</h2>
       <div class="board-now">
-        <List title="Waits for you" desk={desk} tabs={inState('attention')} none="No question is open.">
+        <List
+          title="Waits for you"
+          desk={desk}
+          tabs={inState('attention')}
+          none="No question is open. Calls that need your approval appear here."
+        >
           {asking > 0 && (
             <li>
               <button type="button" class="quiet link" onClick={open('nodes')}>
@@ -35,7 +40,12 @@ export function NowLists({ app, desk }: { app: App; desk: Desk }) {
           tabs={inState('running', 'thinking')}
           none="Nothing runs. A message in a workstream, or a job, starts a run."
         />
-        <List title="Failed" desk={desk} tabs={inState('error')} none="Nothing failed.">
+        <List
+          title="Failed"
+          desk={desk}
+          tabs={inState('error')}
+          none="Nothing failed. Runs and jobs that need a look appear here."
+        >
           {firstOf(failing).rows.map((job) => (
             <li key={job.id}>
               <button type="button" class="quiet link" onClick={open('schedule')}>

@@ -67,7 +67,7 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
         <p class="empty">
           {text.value.trim() === ''
             ? 'No saved conversations yet. A conversation is saved with its first message.'
-            : 'No saved conversation has these words in its name or first message.'}
+            : 'No saved conversation has these words in its name or first message. Try one word, or a part of one.'}
         </p>
       )}
       <p class="hidden-text" role="status">

@@ -58,7 +58,10 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
             <Icon name="check" />
           </span>
           <h2>Nothing waits for you</h2>
-          <p>When the agent asks in any workstream, the question appears here.</p>
+          <p>
+            When the agent asks in any workstream, the question appears here. To try it, write “run touch hello.txt” to
+            the agent.
+          </p>
         </div>
       )}
       <ul aria-label="Questions">

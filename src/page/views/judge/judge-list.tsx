@@ -46,7 +46,11 @@ export function JudgeList({ app, desk }: { app: App; desk: Desk }) {
       </p>
       <Filters desk={desk} />
       <ReadingNotice of={[judge.reading]} />
-      {listing?.total === 0 && <p class="empty">Nothing matches.</p>}
+      {listing?.total === 0 && (
+        <p class="empty">
+          No record matches. Each tool call gets a record; change the filters, or ask the agent to run a command.
+        </p>
+      )}
       <ul class="audit-events" aria-label="Records">
         {listing?.records.map((record) => (
           <JudgeRow key={record.id} app={app} desk={desk} record={record} />

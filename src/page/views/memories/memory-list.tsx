@@ -50,7 +50,11 @@ export function MemoryList({ app, desk }: { app: App; desk: Desk }) {
       />
       <ReadingNotice of={[board.reading]} />
       {listing !== undefined && used.length === 0 && waiting.length === 0 && (
-        <p class="empty">{query.value.trim() === '' ? 'No memories.' : 'No memory has these words.'}</p>
+        <p class="empty">
+          {query.value.trim() === ''
+            ? 'No memories yet. Tell the agent what to keep, such as “Remember that we deploy on Mondays”.'
+            : 'No memory has these words.'}
+        </p>
       )}
       <ul aria-label="Memories">
         {waiting.map((memory) => (

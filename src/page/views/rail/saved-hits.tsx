@@ -50,7 +50,9 @@ export function SavedHits({ desk, words, narrowing, clear, openHits, onChosen }:
         </p>
         {rows && rows.length + openHits === 0 && (
           <p class="empty">
-            {clear ? 'Nothing matches.' : 'No workstream has these words in its name or first message.'}
+            {clear
+              ? 'Nothing matches.'
+              : 'No workstream has these words in its name or first message. Try one word, or a part of one.'}
             {clear && (
               <button type="button" class="quiet" onClick={clear}>
                 Remove the filters

@@ -52,7 +52,12 @@ export function RuleList({ app, desk, onEdit }: RuleListProps) {
         or in many. (A tool policy goes by the name of the tool.) A rule that blocks stands above all others.
       </p>
       <ReadingNotice of={[board.reading]} />
-      {rules?.length === 0 && <p class="empty">No rules. “Always allow…” on a question adds one.</p>}
+      {rules?.length === 0 && (
+        <p class="empty">
+          No rules yet. A rule allows or denies calls without a question, such as commands that begin with “npm test”.
+          “Always allow…” on a question adds one.
+        </p>
+      )}
       <ul aria-label="Rules">
         {rules?.map((rule) => (
           <RuleRow key={rule.ruleId} app={app} desk={desk} rule={rule} onEdit={() => onEdit(rule)} />

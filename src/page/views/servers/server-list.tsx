@@ -63,7 +63,10 @@ export function ServerList({ desk, overlay }: ServerListProps) {
       <RetryFailed desk={desk} />
       <ReadingNotice of={[board.reading]} />
       {servers?.length === 0 && (
-        <p class="empty">No tool servers. Add one, import the file of another program, or search the registry.</p>
+        <p class="empty">
+          No tool servers yet. A tool server (MCP) gives the agent more tools, such as a database or a ticket system.
+          Add one, import the file of another program, or search the registry.
+        </p>
       )}
       <ul aria-label="Tool servers">
         {servers?.map((server) => (

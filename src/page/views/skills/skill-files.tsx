@@ -43,7 +43,9 @@ export function FilesDialog({ desk, skill, onClose }: FilesDialogProps) {
           {isFixed && ' The skill was installed, so they cannot be changed.'}
         </p>
         <ReadingNotice of={[reading]} />
-        {files.value?.length === 0 && <p class="empty">It has no files.</p>}
+        {files.value?.length === 0 && (
+          <p class="empty">It has no files. Add what its instructions mention, such as a template or a script.</p>
+        )}
         <ul class="token-list" aria-label="Files">
           {files.value?.map((file) => (
             <FileRow

@@ -81,7 +81,7 @@ export function SkillList({ app, desk, overlay }: SkillListProps) {
 }
 
 const emptyWords = (mayChange: boolean): string =>
-  mayChange ? 'There are no skills yet. Add one, or look for those of others.' : 'There are no skills yet.';
+  `No skills yet. A skill is a text that teaches the agent one kind of task, such as your way to write a release note. ${mayChange ? 'Add one, or look for those of others.' : 'An administrator can add one.'}`;
 
 const HeadButtons = ({ open }: { open(what: Opened): void }) => (
   <div class="row-actions">

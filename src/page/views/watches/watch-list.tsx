@@ -45,7 +45,7 @@ export function WatchList({ app, desk }: { app: App; desk: Desk }) {
       {watches?.length === 0 && (
         <p class="empty">
           {withEnded
-            ? 'There are no watches.'
+            ? 'No watches yet. Ask the agent to watch something, such as “tell me when the build is done”.'
             : 'No watch is active. Ask the agent to watch something, such as a build.'}
         </p>
       )}

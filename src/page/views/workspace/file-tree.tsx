@@ -30,7 +30,10 @@ interface EntriesProps extends FileTreeProps {
 }
 
 function Entries({ path, listing: { entries, total }, board, onOpen, label }: EntriesProps) {
-  if (total === 0) return <p class="soft file-empty">Empty</p>;
+  if (total === 0)
+    return (
+      <p class="soft file-empty">This folder is empty. Attach a file to a message, or ask the agent to write one.</p>
+    );
   return (
     <ul class="file-list" aria-label={label}>
       {entries.map((entry) =>

@@ -40,7 +40,9 @@ function Changed({ repository: { path, branch, files, complete, without }, board
         {path !== '.' && <bdi>{`${path}: `}</bdi>}
         {branch !== undefined && `branch ${branch}`}
         {without !== undefined && ` ${WITHOUT_WORDS[without]}`}
-        {without === undefined && files.length === 0 && ' Nothing has changed.'}
+        {without === undefined &&
+          files.length === 0 &&
+          ' Nothing has changed. Files that differ from the last commit appear here.'}
       </p>
       <ul class="file-list" aria-label={`Changed files in ${path}`}>
         {files.map(({ path: file, staged, unstaged }) => (
