@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
+import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { AgentTree } from '../agents/agent-tree.tsx';
 import { BackgroundList } from '../background/background-list.tsx';
