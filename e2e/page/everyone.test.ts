@@ -123,8 +123,8 @@ test('a message written offline is sent once, and what was said meanwhile is the
   await page.locator('.banner.warning', { hasText: 'Disconnected' }).waitFor();
   model.when('from elsewhere', say('Said meanwhile.'));
   const client = await daemon.client();
-  const { runId } = await client.call('workstream.send', { wsId, message: 'from elsewhere' });
-  await client.call('agent.wait', { runId: runId ?? '' });
+  const { runId = '' } = await client.call('workstream.send', { wsId, message: 'from elsewhere' });
+  await client.call('agent.wait', { runId });
   await send(page, 'written offline');
   await page.getByText('Will be sent once reconnected').waitFor();
   model.when('written offline', say('Got it.'));

@@ -16,6 +16,7 @@ import { backgroundCalls } from './background-calls.ts';
 import { checkpointCalls } from './checkpoint-calls.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
+import { eventCalls } from './event-calls.ts';
 import { mcpCases } from './mcp-cases.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { policyCases, secretsCases } from './policy-cases.ts';
@@ -154,22 +155,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   ...checkpointCalls({ call, key, model, home: daemon.home }),
   ...cronCalls({ call }),
-  async 'events.subscribe'() {
-    const [follower, wsId] = [await open(), await newSession()];
-    await follower.ask('events.subscribe', { wsId });
-    await call('workstream.send', { wsId, message: 'hi' });
-    await follower.event('workstream');
-  },
-  async 'events.unsubscribe'() {
-    const [follower, wsId] = [await open(), await newSession()];
-    await follower.ask('events.subscribe', { wsId });
-    assert.deepEqual(await follower.ask('events.unsubscribe', { wsId }), { ok: true, removed: true });
-  },
-  async 'events.view'() {
-    const [follower, wsId] = [await open(), await newSession()];
-    assert.deepEqual(await follower.ask('events.view', { wsId }), { userIds: [''] });
-    await follower.event('workstream.viewers');
-  },
+  ...eventCalls({ open, newSession, call }),
   ...{ 'workstream.list': () => nothing('workstream.list'), 'models.list': () => nothing('models.list') },
   'workstream.saved': () => call('workstream.saved', { limit: 3 }),
   'workstream.create': () => newSession(),

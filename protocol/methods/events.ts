@@ -39,7 +39,7 @@ export const eventsContracts = {
       z
         .strictObject({
           /** Absent: none. It replaces the workstream of the last call. */
-          wsId: z.string().optional(),
+          wsId: optionalText(),
         })
         .meta({ id: 'EventsViewParams' }),
     result: () => z.strictObject({ userIds: ViewerIds }).meta({ id: 'EventsViewResult' }),
