@@ -24,14 +24,17 @@ export function useConversation(): ConversationContext {
   return context;
 }
 
-/** A choice that survives while its part is not drawn; undefined until a person chooses. */
+/**
+ * A choice that survives while its part is not drawn; undefined until a person chooses. Outside of a conversation, as in the
+ * inbox, it lasts as long as the part.
+ */
 export function useRemembered(name: string): [boolean | undefined, (chosen: boolean) => void] {
-  const { remembered } = useConversation();
-  const [chosen, setChosen] = useState(remembered.get(name));
+  const remembered = useContext(InConversation)?.remembered;
+  const [chosen, setChosen] = useState(remembered?.get(name));
   return [
     chosen,
     (next) => {
-      remembered.set(name, next);
+      remembered?.set(name, next);
       setChosen(next);
     },
   ];

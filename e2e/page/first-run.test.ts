@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from '../support/clients/accessibility.ts';
+import { visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+
+const daemon = await startDaemon(); // with the demo model
+after(() => daemon[Symbol.asyncDispose]());
+
+/** The name of what has the focus, which must be visible: it has an outline or a ring, or is a field. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement;
+    if (!(element instanceof HTMLElement) || element === document.body) return 'nothing';
+    const { outlineStyle, boxShadow } = getComputedStyle(element);
+    const field = element.closest('form');
+    const isSeen = outlineStyle !== 'none' || boxShadow !== 'none' || (field !== null && element.matches('textarea'));
+    return `${isSeen ? '' : 'invisible: '}${element.getAttribute('aria-label') ?? element.innerText ?? element.tagName}`;
+  });
+
+/** Presses a key until something with this name has the focus. */
+async function moveTo(page: Page, key: 'Tab' | 'Shift+Tab', name: RegExp): Promise<void> {
+  const passed: string[] = [];
+  while (!name.test(passed.at(-1) ?? '')) {
+    assert.ok(passed.length < 40, `not reached by ${key}: ${passed.join(', ')}`);
+    await page.keyboard.press(key);
+    passed.push(await focused(page));
+  }
+  assert.doesNotMatch(passed.at(-1) ?? '', /^invisible/);
+}
+
+test('a person sets up Headgate, gives a task, decides, and finds inbox and settings by the keyboard alone', async (t) => {
+  const { page, openTab } = await visit(t, daemon);
+  const status = (text: string | RegExp) => page.locator('[role=status]', { hasText: text }).waitFor();
+  await page.getByRole('heading', { name: 'First steps', level: 2 }).waitFor();
+  await page.getByRole('radio', { name: /^demo/ }).waitFor();
+  await assertAccessible(page, 'the first steps');
+
+  await moveTo(page, 'Shift+Tab', /^Test this model$/);
+  await page.keyboard.press('Enter');
+  await status(/^It works: demo answered/);
+  await moveTo(page, 'Tab', /^Start the task$/);
+  await page.keyboard.press('Enter');
+  await page.locator('.approval.pending').waitFor();
+  await status(/asks before it changes something/);
+  await assertAccessible(page, 'the first question');
+
+  await page.keyboard.press('Alt+i');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.locator('main', { hasText: 'hello.txt' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
+  await page.keyboard.press('Alt+q');
+  await page.locator('.approval.pending:focus-within, .approval.pending:focus').waitFor();
+  await page.locator('.approval.pending .decision:not([data-guarded])').waitFor();
+  await page.keyboard.press('Alt+y');
+  await status(/^That was all/);
+  assert.equal(await readFile(path.join(daemon.home, 'workspace/hello.txt'), 'utf8'), 'Hello from Headgate!\n');
+
+  await page.keyboard.press('Alt+a');
+  await page.getByRole('heading', { name: 'Account' }).waitFor();
+  await page.keyboard.press('Escape');
+  await moveTo(page, 'Shift+Tab', /^Finish$/);
+  await page.keyboard.press('Enter');
+  await page.locator('.task-notice').waitFor({ state: 'detached' });
+
+  const again = await openTab();
+  await again.getByRole('tab', { name: 'main' }).click();
+  await again.getByRole('button', { name: 'Show the first steps' }).waitFor();
+  assert.equal(await again.locator('.first-steps').count(), 0, 'it does not open by itself again');
+});
