@@ -10,6 +10,7 @@ import {
   blocksOf,
   button,
   hasValue,
+  openDrawer,
   openWorkstream,
   send,
   state,
@@ -42,6 +43,7 @@ test('a new workstream starts empty, and each workstream keeps its draft and its
 
 test('if a workstream cannot be created, the page says why and keeps the input', async (t) => {
   const { page } = await visit(t, daemon);
+  await openDrawer(page); // waits for the tabs, which move the button
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Working directory' }).fill('/no/such/folder');
   await button(page, 'Create').click();
@@ -53,6 +55,7 @@ test('if a workstream cannot be created, the page says why and keeps the input',
 
 test('a second Enter, before the first one is answered, creates no second workstream', async (t) => {
   const { page } = await visit(t, daemon);
+  await openDrawer(page); // waits for the tabs, which move the button
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill('only once');
   await page.locator('dialog form').evaluate((form: HTMLFormElement) => {
@@ -128,6 +131,7 @@ test('after a reload the same workstream is selected', async (t) => {
 test('what works for a coordinator stands below it, is folded when it is much, and is stopped and closed by those who may', async (t) => {
   const client = await daemon.client();
   const { page } = await visit(t, daemon);
+  await openDrawer(page); // waits for the tabs, which move the button
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill('release');
   await page.getByLabel('Kind').selectOption('coordinator');
