@@ -24,6 +24,7 @@ function open(schedule = (run: () => void) => run()) {
   const tab = openTab(snapshot().workstream, {
     client: fake.client,
     schedule,
+    asides: { find: () => undefined, keep: () => undefined },
     isInFront: () => true,
     drafts,
     onRetitled: () => undefined,

@@ -38,6 +38,7 @@ function setUp() {
     client: createFakeClient().client,
     schedule: (run) => run(),
     isInFront: () => true,
+    asides: { find: () => undefined, keep: () => undefined },
     drafts: { find: () => '', keep: () => undefined },
     onRetitled: () => undefined,
     onWatch: () => undefined,

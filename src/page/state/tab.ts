@@ -6,10 +6,11 @@ import type { WorkstreamRow } from '../../../protocol/methods/conversation/listi
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
+import type { AsideTarget } from './aside/aside-target.ts';
+import type { KeptAside } from './aside/kept-aside.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
 import type { Drafts } from './drafts.ts';
 import type { Goal } from './finding/goal.ts';
-import type { FileTarget } from './workspace/file-reference.ts';
 
 /** A file attached to the draft. */
 export interface Chip {
@@ -44,8 +45,8 @@ export interface Tab {
   readonly goal: Signal<Goal | undefined>;
   /** The words that are searched in the conversation; undefined while the search is closed. */
   readonly search: Signal<string | undefined>;
-  /** What is shown of the files of the workstream; undefined while they are closed. */
-  readonly files: Signal<FileTarget | undefined>;
+  /** What is shown beside the conversation. */
+  readonly aside: Signal<AsideTarget | undefined>;
   /** The error of the last action in this tab. */
   readonly problem: Signal<string | undefined>;
   /** Applies the events that were received since the last drawn frame. */
@@ -58,6 +59,7 @@ interface TabPort {
   /** Runs the callback soon, once per drawn frame. */
   schedule(run: () => void): void;
   isInFront(wsId: string): boolean;
+  asides: Pick<KeptAside, 'find' | 'keep'>;
   drafts: Pick<Drafts, 'find' | 'keep'>;
   /** The title has changed, or who sees it. The list has to be read again. */
   onRetitled(): void;
@@ -68,7 +70,7 @@ interface TabPort {
 
 export function openTab(
   first: WorkstreamRow,
-  { client, schedule, isInFront, drafts, onRetitled, onWatch, onGone }: TabPort,
+  { client, schedule, isInFront, asides, drafts, onRetitled, onWatch, onGone }: TabPort,
 ): Tab {
   const conversation = signal<Conversation | undefined>(undefined);
   const { wsId } = first;
@@ -80,6 +82,8 @@ export function openTab(
   const stopKeeping = effect(() =>
     drafts.keep(wsId, joinTexts([...sending.value.map(({ text }) => text), draft.value])),
   );
+  const aside = signal(asides.find(wsId));
+  const stopKeepingAside = effect(() => asides.keep(wsId, aside.value));
   let queue: StreamEvent[] = [];
 
   const flush = () => {
@@ -113,11 +117,12 @@ export function openTab(
     sending,
     goal: signal(undefined),
     search: signal(undefined),
-    files: signal(undefined),
+    aside,
     problem: signal(undefined),
     catchUp: flush,
     close() {
       stopKeeping();
+      stopKeepingAside();
       subscription.close();
     },
   };

@@ -4,6 +4,7 @@ import type { Watch } from '../../../protocol/events/watch.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
+import { KeptAside } from './aside/kept-aside.ts';
 import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
 import type { Place } from './finding/message-link.ts';
@@ -30,6 +31,7 @@ const MEMORY_KEY = 'headgate.front';
 /** The loaded workstreams as tabs, in the daemon's order, and which one is in front. */
 export class Workstreams {
   readonly #port: Port;
+  readonly #asides: KeptAside;
   readonly #front = signal<string | undefined>(undefined);
   readonly tabs = signal<readonly Tab[]>([]);
   /** Whether the front workstream or a panel is shown. */
@@ -49,6 +51,7 @@ export class Workstreams {
 
   constructor(port: Port) {
     this.#port = port;
+    this.#asides = new KeptAside(port.memory);
     this.#front.value = port.memory.getItem(MEMORY_KEY) ?? undefined;
     const { client } = port;
     client.on('workstream.opened', ({ wsId }) => {
@@ -202,6 +205,7 @@ export class Workstreams {
       client,
       schedule,
       drafts,
+      asides: this.#asides,
       isInFront: (wsId) => isVisible() && this.shown.peek() === 'conversation' && this.#front.peek() === wsId,
       onRetitled: () => this.refreshLater(),
       onWatch: (watch) => {

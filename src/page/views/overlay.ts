@@ -2,10 +2,10 @@ import type { Signal } from '@preact/signals';
 
 /**
  * The dialog or drawer over the conversation; only one is open at a time. `job`: the form for a scheduled job.
- * `account`: the form for a user or a role. `agent`: a form about tool servers. `owner`: the form that gives a workstream to somebody else. `changes`: what runs changed on disk. `files`: the files of the workstream on a narrow screen. `drawer`: the list of workstreams on a phone.
+ * `account`: the form for a user or a role. `agent`: a form about tool servers. `owner`: the form that gives a workstream to somebody else. `changes`: what runs changed on disk. `aside`: on a narrow screen, what stands beside the conversation on a wide one. `drawer`: the list of workstreams on a phone.
  */
 export type Overlay = Signal<
-  'drawer' | 'new' | 'saved' | 'shortcuts' | 'job' | 'account' | 'agent' | 'owner' | 'changes' | 'files' | undefined
+  'drawer' | 'new' | 'saved' | 'shortcuts' | 'job' | 'account' | 'agent' | 'owner' | 'changes' | 'aside' | undefined
 >;
 
 /** Whether a dialog or the drawer covers the conversation, so that Escape closes it. */

@@ -163,7 +163,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'account': // AccountView shows this dialog, as it knows what is edited
     case 'agent': // ServerList shows this dialog, as it knows which server is edited
     case 'changes':
-    case 'files':
+    case 'aside':
     case 'owner': // the head of the conversation shows these, because they are about this one
     case undefined:
       return null;

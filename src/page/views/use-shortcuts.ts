@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
+import { toggleFiles } from '../state/aside/aside-target.ts';
 import type { Goal } from '../state/finding/goal.ts';
 import { findShortcut, type ShortcutId } from '../state/shortcuts.ts';
 import { SEARCH_FIELD } from './finding/find-bar.tsx';
@@ -57,7 +58,7 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
         isRenaming.value = true;
       },
       find: () => openSearch(desk),
-      files: () => toggleFiles(app, desk),
+      files: () => switchFiles(app, desk),
       'asked-before': () => goTo(desk, { asked: 'before' }),
       'asked-after': () => goTo(desk, { asked: 'after' }),
       'asked-last': () => goTo(desk, { asked: 'last' }),
@@ -97,11 +98,11 @@ function openSearch({ workstreams }: Desk): void {
   document.getElementById(SEARCH_FIELD)?.focus(); // a bar that is not drawn yet takes the focus when it appears
 }
 
-function toggleFiles({ rights }: App, { workstreams: { front, shown } }: Desk): void {
+function switchFiles({ rights }: App, { workstreams: { front, shown } }: Desk): void {
   const tab = front.peek();
   if (!tab || !rights.write.peek()) return;
   shown.value = 'conversation';
-  tab.files.value = tab.files.peek() ? undefined : { view: 'files' };
+  toggleFiles(tab.aside);
 }
 
 function goTo({ workstreams: { front, shown } }: Desk, goal: Goal): void {

@@ -23,7 +23,7 @@ function readerOf(whole: string, { refusals = 0 } = {}) {
     },
   };
   return {
-    reader: createOutputReader({ client: fake.client, wsId: 'w', callId: 'c', timers }),
+    reader: createOutputReader({ client: fake.client, wsId: 'w', of: { callId: 'c' }, timers }),
     waited,
     calls: fake.calls,
   };
@@ -59,7 +59,7 @@ test('reading expired output is an error', async () => {
   const reader = createOutputReader({
     client: fake.client,
     wsId: 'w',
-    callId: 'c',
+    of: { callId: 'c' },
     timers: { after: () => assert.fail('no reason to wait') },
   });
   await assert.rejects(reader.read(0), /has expired/);

@@ -9,9 +9,12 @@ export const PAGE_BYTES = 64 * 1024;
 /** Bytes per request when all of it is read. */
 const STEP_BYTES = 128 * 1024;
 
-export type OutputPage = Result<'output.read'>;
+export type OutputPage = Pick<Result<'output.read'>, 'text' | 'offset' | 'totalBytes'>;
 
-/** Reads a tool's stored output in parts. All methods reject once the output has expired. */
+/** Whose output it is: a tool call's that has ended, or a background command's. */
+export type OutputOf = { callId: string } | { commandId: string };
+
+/** Reads a stored output in parts. All methods reject once the output has expired. */
 export interface OutputReader {
   /** A page, from 0. */
   read(page: number): Promise<OutputPage>;
@@ -24,14 +27,15 @@ export interface OutputReader {
 interface OutputReaderDeps {
   client: Pick<GatewayClient, 'call'>;
   wsId: string;
-  callId: string;
+  of: OutputOf;
   timers: Pick<Timers, 'after'>;
 }
 
-export function createOutputReader({ client, wsId, callId, timers }: OutputReaderDeps): OutputReader {
+export function createOutputReader({ client, wsId, of, timers }: OutputReaderDeps): OutputReader {
   const readAt = async (offset: number, limit: number): Promise<OutputPage> => {
     try {
-      return await client.call('output.read', { wsId, callId, offset, limit });
+      if ('callId' in of) return await client.call('output.read', { wsId, callId: of.callId, offset, limit });
+      return await client.call('background.output', { wsId, commandId: of.commandId, offset, limit });
     } catch (error) {
       const waitMs = error instanceof RequestError ? error.retryAfterMs : undefined;
       if (waitMs === undefined) throw error;

@@ -15,7 +15,7 @@ function tab(wsId: string, parentWsId?: string, state: WorkstreamState = 'idle')
     chips: signal([]),
     goal: signal(undefined),
     search: signal(undefined),
-    files: signal(undefined),
+    aside: signal(undefined),
     sending: signal([]),
   };
   const nothing = () => undefined;

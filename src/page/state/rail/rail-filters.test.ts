@@ -15,6 +15,7 @@ function tab(wsId: string, changed: Partial<WorkstreamRow>, workdir?: string) {
   const row = { ...snapshot().workstream, wsId, updatedMs: NOW, ...changed };
   const tab = openTab(row, {
     ...{ client: fake.client, schedule: nothing, drafts: { find: () => '', keep: nothing } },
+    asides: { find: () => undefined, keep: () => undefined },
     ...{ isInFront: () => false, onRetitled: nothing, onWatch: nothing, onGone: nothing },
   });
   if (workdir !== undefined) fake.deliver(wsId).onSnapshot(snapshot({ workstream: row, workdir }), '');

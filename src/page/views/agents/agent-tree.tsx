@@ -4,6 +4,7 @@ import { subAgentWords } from '../../../../protocol/text/background-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import { OpenAside } from '../conversation/open-aside.tsx';
 import { indentOf } from './indent.ts';
 
 interface AgentTreeProps {
@@ -28,6 +29,12 @@ export function AgentTree({ app, desk, tab, agents, isBusy }: AgentTreeProps) {
         {agents.map((agent) => (
           <li key={agent.agent_id} style={indentOf(agent.depth - 1)}>
             {agent.title} <span class="background-state">{subAgentWords(agent)}</span>
+            <OpenAside
+              label={`Open ${toVisibleLine(agent.title)}`}
+              onOpen={() => {
+                tab.aside.value = { view: 'agent', agentId: agent.agent_id };
+              }}
+            />
             {agent.state !== 'ended' && app.rights.write.value && (
               <button
                 type="button"

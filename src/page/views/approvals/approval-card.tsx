@@ -9,6 +9,7 @@ import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts
 import { resultOf } from '../../state/conversation/tool-blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
+import { OpenAside } from '../conversation/open-aside.tsx';
 import { Icon } from '../icons.tsx';
 import { Decider } from './decider.tsx';
 import { QuestionBody } from './question-body.tsx';
@@ -25,7 +26,8 @@ interface ApprovalCardProps {
 /** A question that waits for a decision. It shows the beginning and the end of everything that would run. */
 export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCardProps) {
   const element = useRef<HTMLElement>(null);
-  const { goToEnd } = useConversation();
+  const { goToEnd, openAside } = useConversation();
+  const [plan] = approval.question === 'plan' ? approval.items : [];
   useEffect(() => {
     // Focuses the card and not a button, so that a key pressed at this moment cannot approve.
     if (isPending && !isTyping()) element.current?.focus({ preventScroll: true });
@@ -42,10 +44,15 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
         approval={approval}
         mayDecide={app.rights.decide.value}
         title={
-          <h2 id={`ask-${approval.approvalId}`}>
-            <Icon name="shield" />
-            {toTitle(approval)}
-          </h2>
+          <>
+            <h2 id={`ask-${approval.approvalId}`}>
+              <Icon name="shield" />
+              {toTitle(approval)}
+            </h2>
+            {plan && openAside && (
+              <OpenAside label="Open the plan" onOpen={() => openAside({ view: 'plan', callId: plan.call_id })} />
+            )}
+          </>
         }
         decide={(decided) => desk.actions.decide(tab, { approvalId: approval.approvalId, ...decided })}
         onStep={goToEnd} // the next buttons may need more room, and a person who had scrolled up a little would not see them

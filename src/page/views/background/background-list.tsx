@@ -2,6 +2,7 @@ import type { BackgroundCommand } from '../../../../protocol/events/background-c
 import { commandName, endWords, spanWords } from '../../../../protocol/text/background-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import { OpenAside } from '../conversation/open-aside.tsx';
 import { AnsiText } from '../text/ansi-text.tsx';
 import { useNow } from '../use-now.ts';
 
@@ -23,6 +24,9 @@ export function BackgroundList({ app, desk, tab, commands }: BackgroundListProps
           key={command.command_id}
           command={command}
           ranMs={(command.ended_ms ?? now.value) - command.started_ms}
+          onOpen={() => {
+            tab.aside.value = { view: 'command', commandId: command.command_id };
+          }}
           onKill={app.rights.write.value ? () => desk.actions.killCommand(tab, command.command_id) : undefined}
         />
       ))}
@@ -38,11 +42,12 @@ export function BackgroundList({ app, desk, tab, commands }: BackgroundListProps
 interface BackgroundItemProps {
   command: BackgroundCommand;
   ranMs: number;
+  onOpen(): void;
   /** Undefined for those who may only look. */
   onKill: (() => unknown) | undefined;
 }
 
-function BackgroundItem({ command, ranMs, onKill }: BackgroundItemProps) {
+function BackgroundItem({ command, ranMs, onOpen, onKill }: BackgroundItemProps) {
   const { command: text, state, end, exit_code: exitCode, last_output: output } = command;
   const isRunning = state === 'running';
   const isGood = isRunning || (end === 'exited' && exitCode === 0);
@@ -64,6 +69,7 @@ function BackgroundItem({ command, ranMs, onKill }: BackgroundItemProps) {
           </pre>
         )}
       </details>
+      <OpenAside label={`Open the output of ${name}`} onOpen={onOpen} />
       {isRunning && onKill && (
         <button type="button" class="quiet" aria-label={`End ${name}`} onClick={() => void onKill()}>
           End

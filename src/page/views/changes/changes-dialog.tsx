@@ -37,6 +37,7 @@ export function RunChangesView({ app, desk, tab }: RunChangesViewProps) {
       client,
       remembered: rememberedOf(tab),
       goToEnd: () => undefined,
+      openAside: undefined,
       openFile: undefined, // what is shown is how the files were
     }),
     [wsId, client, tab],

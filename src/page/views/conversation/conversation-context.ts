@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import type { Desk } from '../../state/app.ts';
+import type { AsideTarget } from '../../state/aside/aside-target.ts';
 import type { Tab } from '../../state/tab.ts';
 import type { FileTarget } from '../../state/workspace/file-reference.ts';
 
@@ -14,6 +15,8 @@ export interface ConversationContext {
   goToEnd(): void;
   /** Shows a file of the workstream; undefined for those who may not. */
   openFile: ((target: FileTarget) => void) | undefined;
+  /** Shows something beside the conversation; undefined where that would take its own place. */
+  openAside: ((target: AsideTarget) => void) | undefined;
 }
 
 export const InConversation = createContext<ConversationContext | undefined>(undefined);
@@ -41,12 +44,19 @@ export function useRemembered(name: string): [boolean | undefined, (chosen: bool
 }
 
 /** Shows files of a tab, for those who may read them. */
-export const fileOpenerOf = ({ files }: Tab, mayRead: boolean): ConversationContext['openFile'] =>
+export const fileOpenerOf = ({ aside }: Tab, mayRead: boolean): ConversationContext['openFile'] =>
   mayRead
     ? (target) => {
-        files.value = target;
+        aside.value = target;
       }
     : undefined;
+
+/** Shows anything else beside the conversation of a tab. */
+export const asideOpenerOf =
+  ({ aside }: Tab): ConversationContext['openAside'] =>
+  (target) => {
+    aside.value = target;
+  };
 
 const choices = new WeakMap<Tab, Map<string, boolean>>();
 

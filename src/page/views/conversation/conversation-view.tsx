@@ -5,6 +5,7 @@ import type { App, Desk } from '../../state/app.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { AgentTree } from '../agents/agent-tree.tsx';
+import { AsidePlace } from '../aside/aside-place.tsx';
 import { BackgroundList } from '../background/background-list.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { TaskNotice } from '../first-run/task-notice.tsx';
@@ -13,7 +14,6 @@ import { LazyPiece } from '../parts/lazy-views.tsx';
 import { COORDINATOR } from '../parts/parts.ts';
 import { STATE_WORDS } from '../tab-button.tsx';
 import { WatchBar } from '../watches/watch-bar.tsx';
-import { FilesPlace } from './files-place.tsx';
 import { ConversationHead } from './head/conversation-head.tsx';
 import { SpeechRegion } from './speech-region.tsx';
 import { TodoPanel } from './todo-panel.tsx';
@@ -63,7 +63,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       ) : (
         <ReadOnly problem={tab.problem.value} />
       )}
-      {app.rights.write.value && <FilesPlace app={app} desk={desk} tab={tab} overlay={overlay} />}
+      <AsidePlace app={app} desk={desk} tab={tab} overlay={overlay} />
     </section>
   );
 }

@@ -2,7 +2,12 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
-import { createOutputReader, type OutputPage, PAGE_BYTES } from '../../state/conversation/output-reader.ts';
+import {
+  createOutputReader,
+  type OutputOf,
+  type OutputPage,
+  PAGE_BYTES,
+} from '../../state/conversation/output-reader.ts';
 import { Icon } from '../icons.tsx';
 import { AnsiText } from '../text/ansi-text.tsx';
 import { Pager } from '../text/pager.tsx';
@@ -10,18 +15,19 @@ import { useConversation } from './conversation-context.ts';
 import { createFinder, type Finder } from './finder.ts';
 
 interface OutputPagesProps {
-  callId: string;
+  of: OutputOf;
   /** The page to begin with. */
   first: number;
   /** Begin at the end of that page. */
   endFirst: boolean;
-  onClose(): void;
+  /** Undefined where it cannot be closed. */
+  onClose?: () => void;
 }
 
 /** The full output of a tool, one page at a time, with search and download. */
-export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesProps) {
+export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) {
   const { client, wsId } = useConversation();
-  const reader = useMemo(() => createOutputReader({ client, wsId, callId, timers: systemTimers }), [callId]);
+  const reader = useMemo(() => createOutputReader({ client, wsId, of, timers: systemTimers }), Object.values(of));
   const page = useSignal(first);
   const shown = useSignal<{ page: number; read: OutputPage } | undefined>(undefined);
   const problem = useSignal('');
@@ -84,9 +90,11 @@ export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesPro
           <Icon name="down" />
           Download
         </button>
-        <button type="button" class="quiet" onClick={onClose}>
-          Show less
-        </button>
+        {onClose && (
+          <button type="button" class="quiet" onClick={onClose}>
+            Show less
+          </button>
+        )}
       </div>
       {problem.value !== '' && <p class="problem">{problem.value}</p>}
       <pre

@@ -10,7 +10,8 @@ import { Icon, type IconName } from '../icons.tsx';
 import { FileName } from '../text/file-name.tsx';
 import { PatchView } from '../text/patch-view.tsx';
 import { Attachments } from './attachments.tsx';
-import { useConversation, useRemembered } from './conversation-context.ts';
+import { type ConversationContext, useConversation, useRemembered } from './conversation-context.ts';
+import { OpenAside } from './open-aside.tsx';
 import { Output } from './output.tsx';
 
 const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
@@ -57,7 +58,7 @@ function toEnding({ phase, exitCode, durationMs }: ToolBlock): string[] {
 }
 
 function ToolBody({ tool }: { tool: ToolBlock }) {
-  const { wsId } = useConversation();
+  const { wsId, openAside } = useConversation();
   const output = tool.result ?? tool.live;
   const isRunning = tool.phase === 'running';
   const { recalled, ruling } = tool;
@@ -69,6 +70,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   return (
     <div class="tool-body">
       {FILE_TOOLS.includes(tool.name) && tool.subject !== undefined && <OpenFile path={tool.subject} />}
+      {openAside && <OpenWhole tool={tool} openAside={openAside} />}
       {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
       {hasOwnPreview({ ...tool, preview: preview.text }) && (
         <PatchView {...preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
@@ -76,7 +78,15 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
       {tool.liveDropped > 0 && tool.result === undefined && (
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are hidden while the tool runs.`}</p>
       )}
-      {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
+      {!isEmpty && (
+        <Output
+          callId={tool.callId}
+          text={output}
+          phase={tool.phase}
+          wholeBytes={tool.wholeBytes}
+          onOpen={openAside && (() => openAside({ view: 'output', callId: tool.callId }))}
+        />
+      )}
       {tool.attachments && <Attachments wsId={wsId} files={tool.attachments} />}
       {tool.warning && <OutputWarning {...tool.warning} />}
       {isEmpty && !isRunning && <p class="dropped">No output.</p>}
@@ -84,6 +94,17 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
     </div>
   );
 }
+
+/** What a call has made besides its output. */
+function OpenWhole({ tool: { name, callId }, openAside }: { tool: ToolBlock; openAside: OpenAsideOf }) {
+  if (name === 'task')
+    return <OpenAside label="Open the sub-agent" onOpen={() => openAside({ view: 'agent', callId })} />;
+  if (name === 'plan_agent')
+    return <OpenAside label="Open the plan" onOpen={() => openAside({ view: 'plan', callId })} />;
+  return null;
+}
+
+type OpenAsideOf = NonNullable<ConversationContext['openAside']>;
 
 /** The tools whose subject is a file, and whose card names it nowhere else. */
 const FILE_TOOLS = ['read_file', 'write_file'];

@@ -13,7 +13,7 @@ import { Icon } from '../icons.tsx';
 import { Summary } from '../summaries/summary.tsx';
 import { useSummaryFold } from '../summaries/use-summary-fold.ts';
 import { BlockView } from './block-view.tsx';
-import { fileOpenerOf, InConversation, rememberedOf } from './conversation-context.ts';
+import { asideOpenerOf, fileOpenerOf, InConversation, rememberedOf } from './conversation-context.ts';
 import { useBlockWindow } from './use-block-window.ts';
 import { WaitNotice } from './wait-notice.tsx';
 import { Welcome } from './welcome.tsx';
@@ -52,6 +52,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
       remembered: rememberedOf(tab),
       goToEnd: following.jump,
       openFile: fileOpenerOf(tab, mayWrite),
+      openAside: asideOpenerOf(tab),
     }),
     [tab, desk, following, mayWrite],
   );

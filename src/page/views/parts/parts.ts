@@ -15,5 +15,5 @@ export const SAVED = new LazyPart(() => import('../dialogs/saved-dialog.tsx'));
 export const SHORTCUT_LIST = new LazyPart(() => import('../dialogs/shortcuts-dialog.tsx'));
 export const FORMULA = new LazyPart(() => import('../math/formula.tsx'));
 export const CHANGES = new LazyPart(() => import('../changes/changes-dialog.tsx'));
-export const FILES = new LazyPart(() => import('../workspace/files-view.tsx'));
+export const ASIDE = new LazyPart(() => import('../aside/aside-view.tsx'));
 export const OWNER = new LazyPart(() => import('../conversation/head/owner-dialog.tsx'));

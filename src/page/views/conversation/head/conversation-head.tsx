@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import type { App, Desk } from '../../../state/app.ts';
+import { isAboutFiles, toggleFiles } from '../../../state/aside/aside-target.ts';
 import type { Conversation } from '../../../state/conversation/conversation.ts';
 import { type Tab, tabName } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
@@ -81,15 +82,15 @@ const FindButton = ({ tab }: { tab: Tab }) => (
 );
 
 /** Opens the files of the workstream, or closes them. */
-const FilesButton = ({ tab: { files } }: { tab: Tab }) => (
+const FilesButton = ({ tab: { aside } }: { tab: Tab }) => (
   <button
     type="button"
     class="quiet icon-only head-changes"
     aria-label="Files"
-    aria-pressed={files.value !== undefined}
+    aria-pressed={aside.value !== undefined && isAboutFiles(aside.value)}
     title="Files (Alt+P)"
     onClick={() => {
-      files.value = files.peek() ? undefined : { view: 'files' };
+      toggleFiles(aside);
     }}
   >
     <Icon name="folder" />

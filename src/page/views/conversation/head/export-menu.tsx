@@ -43,7 +43,7 @@ export const ExportMenu = ({ tab, name, overlay }: ExportMenuProps) => (
           class="quiet"
           onClick={() => {
             close();
-            tab.files.value = { view: 'files' };
+            tab.aside.value = { view: 'files' };
           }}
         >
           Files
