@@ -96,7 +96,7 @@ export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesPro
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         tabIndex={0}
       >
-        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} />}
+        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} atOnce />}
       </pre>
     </div>
   );
