@@ -60,6 +60,14 @@ test('who sees a workstream is told when a person comes or goes, and not for a s
   ]);
 });
 
+test('the operator, who has no user id, is told of like everybody', () => {
+  const { connect, takeTold } = open();
+  const operator = connect({ permissions: new Set() });
+  operator.view('w');
+  operator.end();
+  assert.deepEqual(takeTold(), ['{"wsId":"w","userIds":[""]}', '{"wsId":"w","userIds":[]}']);
+});
+
 test('a person who no longer perceives a workstream is not named, and a call after the end of a connection counts for nothing', () => {
   const { connect, takeTold, viewers, workstreams } = open();
   const [ada, bob] = [connect(user('user_ada')), connect(user('user_bob'))];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Broadcast } from '../connections/broadcast.ts';
 import { DAEMON, mayPerceive, type Viewer, type Watched } from '../sharing/perception.ts';
 
@@ -42,7 +43,7 @@ export function createViewers({ workstreams, broadcast }: ViewersDeps): Viewers 
       const about = wsId === undefined ? undefined : find(wsId);
       if (about === undefined) continue;
       const userIds = of(about.wsId);
-      if (userIds.join() === before[at]?.join()) continue;
+      if (isDeepStrictEqual(userIds, before[at])) continue;
       broadcast.publishOf(about, 'workstream.viewers', { wsId: about.wsId, userIds });
     }
   }

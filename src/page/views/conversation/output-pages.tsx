@@ -104,7 +104,7 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         tabIndex={0}
       >
-        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} />}
+        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} atOnce />}
       </pre>
     </div>
   );

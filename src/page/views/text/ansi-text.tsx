@@ -7,10 +7,16 @@ import { useStepwise } from './stepwise.ts';
 /** Chunks drawn per frame. */
 const STEP_CHUNKS = 6;
 
+interface AnsiTextProps {
+  text: string;
+  /** All is drawn in the first frame, for those who search it then. */
+  atOnce?: boolean;
+}
+
 /** Program output in its colours. While it grows, only its end is parsed and drawn again. */
-export function AnsiText({ text }: { text: string }) {
+export function AnsiText({ text, atOnce = false }: AnsiTextProps) {
   const chunks = useChunks(text);
-  const count = useStepwise(chunks.length, STEP_CHUNKS);
+  const count = useStepwise(chunks.length, atOnce ? chunks.length : STEP_CHUNKS);
   return (
     <code class="ansi code-text">
       {chunks.slice(0, count).map((chunk, index) => (
