@@ -56,6 +56,7 @@ export const MODEL_PROBLEMS = [
   'circuit_open',
   'refused', // the upstream rejected the request as invalid
 ] as const;
+/** One of them. */
 export type ModelProblem = (typeof MODEL_PROBLEMS)[number];
 
 /** The models that can be chosen. */

@@ -20,6 +20,7 @@ const JSON_BODY = JSON.stringify({
   revoke: ['bash'],
   title: 'mine',
   role_id: 'builtin-viewer',
+  model: 'demo',
   action: 'ask',
   match: { host: 'example.org' },
   subject: 'x',

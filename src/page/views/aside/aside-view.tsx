@@ -10,10 +10,10 @@ import { Dialog } from '../dialogs/dialog.tsx';
 import { Icon } from '../icons.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { FilesView } from '../workspace/files-view.tsx';
-import { AgentView } from './agent-view.tsx';
 import { CommandView } from './command-view.tsx';
 import { OutputView } from './output-view.tsx';
 import { PlanView } from './plan-view.tsx';
+import { AgentView } from './sub-agent-view.tsx';
 
 adoptStyles(styles);
 
