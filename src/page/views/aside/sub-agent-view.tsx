@@ -17,7 +17,7 @@ interface AgentViewProps {
 }
 
 /** The task of a sub-agent, what it says and what it does, while it works and afterwards. */
-export function AgentView({ app, desk, tab, name, drawBlock }: AgentViewProps) {
+export function SubAgentView({ app, desk, tab, name, drawBlock }: AgentViewProps) {
   const { client } = desk;
   const { wsId } = tab;
   const board = useMemo(() => new AgentTalk({ client, wsId, name }), [client, wsId]);
