@@ -9,6 +9,10 @@ import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from
 /** Chat services prove themselves by a signature. */
 const HOOK_ROUTES = ['GET', 'POST'].map((verb) => `${verb} /v1/api/channels/{channel}/webhook`);
 
+const CHANNEL_METHODS = ['test', 'sender.list', 'pair', 'revoke', 'restore', 'part.list'].map(
+  (call) => `channel.${call}`,
+);
+
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
  * to try all of them. A right that is extended by mistake is extended only in one place.
@@ -54,14 +58,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...[
-      'channel.test',
-      'channel.sender.list',
-      'channel.pair',
-      'channel.revoke',
-      'channel.restore',
-      'channel.part.list',
-    ],
+    ...CHANNEL_METHODS,
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
@@ -108,6 +105,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
+    'POST /v1/api/models/test',
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
     ...['send', 'cancel', 'command', 'plan'].map((path) => `POST /v1/api/${path}`),
@@ -184,19 +182,14 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
   'admin.nodes': NODES,
-  'workstreams.create': ['workstream.create', 'workstream.open', 'workstream.import', 'workstream.fork'],
+  'workstreams.create': [
+    ...['workstream.create', 'workstream.open', 'workstream.import', 'workstream.fork', 'models.test'],
+  ],
   'workstreams.close': ['workstream.close'],
   'workstreams.all': ['logs.tail'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...[
-      'channel.test',
-      'channel.sender.list',
-      'channel.pair',
-      'channel.revoke',
-      'channel.restore',
-      'channel.part.list',
-    ],
+    ...CHANNEL_METHODS,
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
   ],
@@ -230,6 +223,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   ],
   'tools.approve': DECISION_ROUTES,
   'workstreams.create': [
+    'POST /v1/api/models/test',
     ...['new', 'import', '{ws_id}/open'].map((path) => `POST /v1/api/workstreams/${path}`),
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
   ],
