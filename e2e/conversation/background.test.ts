@@ -110,7 +110,7 @@ test('a time limit ends a command, and the ninth one of a workstream is refused'
   await using talk = await openConversation(daemon, { autoApprove: true });
   const id = await start(talk, 'sleep 1021', { timeout_secs: 1 });
   const { output } = await call(talk, 'bash_output', { bash_id: id, wait_secs: 60 });
-  assert.equal(output, '[no new output]\n[ended at its time limit, after 1 s]');
+  assert.match(output, /^\[no new output\]\n\[ended at its time limit, after \d+ s\]$/);
   const sleeps = Array.from({ length: 9 }, () => ({
     name: 'bash',
     arguments: { command: 'sleep 1022', run_in_background: true },

@@ -9,7 +9,7 @@ const { model, daemon } = await openStage();
 
 const get = async (route: string) => (await daemon.get(`/v1/api/${route}`)).body;
 
-test('A search must find messages by their words in open and saved workstreams, only in those that the caller sees and that the query names.', async () => {
+test('A search must find messages by their words in open and saved workstreams, only in those that the caller sees and that the query names', async () => {
   await using talk = await openConversation(daemon);
   model.when('a kestrel over the harbour', say('a bird'));
   await (await talk.ask('a kestrel over the harbour')).answer;

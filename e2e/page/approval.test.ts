@@ -135,7 +135,7 @@ test(
     const told = [
       'You: together',
       'Approved: bash',
-      'bash echo together | tee together.txt done together Copy',
+      'bash echo together | tee together.txt done together Open Copy',
       'We agree.',
     ];
     assert.deepEqual(await Promise.all([page, ...others].map(blocksOf)), [told, told, told]);

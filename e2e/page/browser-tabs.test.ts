@@ -48,7 +48,7 @@ test(
       'You: in all',
       'It streams everywhere.',
       'Approved: bash',
-      'bash echo once >> ten.txt; cat ten.txt done once Copy',
+      'bash echo once >> ten.txt; cat ten.txt done once Open Copy',
       'Once.',
     ];
     assert.deepEqual(

@@ -91,8 +91,8 @@ test('logging out ends the session at once, in another tab, too', async (t) => {
 test('a banner says that the demo model answers, and it does', async (t) => {
   const { page } = await visit(t, daemon);
   await page.locator('.banner.info', { hasText: /demo/ }).waitFor();
-  await page.locator('.welcome').waitFor();
+  await page.locator('.first-steps').waitFor();
   await send(page, 'help');
   await page.locator('.answer', { hasText: 'I am the demo model built into Headgate' }).waitFor();
-  assert.equal(await page.locator('.welcome').count(), 0);
+  assert.equal(await page.locator('.first-steps').count(), 0);
 });

@@ -228,7 +228,7 @@ test('the changes of a run are shown with their diff, and taken back after a que
   const dialog = page.getByRole('dialog', { name: 'Changes on disk' });
   const files = dialog.getByRole('list', { name: 'Changed files' }).getByRole('listitem');
   await files.first().waitFor();
-  assert.deepEqual(await files.allTextContents(), ['undo-mine.txtnew+1', 'undo-yours.txtnew+1']);
+  assert.deepEqual(await files.allTextContents(), ['undo-mine.txtnew+1Take back', 'undo-yours.txtnew+1Take back']);
   await dialog.locator('.diff-rows', { hasText: 'two' }).waitFor();
   await dialog.getByRole('button', { name: 'Undo the last run…' }).click();
   const question = dialog.getByRole('list', { name: 'What will change' });

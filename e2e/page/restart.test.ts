@@ -73,7 +73,7 @@ test(
     assert.deepEqual(await blocksOf(page), [
       'You: ask me',
       'Approved: bash',
-      'bash echo ran | tee -a asked.txt done ran Copy',
+      'bash echo ran | tee -a asked.txt done ran Open Copy',
       'All done.',
     ]);
   },

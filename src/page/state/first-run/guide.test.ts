@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signal } from '@preact/signals';
 import { FIRST_TASK, Guide } from './guide.ts';
 import { toOrigin, toTaskWords, toTestWords } from './guide-words.ts';
 
@@ -29,6 +30,16 @@ for (const [what, setting] of Object.entries({
     await guide.offer();
     assert.equal(guide.isOpen.value, false);
   });
+
+test('the guide that opened by itself ends when a person opens a workstream', async () => {
+  const { guide, tabs } = open();
+  await guide.offer();
+  const before = guide.isOpen.value;
+  tabs.value = ['main', 'own'];
+  const after = guide.isOpen.value;
+  guide.open();
+  assert.deepEqual([before, after, guide.isOpen.value], [true, false, true]);
+});
 
 test('a test of a model shows its result, also if the daemon refuses it', async () => {
   const { guide, answers } = open();
@@ -79,7 +90,8 @@ interface Setting {
   noStorage?: boolean;
 }
 
-function open({ saved = [], tabs = 1, noStorage = false }: Setting = {}) {
+function open({ saved = [], tabs: count = 1, noStorage = false }: Setting = {}) {
+  const tabs = signal<unknown[]>(Array.from({ length: count }));
   const stored = new Map<string, string>();
   const calls: [string, unknown][] = [];
   const answers: Record<string, () => Promise<unknown>> = {
@@ -101,7 +113,7 @@ function open({ saved = [], tabs = 1, noStorage = false }: Setting = {}) {
     return {};
   };
   const workstreams = {
-    tabs: { peek: () => Array.from({ length: tabs }) },
+    tabs,
     front: { peek: () => ({ wsId: 'ws-new' }) },
     async create(params: unknown) {
       if (refusal) throw refusal;
@@ -114,5 +126,5 @@ function open({ saved = [], tabs = 1, noStorage = false }: Setting = {}) {
   const refuse = (error: Error) => {
     refusal = error;
   };
-  return { guide: new Guide(port), again: () => new Guide(port), stored, calls, answers, refuse };
+  return { guide: new Guide(port), again: () => new Guide(port), stored, calls, answers, refuse, tabs };
 }

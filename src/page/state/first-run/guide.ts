@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
@@ -22,16 +22,21 @@ interface Port {
 /** The first steps in a new home: a model, a folder, and a first task that asks before it acts. */
 export class Guide {
   readonly #port: Port;
-  readonly #isOpen = signal(false);
+  readonly #opened = signal<'offered' | 'asked for' | undefined>(undefined);
+  readonly #isOpen: ReadonlySignal<boolean>;
   readonly #task = signal<string | undefined>(undefined);
   readonly #tested = signal<ReadonlyMap<string, Tested>>(new Map());
   #isOffered = false;
 
   constructor(port: Port) {
     this.#port = port;
+    const { tabs } = port.workstreams;
+    this.#isOpen = computed(
+      () => this.#opened.value === 'asked for' || (this.#opened.value === 'offered' && tabs.value.length <= 1),
+    );
   }
 
-  /** Whether the steps are shown in the empty conversation. */
+  /** Whether the steps are shown in an empty conversation. What was only offered ends with the first workstream of their own. */
   get isOpen(): ReadonlySignal<boolean> {
     return this.#isOpen;
   }
@@ -53,16 +58,16 @@ export class Guide {
     const { client, workstreams } = this.#port;
     if (workstreams.tabs.peek().length > 1) return;
     const { workstreams: saved } = await client.call('workstream.saved', { limit: 1 });
-    if (saved.length === 0 && workstreams.tabs.peek().length <= 1) this.open();
+    if (saved.length === 0 && workstreams.tabs.peek().length <= 1) this.#opened.value = 'offered';
   }
 
   open(): void {
-    this.#isOpen.value = true;
+    this.#opened.value = 'asked for';
   }
 
   /** It does not open by itself again. */
   leave(): void {
-    this.#isOpen.value = false;
+    this.#opened.value = undefined;
     this.#task.value = undefined;
     try {
       this.#port.lasting.setItem(MEMORY_KEY, 'left');
