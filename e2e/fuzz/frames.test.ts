@@ -17,10 +17,10 @@ const LANES = 2;
 const ROUNDS_BEFORE = 3;
 const MIB = 1024 * 1024;
 /**
- * The growth of live memory after a full collection, from the first quarter to the end: 32 bytes per frame, plus what does
- * not depend on their number (1.7 to 2.5 MiB were seen, with 40 000 frames as with 200 000).
+ * The growth of live memory after a full collection, from the first half to the end: 32 bytes per frame, plus what does not
+ * depend on their number (0.8 to 2.4 MiB were seen: parts that a frame reaches for the first time).
  */
-const FLAT_MIB = 3 + (32 * 0.75 * FRAMES) / MIB;
+const FLAT_MIB = 3 + (32 * 0.5 * FRAMES) / MIB;
 
 /** The seed to reproduce a failed run, which the test prints. */
 const seed = Number(process.env.HEADGATE_FUZZ_SEED ?? randomInt(2 ** 31));
@@ -79,11 +79,11 @@ test(`${FRAMES} generated frames, valid and mutilated, do no harm`, async (t) =>
     }
   };
   const liveMib: number[] = [];
-  for (const until of [FRAMES / 4, FRAMES]) {
+  for (const until of [FRAMES / 2, FRAMES]) {
     await Promise.all(Array.from({ length: LANES }, () => lane(until)));
     liveMib.push(await toLiveMib(inspector));
   }
-  t.diagnostic(`live memory after a quarter and at the end, MiB: ${liveMib.join(' ')}`);
+  t.diagnostic(`live memory after one half and at the end, MiB: ${liveMib.join(' ')}`);
   assert.deepEqual([...new Set(problems)].slice(0, 10), []);
   const [early = 0, late = 0] = liveMib;
   assert.ok(late - early < FLAT_MIB, `memory stays flat: ${early.toFixed(1)} MiB, then ${late.toFixed(1)}`);

@@ -10,7 +10,10 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const KEY = 'sk-not-for-eyes';
 const { model, daemon } = await openStage({
-  config: { models: { gone: { provider: 'openai', model: 'm', apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } } },
+  config: {
+    models: { gone: { provider: 'openai', model: 'm', apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } },
+    defaultModel: 'openai-compatible',
+  },
 });
 model.onRequest(({ messages }) =>
   JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content ?? '').includes('wants a tool')
@@ -160,7 +163,7 @@ test('A form whose file or `meta` is refused must create nothing and keep no fil
 
 test('`POST /v1/api/models/test` must say whether a model can be used, and why not, without showing its key', async () => {
   const { default_alias: alias } = (await daemon.get('/v1/api/models')).body;
-  const ask = (body: object) => askApi(daemon, ['POST', 'models/test'], { body });
+  const ask = (body: object) => askApi(daemon, ['POST', 'models/test'], { body, token: daemon.token });
   const [good, gone, demo, none, empty] = await Promise.all(
     [{ model: alias }, { model: 'gone' }, { model: 'demo' }, { model: 'nobody' }, {}].map(ask),
   );
@@ -168,5 +171,5 @@ test('`POST /v1/api/models/test` must say whether a model can be used, and why n
   assert.deepEqual([gone?.status, gone?.body.ok, gone?.body.problem.kind], [200, false, 'unreachable']);
   assert.doesNotMatch(JSON.stringify(gone?.body), new RegExp(KEY));
   assert.deepEqual([demo?.body.ok, none?.status, empty?.status], [true, 400, 400]);
-  assert.match(none?.body.error, /Unknown model 'nobody'/);
+  assert.match(none?.body.error, /Unknown model "nobody"/);
 });

@@ -225,6 +225,8 @@ test('no other field of the protocol names a working directory', () => {
   ]);
   assert.deepEqual(
     new Set(routes),
-    new Set([...creating, ...servers, 'rules', 'rules/simulate'].map((route) => `/v1/api/${route}`)),
+    new Set(
+      [...creating, ...servers, 'rules', 'rules/simulate', 'workstreams/find'].map((route) => `/v1/api/${route}`),
+    ),
   );
 });
