@@ -202,3 +202,49 @@ test('a link that was put in place of a folder is not followed, and what failed 
   assert.deepEqual([changed, failed.map((one) => one.path)], [[], ['x/y/z']]);
   assert.equal(await outside.read('z'), 'new\n');
 });
+
+test('A single file of a run must be taken back and brought back, unless somebody has changed it since', async () => {
+  const it = await inFolder();
+  await writeFile(it.at('a.txt'), 'before');
+  await it.run('one', 'three', 'two');
+  const { checkpoints } = await it.client.call('checkpoint.list', { wsId: it.wsId });
+  const third = checkpoints[1]?.runId;
+  const single = (direction: 'undo' | 'redo', file: string, more = {}) =>
+    it.client.call(`checkpoint.${direction}`, { wsId: it.wsId, runId: third, path: file, ...more });
+  const states = async () => (await it.client.call('checkpoint.list', { wsId: it.wsId })).checkpoints;
+  assert.deepEqual((await single('undo', 'x/y/z')).changed, ['x/y/z']);
+  assert.equal(await it.read('x/y/z'), undefined);
+  assert.deepEqual(await states(), checkpoints, 'the runs stay as they are');
+  assert.deepEqual((await single('undo', 'x/y/z')).changed, [], 'it is already as wanted');
+  assert.deepEqual((await single('redo', 'x/y/z', { idempotencyKey: 'back' })).changed, ['x/y/z']);
+  await rm(it.at('x/y/z'));
+  assert.deepEqual((await single('redo', 'x/y/z', { idempotencyKey: 'back' })).changed, ['x/y/z'], 'once per key');
+  assert.equal(await it.read('x/y/z'), undefined);
+  await writeFile(it.at('x/y/z'), 'mine');
+  for (const [direction, reason] of [
+    ['undo', 'changed'],
+    ['redo', 'created'],
+  ] as const)
+    await assert.rejects(single(direction, 'x/y/z'), {
+      code: 'CONFLICT',
+      details: { conflicts: [{ path: 'x/y/z', reason }] },
+    });
+  assert.equal(await it.read('x/y/z'), 'mine');
+  await assert.rejects(single('undo', 'a.txt'), { code: 'CONFLICT' }, 'a later run has made it again');
+  assert.equal(await it.read('a.txt'), 'by run two');
+  for (const file of ['../a.txt', `${it.folder}/x/y/z`, 'x/y', 'other.txt'])
+    await assert.rejects(single('undo', file), { code: 'NOT_FOUND' });
+  await assert.rejects(single('undo', 'x/y/z', { onConflict: 'overwrite' }), { code: 'INVALID_REQUEST' });
+  const elsewhere = await realpath(await mkdtemp(path.join(tmpdir(), 'headgate-elsewhere-')));
+  after(() => rm(elsewhere, { recursive: true, force: true }));
+  await mkdir(path.join(elsewhere, 'y'));
+  await writeFile(path.join(elsewhere, 'y/z'), 'new\n');
+  await rm(it.at('x'), { recursive: true });
+  await symlink(elsewhere, it.at('x'));
+  await single('undo', 'x/y/z').catch(() => undefined);
+  assert.equal(await readFile(path.join(elsewhere, 'y/z'), 'utf8'), 'new\n', 'nothing changes behind a link');
+  const [last] = checkpoints;
+  const reply = await daemon.post(route(it.wsId, 'undo'), { run_id: last?.runId, path: 'a.txt' });
+  assert.deepEqual([reply.status, reply.body.changed], [200, ['a.txt']]);
+  assert.equal(await it.read('a.txt'), undefined);
+});

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -98,7 +98,8 @@ test('a sub-agent and a plan are read beside the conversation', async (t) => {
   await talk.locator('.block.user', { hasText: 'PART-TASK' }).waitFor();
   await page.keyboard.press('Escape');
   await openWorkstream(page, 'with a plan');
-  const plan = '## Goal\nGoal.\n## Current State\nState.\n## Plan\n1. Read it\n2. Change it\n## Risks\nNone.';
+  const plan =
+    '## Goal\nPort 443 in server.ts\n## Current State\nThe number is in server.ts, line 3.\n## Plan\n1. Read it\n2. Change it\n## Risks\nNone that are known.';
   model.when('PLAN-IT', callTools({ name: 'plan_agent', arguments: { goal: 'GOAL beside' } }), say('On it.'));
   model.when('GOAL beside', say(plan));
   await send(page, 'PLAN-IT');
@@ -110,4 +111,24 @@ test('a sub-agent and a plan are read beside the conversation', async (t) => {
   await shown.getByText('It waits for an answer').waitFor();
   await button(page, 'Approve plan').click();
   await shown.getByText('It waits for an answer').waitFor({ state: 'detached' });
+});
+
+test('one file of a run is taken back and brought back, unless it was changed since', async (t) => {
+  const { page, folder } = await openFolder(t);
+  const command = 'echo 1 > one.txt; echo 2 > two.txt';
+  model.when('WRITE-BOTH', callTools({ name: 'bash', arguments: { command } }), say('Both are there.'));
+  await send(page, 'WRITE-BOTH');
+  await page.locator('.answer', { hasText: 'Both are there.' }).waitFor();
+  await page.keyboard.press('Alt+p');
+  const pane = page.getByRole('complementary', { name: 'Files' });
+  await pane.getByRole('button', { name: 'Changes', exact: true }).click();
+  await pane.getByRole('button', { name: 'Take back one.txt' }).click();
+  await pane.getByRole('button', { name: 'Bring back one.txt' }).waitFor();
+  assert.deepEqual(await readdir(folder), ['two.txt']);
+  await pane.getByRole('button', { name: 'Bring back one.txt' }).click();
+  await pane.getByRole('button', { name: 'Take back one.txt' }).waitFor();
+  await writeFile(path.join(folder, 'two.txt'), 'mine');
+  await pane.getByRole('button', { name: 'Take back two.txt' }).click();
+  await pane.getByRole('alert').filter({ hasText: 'not as the run left' }).waitFor();
+  assert.equal(await readFile(path.join(folder, 'two.txt'), 'utf8'), 'mine');
 });

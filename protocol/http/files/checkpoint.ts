@@ -23,6 +23,7 @@ const changeRequest = () =>
   z.object({
     ...Place,
     run_id: text,
+    path: text,
     on_conflict: OnConflict.nullish(),
     choices: z
       .array(z.object({ path: z.string(), choice: z.enum(['keep', 'overwrite']) }))

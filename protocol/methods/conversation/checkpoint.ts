@@ -90,6 +90,8 @@ const changeParams = {
   wsId: WsId,
   /** Up to and including this run; default: one run. */
   runId: optionalText(128),
+  /** Only this file of the run `runId`, whose state stays. Refused if it is not as the run left it. */
+  path: optionalText(8_192),
   /** Default: `refuse`. */
   onConflict: OnConflictParam.optional(),
   /** For single files. */

@@ -48,6 +48,8 @@ export interface CheckpointWork {
       choices: { path: string; choice: OnConflict }[];
       /** For other conflicts. */
       others: OnConflict;
+      /** Only this path, as people see it. */
+      only?: string | undefined;
       maxFileBytes: number;
     };
     reply: ShownPlan;
@@ -155,7 +157,7 @@ export function createCheckpointWorker({ folder, home, now }: Options): Checkpoi
 }
 
 function plan(
-  { roots, steps, choices, others, maxFileBytes }: CheckpointWork['plan']['request'],
+  { roots, steps, choices, others, only, maxFileBytes }: CheckpointWork['plan']['request'],
   { objects }: Kept,
 ): ShownPlan {
   const chosen = new Map(choices.map(({ path, choice }) => [path, choice]));
@@ -171,6 +173,7 @@ function plan(
     reader: objects,
     look,
     choose: (at) => chosen.get(show(at)) ?? others,
+    includes: (at) => only === undefined || show(at) === only,
   });
   objects.adding((adder) => {
     for (const { root, path } of planned.overwritten.flat()) {

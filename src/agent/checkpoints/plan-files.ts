@@ -46,6 +46,8 @@ interface Planned extends RootedPath {
 }
 
 interface Planning {
+  /** Undefined: every path. */
+  includes?: ((at: RootedPath) => boolean) | undefined;
   reader: TreeReader;
   /** What is at a path now. */
   look(at: RootedPath): Entry | undefined;
@@ -56,7 +58,10 @@ interface Planning {
  * Plans steps one after another on what is on disk. A path is a conflict if it is neither as the step expects it nor already
  * as wanted: somebody else has changed it. No other path is looked at.
  */
-export function planFiles(steps: readonly FileStep[], { reader, look, choose }: Planning): FilePlan {
+export function planFiles(
+  steps: readonly FileStep[],
+  { reader, look, choose, includes = () => true }: Planning,
+): FilePlan {
   const planned = new Map<string, Planned>();
   const plan: FilePlan = { changes: [], conflicts: [], kept: [], missing: [], overwritten: [] };
   const at = (place: RootedPath): Planned => {
@@ -70,7 +75,8 @@ export function planFiles(steps: readonly FileStep[], { reader, look, choose }: 
   };
   for (const step of steps) {
     plan.overwritten.push([]);
-    for (const wish of wishesOf(step, reader)) planOne(at(wish.place), wish, { plan, choose });
+    for (const wish of wishesOf(step, reader))
+      if (includes(wish.place)) planOne(at(wish.place), wish, { plan, choose });
   }
   plan.changes = [...planned.values()].flatMap(({ root, path, initial, current }) =>
     isSameEntry(initial, current) ? [] : [{ root, path, from: initial, to: current }],

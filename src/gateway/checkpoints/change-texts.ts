@@ -5,6 +5,8 @@ export interface ToldChange {
   direction: 'undo' | 'redo';
   /** How many runs it takes back or brings back. */
   runs: number;
+  /** It is about one file of one run. */
+  isSingle: boolean;
   /** The paths that change, as people see them. */
   changed: readonly string[];
   kept: readonly string[];
@@ -21,8 +23,8 @@ const named = (paths: readonly string[]): string =>
 const count = (paths: readonly string[]): string => (paths.length === 1 ? '1 file' : `${paths.length} files`);
 
 /** For people. */
-export function noteOf({ direction, runs, changed, kept, missing }: ToldChange): string {
-  const what = runs === 1 ? 'the last run' : `the last ${runs} runs`;
+export function noteOf({ direction, runs, isSingle, changed, kept, missing }: ToldChange): string {
+  const what = isSingle ? 'a run' : runs === 1 ? 'the last run' : `the last ${runs} runs`;
   const done =
     direction === 'undo' ? `What ${what} changed on disk was taken back` : `What ${what} changed on disk is back`;
   return [

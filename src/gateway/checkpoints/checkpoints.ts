@@ -18,6 +18,8 @@ import { RunCheckpoints } from './run-checkpoints.ts';
 export interface UndoTarget extends ConflictChoices {
   /** Back to before this run; or forward to after it. */
   runId?: string | undefined;
+  /** Only this file, as the diff of the run names it. Its other files stay, and so does what a later undo does. */
+  path?: string | undefined;
 }
 
 type Direction = Wanted['direction'];
@@ -102,14 +104,17 @@ export class Checkpoints {
   /** Takes back what runs changed, or brings it back. Throws BUSY while a run is in progress, CONFLICT with the paths. */
   change(
     workstream: Workstream,
-    { direction, runId, ...wish }: UndoTarget & { direction: Direction },
+    { direction, runId, path, ...wish }: UndoTarget & { direction: Direction },
     also: AlsoStored = NOTHING_ELSE,
   ): Promise<ChangedFiles> {
     return whenIdle(workstream, 'files', async (data) => {
       await this.#prepare(data);
-      const checkpoints = await this.#find(data.wsId, direction, runId);
+      const checkpoints =
+        path === undefined
+          ? await this.#find(data.wsId, direction, runId)
+          : [await this.#findWith(data.wsId, { runId, path })];
       try {
-        return await this.#changes.make(data, { direction, checkpoints, wish }, also);
+        return await this.#changes.make(data, { direction, checkpoints, wish, only: path }, also);
       } finally {
         workstream.context.forget();
       }
@@ -164,6 +169,16 @@ export class Checkpoints {
   async #prepare(data: WorkstreamData): Promise<void> {
     await this.#changes.resume(data);
     await this.runs.closeLeft(data.wsId, this.#deps.workdirs.hold(data));
+  }
+
+  /** A run that has ended and changed this file; by default the last one that changed any. */
+  async #findWith(wsId: string, which: { runId: string | undefined; path: string }): Promise<Checkpoint> {
+    const { checkpoint, files } = await this.compare(wsId, which);
+    if (files.length === 0) throw new GatewayError('NOT_FOUND', `The run has not changed this file: ${which.path}`);
+    const all = await readCheckpoints(this.#deps.store, wsId);
+    const found = all.find(({ runId }) => runId === checkpoint.runId);
+    if (!found) throw noSuch(which.runId);
+    return found;
   }
 
   async #find(wsId: string, direction: Direction, runId: string | undefined): Promise<Checkpoint[]> {

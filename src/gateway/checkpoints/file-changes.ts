@@ -42,6 +42,8 @@ export interface Wanted {
   /** In the order in which they change. */
   checkpoints: readonly Checkpoint[];
   wish: ConflictChoices;
+  /** Only this file of one run, whose state stays as it is. */
+  only?: string | undefined;
 }
 
 /** Plans and makes changes of files between snapshots. Call it only while no run can start. */
@@ -53,7 +55,7 @@ export class FileChanges {
   }
 
   /** Changes nothing. Throws CONFLICT if a folder is not the one that the runs changed. */
-  async plan(data: WorkstreamData, { direction, checkpoints, wish }: Wanted): Promise<ShownPlan> {
+  async plan(data: WorkstreamData, { direction, checkpoints, wish, only }: Wanted): Promise<ShownPlan> {
     const { files, workdirs, live } = this.#deps;
     const identities = rootsOfAll(checkpoints);
     const roots = heldAgain(identities, await workdirs.hold(data).check());
@@ -63,6 +65,7 @@ export class FileChanges {
       steps: checkpoints.map((checkpoint) => toStep(checkpoint, direction, identities)),
       choices: [...wish.choices],
       others: wish.onConflict,
+      only,
       maxFileBytes: limitsOf(live.checkpoints).maxFileBytes,
     });
   }
@@ -76,10 +79,14 @@ export class FileChanges {
     const { wsId } = data;
     await this.resume(data);
     const plan = await this.plan(data, wanted);
-    if (plan.conflicts.length > 0) throw conflicting(plan.conflicts);
-    const { direction, checkpoints } = wanted;
+    if (plan.conflicts.length > 0) throw conflicting(plan.conflicts, wanted.only !== undefined);
+    const { direction, checkpoints, only } = wanted;
     const done = toDone(checkpoints, plan);
-    const told: ToldChange = { direction, runs: checkpoints.length, ...done };
+    if (only !== undefined && plan.changes.length === 0) {
+      await store.commit({ statements: also.decided(done), durable: true });
+      return done;
+    }
+    const told: ToldChange = { direction, runs: checkpoints.length, isSingle: only !== undefined, ...done };
     const change: StoredChange = {
       changeId: ids.id('chg'),
       roots: rootsOfAll(checkpoints),
@@ -89,7 +96,9 @@ export class FileChanges {
     await store.commit({
       statements: [
         insertChange(wsId, change),
-        ...checkpoints.map((checkpoint, index) => updateCheckpoint(toggled(checkpoint, plan.overwritten[index]))),
+        ...(only === undefined ? checkpoints : []).map((checkpoint, index) =>
+          updateCheckpoint(toggled(checkpoint, plan.overwritten[index])),
+        ),
         ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, messageOf(told)),
         ...also.decided(done),
       ],
@@ -182,12 +191,12 @@ function toggled(checkpoint: Checkpoint, overwritten: ShownPlan['overwritten'][n
   return { ...rest, state: 'undone', ...(overwritten.length > 0 && { overwritten }) };
 }
 
-function conflicting(conflicts: ShownPlan['conflicts']): GatewayError {
+function conflicting(conflicts: ShownPlan['conflicts'], isSingle: boolean): GatewayError {
   const paths = conflicts.map(({ shown }) => shown);
   const some = paths.length > 10 ? `${paths.slice(0, 10).join(', ')} and ${paths.length - 10} more` : paths.join(', ');
   return new GatewayError(
     'CONFLICT',
-    `Nothing was changed, because these files are not as the run left them: ${some}. Choose for them: keep or overwrite.`,
+    `Nothing was changed, because these files are not as the run left them: ${some}.${isSingle ? '' : ' Choose for them: keep or overwrite.'}`,
     { details: { conflicts: conflicts.map(({ shown: path, reason }) => ({ path, reason })) } },
   );
 }

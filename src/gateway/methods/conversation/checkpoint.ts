@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../../protocol/errors.ts';
 import type { checkpointContracts } from '../../../../protocol/methods/conversation/checkpoint.ts';
 import { type Call, type Handlers, keptOf } from '../../call.ts';
 import type { Checkpoints, UndoTarget } from '../../checkpoints/checkpoints.ts';
@@ -18,12 +19,17 @@ type ChangeParams = Parameters<Methods['checkpoint.undo']>[0];
 export function checkpointMethods({ workstreams, checkpoints }: CheckpointMethodDeps): Methods {
   const change = async (
     direction: 'undo' | 'redo',
-    { wsId, runId, onConflict = 'refuse', choices = [] }: ChangeParams,
+    { wsId, runId, path, onConflict = 'refuse', choices = [] }: ChangeParams,
     call: Call,
   ): Promise<Done> => {
+    if (path !== undefined && (onConflict !== 'refuse' || choices.length > 0))
+      throw new GatewayError(
+        'INVALID_REQUEST',
+        'A single file is changed only if it is as expected: leave out onConflict and choices',
+      );
     const kept = keptOf<Done>(call);
     if (kept) return kept;
-    const target: UndoTarget & { direction: typeof direction } = { direction, runId, onConflict, choices };
+    const target: UndoTarget & { direction: typeof direction } = { direction, runId, path, onConflict, choices };
     const done = await whileLoaded(
       () => workstreams.get(wsId, viewerOf(call)),
       (workstream) =>

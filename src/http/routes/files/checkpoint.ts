@@ -17,9 +17,10 @@ type Request = z.output<ReturnType<typeof checkpointEndpoints.undo.request>>;
 
 const change = {
   fieldNames: { runId: 'run_id', onConflict: 'on_conflict' },
-  params: ({ ws_id, run_id, on_conflict, choices }: Request): Params<'checkpoint.undo'> => ({
+  params: ({ ws_id, run_id, path, on_conflict, choices }: Request): Params<'checkpoint.undo'> => ({
     wsId: ws_id,
     runId: given(run_id),
+    path: given(path),
     onConflict: on_conflict ?? undefined,
     choices: choices ?? undefined,
   }),

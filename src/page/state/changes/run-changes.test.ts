@@ -65,3 +65,22 @@ test('files that change while the question is open are asked about again', async
   changes.keep();
   assert.equal(changes.asked.value, undefined);
 });
+
+test('a file is taken back and brought back alone; a refusal is told, and another run begins anew', async () => {
+  const { changes, calls, answer } = open();
+  await changes.show();
+  answer('checkpoint.redo', () => ({ ...DONE, changed: [] }));
+  await changes.changeFile('undo', 'a');
+  assert.deepEqual([[...changes.takenBack.value], changes.done.value], [['a'], '1 file was changed.']);
+  assert.deepEqual(calls.at(-1)?.[1], { wsId: 'ws', runId: 'run_1', path: 'a', idempotencyKey: 'key-1' });
+  await changes.changeFile('redo', 'a');
+  assert.deepEqual([changes.takenBack.value.size, changes.done.value], [0, 'No file had to be changed.']);
+  await changes.changeFile('undo', 'a');
+  answer('checkpoint.undo', () => {
+    throw new RequestError('CONFLICT', 'Nothing was changed');
+  });
+  await changes.changeFile('undo', 'b');
+  assert.deepEqual([[...changes.takenBack.value], changes.problem.value], [['a'], 'Nothing was changed']);
+  await changes.show('run_0');
+  assert.equal(changes.takenBack.value.size, 0);
+});

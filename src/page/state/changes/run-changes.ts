@@ -29,6 +29,7 @@ export class RunChanges {
   readonly #asked: Signal<Asked | undefined> = signal(undefined);
   readonly #problem: Signal<string | undefined> = signal(undefined);
   readonly #done: Signal<string | undefined> = signal(undefined);
+  readonly #takenBack: Signal<ReadonlySet<string>> = signal(new Set());
 
   constructor({ client, wsId, newKey }: { client: Reader; wsId: string; newKey: () => string }) {
     this.#client = client;
@@ -56,6 +57,11 @@ export class RunChanges {
     return this.#problem;
   }
 
+  /** The files of the run that is shown which were taken back one by one, as far as is known. */
+  get takenBack(): ReadonlySignal<ReadonlySet<string>> {
+    return this.#takenBack;
+  }
+
   /** What the last change did, in words. */
   get done(): ReadonlySignal<string | undefined> {
     return this.#done;
@@ -72,6 +78,8 @@ export class RunChanges {
         return { runs, compared };
       },
       ({ runs, compared }) => {
+        const before = this.#compared.peek()?.checkpoint.runId;
+        if (!compared || before !== compared.checkpoint.runId) this.#takenBack.value = new Set();
         this.#runs.value = runs;
         this.#compared.value = compared || undefined;
       },
@@ -83,6 +91,19 @@ export class RunChanges {
     return this.#attempt(async () => {
       const preview = await this.#client.call('checkpoint.preview', { wsId: this.#wsId, direction });
       this.#asked.value = { direction, preview };
+    });
+  }
+
+  /** Takes back one file of the run that is shown, or brings it back. The daemon refuses if somebody has changed it since. */
+  changeFile(direction: Asked['direction'], path: string): Promise<void> {
+    return this.#attempt(async () => {
+      const runId = this.#compared.peek()?.checkpoint.runId;
+      const params = { wsId: this.#wsId, path, ...(runId !== undefined && { runId }), idempotencyKey: this.#newKey() };
+      const done = await this.#client.call(`checkpoint.${direction}`, params);
+      this.#done.value = done.missing.length > 0 ? `Not stored, so not restored: ${path}.` : toWords(done);
+      if (done.failed.length > 0 || done.missing.length > 0) return;
+      const others = [...this.#takenBack.peek()].filter((each) => each !== path);
+      this.#takenBack.value = new Set(direction === 'undo' ? [...others, path] : others);
     });
   }
 
@@ -130,7 +151,8 @@ export class RunChanges {
 
 function toWords({ changed, kept, failed }: Result<'checkpoint.undo'>): string {
   const count = changed.length === 1 ? '1 file was changed.' : `${changed.length} files were changed.`;
+  const done = changed.length === 0 ? 'No file had to be changed.' : count;
   const left = kept.length > 0 ? ` Left as they are: ${kept.join(', ')}.` : '';
   const not = failed.map(({ path, why }) => `${path} (${why})`).join(', ');
-  return `${count}${left}${not === '' ? '' : ` Not possible: ${not}.`}`;
+  return `${done}${left}${not === '' ? '' : ` Not possible: ${not}.`}`;
 }

@@ -10,10 +10,10 @@ import { Dialog } from '../dialogs/dialog.tsx';
 import { Icon } from '../icons.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { FilesView } from '../workspace/files-view.tsx';
-import { AgentView } from './agent-view.tsx';
 import { CommandView } from './command-view.tsx';
 import { OutputView } from './output-view.tsx';
 import { PlanView } from './plan-view.tsx';
+import { SubAgentView } from './sub-agent-view.tsx';
 
 adoptStyles(styles);
 
@@ -131,7 +131,14 @@ function Other({ app, desk, tab, target, draw }: Pick<AsideProps, 'app' | 'desk'
       return <CommandView key={target.commandId} app={app} desk={desk} tab={tab} commandId={target.commandId} />;
     case 'agent':
       return (
-        <AgentView key={JSON.stringify(target)} app={app} desk={desk} tab={tab} name={target} drawBlock={draw.block} />
+        <SubAgentView
+          key={JSON.stringify(target)}
+          app={app}
+          desk={desk}
+          tab={tab}
+          name={target}
+          drawBlock={draw.block}
+        />
       );
     case 'plan':
       return <PlanView tab={tab} callId={target.callId} drawMarkdown={draw.markdown} />;

@@ -83,7 +83,7 @@ export function RunChangesView({ app, desk, tab }: RunChangesViewProps) {
             </select>
           </label>
         )}
-        {compared && <ChangedFiles compared={compared} />}
+        {compared && <ChangedFiles compared={compared} changes={app.rights.write.value ? changes : undefined} />}
       </div>
     </InConversation.Provider>
   );
@@ -114,9 +114,16 @@ function Buttons({ runs, mayWrite, changes }: ButtonsProps) {
   );
 }
 
-function ChangedFiles({ compared: { files, leftOut } }: { compared: Compared }) {
+interface ChangedFilesProps {
+  compared: Compared;
+  /** Undefined for those who may only look. */
+  changes: RunChanges | undefined;
+}
+
+function ChangedFiles({ compared: { checkpoint, files, leftOut }, changes }: ChangedFilesProps) {
+  const mayChange = changes !== undefined && checkpoint.state === 'done';
   // A single diff says all that its line in the list would say.
-  const listed = files.length === 1 && files[0]?.diff && !files[0].modes ? [] : files;
+  const listed = files.length === 1 && files[0]?.diff && !files[0].modes && !mayChange ? [] : files;
   return (
     <>
       <ul class="changed-files" aria-label="Changed files">
@@ -132,6 +139,7 @@ function ChangedFiles({ compared: { files, leftOut } }: { compared: Compared }) 
               <span class="soft">{`permissions ${modes.before.toString(8)} → ${modes.after.toString(8)}`}</span>
             )}
             {without && <span class="soft">{WITHOUT_WORDS[without]}</span>}
+            {mayChange && <FileButton path={path} changes={changes} />}
           </li>
         ))}
       </ul>
@@ -142,6 +150,21 @@ function ChangedFiles({ compared: { files, leftOut } }: { compared: Compared }) 
       )}
       {files.map(({ path, diff }) => diff && <PatchView key={path} text={diff} isDiff />)}
     </>
+  );
+}
+
+function FileButton({ path, changes }: { path: string; changes: RunChanges }) {
+  const direction = changes.takenBack.value.has(path) ? 'redo' : 'undo';
+  const word = direction === 'undo' ? 'Take back' : 'Bring back';
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`${word} ${path}`}
+      onClick={() => void changes.changeFile(direction, path)}
+    >
+      {word}
+    </button>
   );
 }
 

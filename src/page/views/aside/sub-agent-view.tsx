@@ -8,7 +8,7 @@ import type { TalkBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 
-interface AgentViewProps {
+interface SubAgentViewProps {
   app: App;
   desk: Desk;
   tab: Tab;
@@ -17,7 +17,7 @@ interface AgentViewProps {
 }
 
 /** The task of a sub-agent, what it says and what it does, while it works and afterwards. */
-export function AgentView({ app, desk, tab, name, drawBlock }: AgentViewProps) {
+export function SubAgentView({ app, desk, tab, name, drawBlock }: SubAgentViewProps) {
   const { client } = desk;
   const { wsId } = tab;
   const board = useMemo(() => new AgentTalk({ client, wsId, name }), [client, wsId]);
