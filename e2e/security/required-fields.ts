@@ -1,7 +1,17 @@
 /** Everything that the forms of requests require. What it names does not exist, so an allowed call changes nothing. */
 export const FIELDS = {
   ...{ ws_id: 'none', resume_ws: 'none', approved: true, message: 'hi', turns: 1, title: 'mine', command: '/help' },
-  ...{ role_id: 'none', subject: 'none', scopes: 'none', username: '', name: '', q: 'x', msg_id: 'none' },
+  ...{
+    role_id: 'none',
+    subject: 'none',
+    scopes: 'none',
+    username: '',
+    name: '',
+    q: 'x',
+    query: 'x',
+    msg_id: 'none',
+    model: 'none',
+  },
   // The result of a call that the file does not have: refused, but only after the caller's rights were checked.
   ...{ format: 'headgate-conversation', version: 1 },
   ...{ action: 'deny', match: { tool: 'none' }, config: {}, registry_name: 'none', source: 'none' },
