@@ -66,14 +66,24 @@ export function runUnitTests() {
 }
 
 /**
- * The bundle is already built. Coverage is not measured: these tests run the bundle, as users do, whose coverage cannot be
- * mapped back exactly, because lines that never ran count as covered.
+ * These tests start the daemon and the command line from their sources for coverage, because coverage of a bundle cannot be
+ * mapped back exactly: lines that never ran count as covered. All other tests run the bundle, as users do.
  */
-const endToEndEnvironment = () => ({ E2E_BUILT: '1', NODE_V8_COVERAGE: undefined, ...COMPILED });
+const FROM_SOURCES = ['e2e/cli/command-line.test.ts'];
+
+/**
+ * The environment of a test file. The bundle is already built. The other files are not measured: they run the same code as
+ * the unit tests, through processes and sockets, and coverage makes them a fifth slower.
+ */
+function endToEndEnvironment(file) {
+  if (FROM_SOURCES.includes(file)) return { E2E_SOURCES: '1', E2E_BUILT: '1' };
+  return { E2E_BUILT: '1', NODE_V8_COVERAGE: undefined, ...COMPILED };
+}
 
 /** The longest ones start first, so that none runs alone at the end. */
 const LONGEST = [
   'e2e/security/cards.test.ts',
+  'e2e/cli/command-line.test.ts',
   'e2e/protocol/whole.test.ts',
   'e2e/restart/tools.test.ts',
   'e2e/restart/packed-logs.test.ts',
@@ -95,7 +105,8 @@ const LONGEST = [
 /** How many files of a folder share a process and its browser, because loading modules and starting Chromium takes seconds. */
 const END_TO_END_TOGETHER = 6;
 
-const isAlone = (file) => LONGEST.includes(file);
+/** The files that must be alone: they are long, or they need an environment of their own. */
+const isAlone = (file) => LONGEST.includes(file) || FROM_SOURCES.includes(file);
 
 /** Runs the tests of the whole product. */
 export async function runEndToEndTests() {

@@ -1,4 +1,4 @@
-// `npm test`: everything in `npm run check`, the end-to-end tests and the coverage of the unit tests.
+// `npm test`: everything in `npm run check`, the end-to-end tests, and the coverage of the unit tests and of daemons that run from their sources.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';

@@ -41,7 +41,7 @@ interface SpawnOptions {
 export const INHERITED_FD = 40;
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** Runs the sources instead of the bundle, for tests during development. */
+/** Runs the sources instead of the bundle, for coverage and for tests during development. */
 const STANDARD_ENTRY =
   process.env.E2E_SOURCES === '1' ? 'e2e/support/daemon/daemon-from-sources.ts' : 'bin/headgate.js';
 
