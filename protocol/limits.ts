@@ -26,6 +26,8 @@ export const LIMITS = {
   answerChars: 32 * 1024,
   /** Of the answer of a sub-agent that its parent reads. */
   subAgentResultChars: 16_000,
+  /** Of the output of a command in the background, so much is stored. */
+  backgroundOutputBytes: 64 * 1024 * 1024,
   /** An exported conversation, with the bytes of its files. */
   conversationFileBytes: 64 * 1024 * 1024,
   conversationFileMessages: 20_000,

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../protocol/limits.ts';
 import type { KeptOutput } from '../message.ts';
 import { takeTail } from '../process/byte-ends.ts';
 import { createEnds, createOverflowFile, showEnds } from '../process/output.ts';
@@ -23,7 +24,6 @@ const LAST_LINES = 12;
 /** The most that one reading shows. */
 const SHOWN_BYTES = 64 * 1024;
 const SHOWN_LINES = 2_000;
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export function createBackgroundOutput({
   folder,
@@ -35,7 +35,7 @@ export function createBackgroundOutput({
   name: string;
   commandId: string;
 }): BackgroundOutput {
-  const file = createOverflowFile({ folder, name, callId: commandId, maxBytes: MAX_FILE_BYTES });
+  const file = createOverflowFile({ folder, name, callId: commandId, maxBytes: LIMITS.backgroundOutputBytes });
   let fresh = createEnds(SHOWN_BYTES);
   let last: Buffer = Buffer.alloc(0);
   let total = 0;

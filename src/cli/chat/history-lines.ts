@@ -18,6 +18,7 @@ import { toSafeText } from '../terminal/safe-text.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { countOf, toDecidedLine, toHeaderText } from '../terminal/tool-lines.ts';
 import { cutToRow } from '../terminal/wrap.ts';
+import { firstArgument } from './cards/first-argument.ts';
 
 /** How many earlier messages are shown, and how many lines of each. */
 const SHOWN_MESSAGES = 20;
@@ -193,20 +194,10 @@ function keepEnd(lines: string[], paint: Paint): string[] {
   return [paint('dim', `… ${countOf(left)} above`), ...lines.slice(left)];
 }
 
-/** One line from stored arguments: tools put the most important argument first. */
+/** One line from stored arguments. */
 function subjectOf(name: string, args: string): string | undefined {
   const todo = name === TODO_TOOL ? readTodo(args) : undefined;
   if (todo) return toTodoWords(todo);
-  const [line = ''] = toSafeText(firstText(args)).split('\n');
+  const [line = ''] = toSafeText(firstArgument(args)).split('\n');
   return line === '' ? undefined : line;
-}
-
-function firstText(args: string): string {
-  try {
-    const value: unknown = JSON.parse(args);
-    const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
-    return values.find((text): text is string => typeof text === 'string') ?? '';
-  } catch {
-    return ''; // malformed: the call failed
-  }
 }

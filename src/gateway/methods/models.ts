@@ -25,11 +25,11 @@ export const modelsMethods = ({ models, windows, clock }: ModelMethodDeps): Hand
       };
     }),
   }),
-  async 'models.test'({ model }) {
+  async 'models.test'({ model }, { signal }) {
     const beganMs = clock.monotonic();
     const elapsedMs = () => Math.round(clock.monotonic() - beganMs);
     try {
-      const name = await models.check(model, new AbortController().signal);
+      const name = await models.check(model, signal);
       return { ok: true, name, elapsedMs: elapsedMs() };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;

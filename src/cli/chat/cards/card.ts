@@ -1,5 +1,6 @@
 import type { CallOutcome, HistoryMessage } from '../../../../protocol/stream-events.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { firstArgument } from './first-argument.ts';
 
 /** A finished tool call with all of its output. */
 export interface Card {
@@ -43,7 +44,7 @@ export function createCards(): Cards {
       for (const { role, call_id, content, outcome = 'done' } of messages) {
         const call = role === 'tool' && call_id !== undefined ? calls.get(call_id) : undefined;
         if (call === undefined) continue;
-        const subject = toOneLine(firstText(call.arguments));
+        const subject = toOneLine(firstArgument(call.arguments));
         keep({ name: toOneLine(call.name), subject, isDone: outcome === 'done', output: content ?? '' });
       }
     },
@@ -51,14 +52,3 @@ export function createCards(): Cards {
 }
 
 const toOneLine = (text: string): string => toSafeText(text).replaceAll(/\s*\n\s*/g, ' ');
-
-/** Tools put the most important argument first. */
-function firstText(args: string): string {
-  try {
-    const value: unknown = JSON.parse(args);
-    const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
-    return values.find((text): text is string => typeof text === 'string') ?? '';
-  } catch {
-    return ''; // malformed: the call failed
-  }
-}

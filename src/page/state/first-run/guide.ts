@@ -89,7 +89,8 @@ export class Guide {
   /** Creates a workstream for the task and sends it. Throws what the daemon refuses. */
   async startTask({ model, workdir }: { model: string; workdir: string }): Promise<void> {
     const { client, workstreams, newKey } = this.#port;
-    await workstreams.create({ name: 'First steps', model, ...(workdir !== '' && { workdir }) });
+    const chosen = { ...(model !== '' && { model }), ...(workdir !== '' && { workdir }) };
+    await workstreams.create({ name: 'First steps', ...chosen });
     const wsId = workstreams.front.peek()?.wsId;
     if (wsId === undefined) throw new Error('The new workstream is not there.');
     await client.call('workstream.send', { wsId, message: FIRST_TASK, idempotencyKey: newKey() });

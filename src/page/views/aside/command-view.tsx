@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { BackgroundCommand } from '../../../../protocol/events/background-command.ts';
+import { LIMITS } from '../../../../protocol/limits.ts';
 import { commandName, endWords, spanWords } from '../../../../protocol/text/background-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { FollowedOutput } from '../../state/aside/followed-output.ts';
@@ -18,9 +19,6 @@ interface CommandViewProps {
   tab: Tab;
   commandId: string;
 }
-
-/** So much of an output is stored. */
-const STORED_BYTES = 64 * 1024 * 1024;
 
 /** A background command with its whole output: its end as it grows, or page by page, with search. */
 export function CommandView({ app, desk, tab, commandId }: CommandViewProps) {
@@ -77,7 +75,7 @@ export function CommandView({ app, desk, tab, commandId }: CommandViewProps) {
           </div>
         )
       )}
-      {totalBytes >= STORED_BYTES && <p class="soft">Only the first 64 MB are stored.</p>}
+      {totalBytes >= LIMITS.backgroundOutputBytes && <p class="soft">Only the first 64 MB are stored.</p>}
     </>
   );
 }
