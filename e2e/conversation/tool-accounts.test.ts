@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { runHeadgate } from '../support/daemon/daemon.ts';
+import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { consentAt, startAccountServer } from '../support/oidc/account-server.ts';
 import { accountConfig, inner, type Person, peopleOf } from '../support/oidc/people.ts';
@@ -226,7 +227,8 @@ test('an account ends with its user', async () => {
 
 test('the operator connects an account from the terminal', async () => {
   const env = { HEADGATE_HOME: daemon.home };
-  const told = runHeadgate(['mcp', 'login', 'notes'], env);
+  const login = await spawnHeadgate({ args: ['mcp', 'login', 'notes'], env });
+  await login.printed(/Waiting for your consent/, 'stderr'); // what is connected before does not count
   const visitor = new WebVisitor();
   const [, code = ''] = /#login=(\S+)/.exec((await runHeadgate(['link'], env)).stdout) ?? [];
   await visitor.get(`${daemon.url}/v1/api/auth/login`, {
@@ -235,7 +237,8 @@ test('the operator connects an account from the terminal', async () => {
     body: JSON.stringify({ code }),
   });
   await visitor.get(await consentAt(start, { as: 'root-account', visitor, back: daemon.url }));
-  assert.match((await told).stderr, /An account is connected to notes\. It has the rights notes\.read/);
+  await login.printed(/An account is connected to notes\. It has the rights notes\.read/, 'stderr');
+  assert.equal((await login.exited).code, 0);
   assert.equal(inner(await use(await daemon.client(), 'whoami')), 'root-account');
   assert.match(
     (await runHeadgate(['mcp', 'accounts'], env)).stdout,
