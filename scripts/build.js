@@ -248,20 +248,17 @@ async function moveInto(from, to) {
     await mkdir(path.dirname(path.join(to, name)), { recursive: true });
     await rename(path.join(from, name), path.join(to, name));
   }
-  for (const [entry, folder] of Object.entries(ENTRIES))
-    if (names.includes(entry)) await sweep({ to, names, entry, folder });
+  if (names.includes('main.js')) await sweepChunks(to, names);
 }
 
-/** The files that name those of a folder. */
-const ENTRIES = { 'main.js': 'chunks', 'ui/index.html': 'ui/parts' };
-
-const isEntry = (name) => Object.hasOwn(ENTRIES, name);
+/** The files that name others. */
+const isEntry = (name) => ['main.js', 'ui/index.html'].includes(name);
 
 /** Keeps old files for an hour, because a daemon that runs the previous build may still load them. */
-async function sweep({ to, names, entry, folder }) {
-  const builtMs = (await stat(path.join(to, entry))).mtimeMs;
-  for (const name of await readdir(path.join(to, folder))) {
-    const chunk = path.join(folder, name);
+async function sweepChunks(to, names) {
+  const builtMs = (await stat(path.join(to, 'main.js'))).mtimeMs;
+  for (const name of await readdir(path.join(to, 'chunks'))) {
+    const chunk = path.join('chunks', name);
     const found = await stat(path.join(to, chunk)).catch((error) => {
       if (error.code !== 'ENOENT') throw error; // another build has removed it
     });

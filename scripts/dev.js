@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { context } from 'esbuild';
 import { build as buildVite } from 'vite';
 import { build, toWorkerBundle } from './build.js';
-import { listParts } from './build-page.js';
 import { PARTS } from './page/inline-page.js';
+import { packParts } from './page/pack-parts.js';
 import { precompress } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -97,14 +97,11 @@ async function watchPage() {
 }
 
 async function putPageInPlace() {
-  await listParts(aside);
-  await mkdir(path.join(PAGE, PARTS), { recursive: true });
-  for (const name of await readdir(path.join(aside, PARTS)))
-    await replace(path.join(PAGE, PARTS, name), await readFile(path.join(aside, PARTS, name)));
-  for (const name of [`${PARTS}.json`, 'csp.json', 'licenses.txt', LAST]) {
+  await packParts(path.join(aside, PARTS));
+  for (const name of [`${PARTS}.bin`, 'csp.json', 'licenses.txt', LAST]) {
     const contents = await readFile(path.join(aside, name));
     if (await holds(path.join(PAGE, name), contents)) continue;
-    if (!name.endsWith('.json')) {
+    if (!/\.(bin|json)$/.test(name)) {
       await precompress(path.join(aside, name));
       for (const ending of ['br', 'gzip']) {
         await replace(path.join(PAGE, `${name}.${ending}`), await readFile(path.join(aside, `${name}.${ending}`)));

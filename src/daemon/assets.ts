@@ -5,12 +5,13 @@ import { createSiteFiles } from '../http/site/site-files.ts';
 import { StartError } from '../start-error.ts';
 import type { Assets } from './daemon-options.ts';
 
-const PartNames = z.array(z.string().regex(/^[\w.-]+\.js$/));
+/** The first line of parts.bin: names, and the bytes of the text and of its codings, which follow (scripts/page/pack-parts.js). */
+const PartRows = z.array(z.tuple([z.string(), z.int(), z.int(), z.int()]));
 const PolicyHashes = z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) });
 
 /**
- * Loads the files that the build put into `dist/` of the package. Synchronously: nothing else happens at this time, and sixty
- * asynchronous reads would take five turns of a thread each.
+ * Loads the files that the build put into `dist/` of the package. Synchronously: nothing else happens at this time, and each
+ * asynchronous read would take five turns of a thread.
  */
 export function loadAssets(root: URL): Assets {
   const dist = new URL('dist/', root);
@@ -21,11 +22,10 @@ export function loadAssets(root: URL): Assets {
       const [br, gzip] = ENCODINGS.map((encoding) => readFileSync(new URL(`${name}.${encoding}`, dist)));
       return { text, encoded: { ...(br && { br }), ...(gzip && { gzip }) } };
     };
-    const names = PartNames.parse(JSON.parse(read('ui/parts.json')));
     const { scripts, styles } = PolicyHashes.parse(JSON.parse(read('ui/csp.json')));
     return {
       pageHtml: readStatic('ui/index.html'),
-      pageParts: new Map(names.map((name) => [name, readStatic(`ui/parts/${name}`)] as const)),
+      pageParts: unpackParts(readFileSync(new URL('ui/parts.bin', dist))),
       licenses: readStatic('ui/licenses.txt'),
       scriptSources: scripts,
       styleSources: styles,
@@ -42,4 +42,20 @@ export function loadAssets(root: URL): Assets {
   } catch (error) {
     throw new StartError('The build in dist/ is incomplete; run: npm run build', { cause: error });
   }
+}
+
+/** The bytes are those of the file, without copies. */
+function unpackParts(file: Buffer): Assets['pageParts'] {
+  const listed = file.indexOf('\n') + 1;
+  const rows = PartRows.parse(JSON.parse(file.toString('utf8', 0, listed)));
+  let at = listed;
+  const take = (bytes: number) => {
+    at += bytes;
+    return file.subarray(at - bytes, at);
+  };
+  const parts = new Map(
+    rows.map(([name, text, br, gzip]) => [name, { text: take(text), encoded: { br: take(br), gzip: take(gzip) } }]),
+  );
+  if (at !== file.length) throw new Error(`ui/parts.bin has ${file.length} bytes instead of ${at}`);
+  return parts;
 }

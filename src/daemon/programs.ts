@@ -19,7 +19,8 @@ type WayOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' |
 /** How commands are run: the programs, the sandbox, which is tried out, and the limits. */
 export async function openCommandsWay(options: WayOptions, workdir: string) {
   const { home, environment, clock, ids, config, replace } = options;
-  const workdirs = [await realpath(workdir)];
+  const [real, homes] = await Promise.all([realpath(workdir), readOtherHomes(process.getuid?.())]);
+  const workdirs = [real];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { sandbox, limiter } = await openSandbox({
     home,
@@ -28,7 +29,7 @@ export async function openCommandsWay(options: WayOptions, workdir: string) {
     ids,
     programs: { bash: programs.bash, bwrap: replace?.bwrap ?? programs.bwrap },
     settings: config.tools,
-    homes: await readOtherHomes(process.getuid?.()),
+    homes,
   });
   return { workdirs, programs, sandbox, limiter };
 }

@@ -33,7 +33,7 @@ export function createMarkFinder({ mark, startTicks }: { mark?: string; startTic
 export async function findMarked(rows: readonly ProcessRow[], beginning: string): Promise<ProcessRow[]> {
   const variable = `${MARK_VARIABLE}=${beginning}`;
   const found: ProcessRow[] = [];
-  for (const row of rows) if (await hasVariable(row.pid, variable, readNow)) found.push(row);
+  for (const row of rows) if (row.hasMemory && (await hasVariable(row.pid, variable, readNow))) found.push(row);
   return found;
 }
 

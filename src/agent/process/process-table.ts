@@ -8,6 +8,8 @@ export interface ProcessRow {
   group: number;
   session: number;
   startTicks: number;
+  /** Threads of the kernel, and processes that are ending, have no memory of their own, and no environment. */
+  hasMemory: boolean;
   /** Memory in use, with what it shares with others. */
   residentBytes: number;
 }
@@ -60,6 +62,7 @@ function parseStat(stat: string): ProcessRow | undefined {
     group: field(5),
     session: field(6),
     startTicks: field(22),
+    hasMemory: field(23) > 0,
     residentBytes: field(24) * PAGE_BYTES,
   };
 }

@@ -42,13 +42,10 @@ export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sand
   const { home, environment, clock, ids, programs, settings, homes, isTrial = false } = options;
   const { processes, memoryMb, fileMb, tmpMb } = settings.limits;
   const barriers = createBarriers({ folder: join(home, 'barriers') });
-  if (!isTrial) await barriers.removeLeftovers();
-  const places = await findMachinePlaces({ environment, homes, homePaths: settings.homePaths });
   const mode = settings.sandbox === 'required' ? 'required' : 'auto';
   const tmpBytes = tmpMb * MIB;
-  const sandbox = await detectSandbox({ mode, home, environment, clock, programs, places, barriers, tmpBytes });
   const memoryBytes = memoryMb === undefined ? Math.min(DEFAULT_MEMORY_MB * MIB, halfOf(totalmem())) : memoryMb * MIB;
-  const limiter = await createLimiter({
+  const opening = createLimiter({
     limits: { processes, memoryBytes, fileBytes: fileMb * MIB },
     name: isTrial
       ? ids.id('headgate-check')
@@ -57,6 +54,12 @@ export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sand
     ids,
     files: systemCgroupFiles,
   });
+  const [limiter, places] = await Promise.all([
+    opening, // before the sandbox is tried out, whose process would be in the group of this one, which must be alone there
+    findMachinePlaces({ environment, homes, homePaths: settings.homePaths }),
+    isTrial ? undefined : barriers.removeLeftovers(),
+  ]);
+  const sandbox = await detectSandbox({ mode, home, environment, clock, programs, places, barriers, tmpBytes });
   return { sandbox, limiter };
 }
 

@@ -143,7 +143,7 @@ test('a command that is refused processes again and again is ended', async () =>
 });
 
 const row = (pid: number, parent: number, residentBytes = 1): ProcessRow => ({
-  ...{ pid, parent, group: pid, session: pid, startTicks: 1, residentBytes },
+  ...{ pid, parent, group: pid, session: pid, startTicks: 1, hasMemory: true, residentBytes },
 });
 
 for (const [what, rows, limit] of [
