@@ -24,6 +24,7 @@ const PARTS = {
       'protocol',
       'scripts/build.js',
       'scripts/bundle-plugins.js',
+      'scripts/default-config.js',
       'scripts/late-schemas.js',
       'scripts/lazy-shapes.js',
       'scripts/less-zod.js',

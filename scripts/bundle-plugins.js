@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { defaultConfig } from './default-config.js';
 import { lateSchemas } from './late-schemas.js';
 import { lazyShapes } from './lazy-shapes.js';
 import { lessZod } from './less-zod.js';
@@ -171,6 +172,7 @@ export const PLUGINS = [
   lateSchemas,
   lessZod,
   newestSchema,
+  defaultConfig,
   noSchemaCompiler,
   noUnusedPackages,
   noBodyParser,

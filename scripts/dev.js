@@ -1,7 +1,7 @@
 // `npm run dev`: runs the daemon from its sources and restarts it when they change, and rebuilds the page and the workers when theirs change.
 // Arguments after `--` go to `headgate start`.
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';

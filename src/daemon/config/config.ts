@@ -12,6 +12,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { defaultConfig } from './built/default-config.ts';
 import { ChannelsConfig } from './channels/channels-config.ts';
 import { CheckpointsConfig } from './checkpoints-config.ts';
 import { HooksConfig } from './hooks-config.ts';
@@ -180,13 +181,30 @@ export function parseConfig(text: string, file: string): LoadedConfig {
   const value = parseJson5(text, file);
   const tooDeep = findTooDeep(value);
   if (tooDeep !== undefined) throw unusable(file, [tooDeep]);
-  const parsed = checkOnce(Config, value);
+  const parsed = checkGiven(value, defaultConfig);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path: keys, message }) => ({ path: keys.join('.'), message }));
     throw unusable(file, issues);
   }
   const warnings = unknownKeys(value, parsed.data).map((key) => `${file}: "${key}" is not a setting and has no effect`);
   return { config: parsed.data, warnings };
+}
+
+/**
+ * Checks a configuration with the schemas of the keys that it has. The others have their `defaults`, the JSON of an empty configuration;
+ * without it, the schemas fill them in.
+ */
+export function checkGiven(value: unknown, defaults: string | undefined): z.ZodSafeParseResult<Config> {
+  if (defaults === undefined || !isRecord(value)) return checkOnce(Config, value);
+  const given = Object.keys(value).flatMap((key) => {
+    const fields: Record<string, z.ZodType> = Config.shape;
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    return field === undefined ? [] : [[key, field] as const];
+  });
+  const parsed = checkOnce(z.object(Object.fromEntries(given)), value);
+  if (!parsed.success) return checkOnce(Config, value); // with all problems in the order of the schema
+  const config: Config = Object.assign(JSON.parse(defaults), parsed.data);
+  return { success: true, data: config };
 }
 
 function unusable(file: string, issues: readonly ConfigIssue[]): StartError {
