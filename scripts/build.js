@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { PLUGINS } from './bundle-plugins.js';
 import { toLicenseText } from './licenses.js';
+import { linkScript } from './link-script.js';
 import { precompress } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,6 +30,7 @@ const PARTS = {
       'scripts/lazy-shapes.js',
       'scripts/less-zod.js',
       'scripts/licenses.js',
+      'scripts/link-script.js',
       'scripts/newest-schema.js',
       'scripts/precompress.js',
       'package-lock.json',
@@ -109,13 +111,15 @@ function isTest(file) {
 async function buildServer(outdir) {
   const { build: bundle } = await import('esbuild');
   const bundles = await Promise.all(
-    [toDaemonBundle(), toCommandsBundle(), toWorkerBundle(), toLibraryWorkerBundle()].map(bundle),
+    [toDaemonBundle(), toCommandsBundle(), toWorkerBundle(), toLibraryWorkerBundle(), toScriptBundle()].map(bundle),
   );
   bundles.push(await bundle(toEntryBundle(bundles.map(({ metafile }) => metafile))));
-  for (const file of bundles.flatMap(({ outputFiles }) => outputFiles)) {
-    const aside = path.join(outdir, path.relative(DIST, file.path));
+  const files = new Map(bundles.flatMap(({ outputFiles }) => outputFiles).map(toText));
+  const daemon = { files, outputs: bundles[0].metafile.outputs, entries: START_ENTRIES, loader: `dist/${LOADER}.js` };
+  for (const [file, text] of [...files, ...linkScript(daemon)]) {
+    const aside = path.join(outdir, path.relative('dist', file));
     await mkdir(path.dirname(aside), { recursive: true });
-    await writeFile(aside, file.path.endsWith('.js') ? toAscii(file.text) : file.contents);
+    await writeFile(aside, text);
   }
   await writeLicenses(path.join(outdir, LICENSES), bundles);
   const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
@@ -137,6 +141,13 @@ const toSplitBundle = (entry) => ({
   entryNames: 'chunks/[name]-[hash]',
   chunkNames: 'chunks/[name]-[hash]',
 });
+
+/** What a start runs, as one script. */
+const START_ENTRIES = ['src/cli/start-command.ts', 'src/daemon/start.ts'];
+const LOADER = 'compiled-script';
+const toScriptBundle = () => ({ ...toServerBundle(), entryPoints: { [LOADER]: 'src/home/compiled-script.ts' } });
+
+const toText = (file) => [path.relative(ROOT, file.path), file.path.endsWith('.js') ? toAscii(file.text) : file.text];
 
 /** How esbuild bundles `main.js`, which imports one of those bundles by the names of their files. */
 export const toEntryBundle = (metafiles) => ({

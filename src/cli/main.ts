@@ -15,8 +15,13 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   const isStart = words[0] === 'start';
   if (isStart || words[0] === 'chat')
     useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
-  const { runCommand } = isStart ? await import('./start-command.ts') : await import('./program.ts');
-  await runCommand({ words, around, root });
+  if (isStart) {
+    const { runCommand, keepCode } = await import('./start-command.ts');
+    await runCommand({ words, around, root, keepCode });
+  } else {
+    const { runCommand } = await import('./program.ts');
+    await runCommand({ words, around, root });
+  }
 }
 
 /** `headgate` alone starts the daemon, and so does `headgate --port 0`. */

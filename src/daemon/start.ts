@@ -23,7 +23,7 @@ import { loadConfig } from './config/config.ts';
 import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
 import type { Daemon, Replacements } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
-import { keepObjectsYoung } from './garbage.ts';
+import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
 import { createStopSignals } from './stop-signals.ts';
 
 export type { StartFlags } from './config/options.ts';
@@ -33,12 +33,14 @@ interface StartOptions {
   around: Surroundings;
   /** The package's folder. */
   root: URL;
+  /** Keeps the compiled code of this start for the next one. */
+  keepCode(): void;
   /** Replacement parts for tests. */
   replace?: Replacements;
 }
 
 /** Starts the daemon and returns when it is ready; from then on signals end the process. */
-export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
+export async function start({ flags, around, root, keepCode, replace }: StartOptions): Promise<void> {
   keepObjectsYoung();
   const home = resolveHome(flags, around);
   // Before anything reads the files that a killed restore was moving.
@@ -87,6 +89,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     const daemon = await starting;
     await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
     await makeCompileCache({ home, root });
+    withUsualOptions(keepCode);
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
