@@ -61,8 +61,15 @@ function linkModule(file, { text, within }) {
     else continue;
     cuts.push(node);
   }
+  const isExported = ({ name }) => exported.some(({ local }) => local === name);
+  const keepsValue = ({ left, argument }) => {
+    if (isExported(left ?? argument))
+      throw new Error(`${file}: ${(left ?? argument).name} is exported and assigned again`);
+  };
   const edits = cuts.map(({ start, end }) => ({ start, end, text: '' }));
   new Visitor({
+    AssignmentExpression: keepsValue,
+    UpdateExpression: keepsValue,
     ImportExpression: ({ start }) => edits.push({ start, end: start + 'import'.length, text: '$later' }),
     MetaProperty: ({ start, end }) => edits.push({ start, end: end + '.url'.length, text: '$url' }),
   }).visit(program);
@@ -72,7 +79,8 @@ function linkModule(file, { text, within }) {
 /** Imports as constants: what is imported has been evaluated before. */
 function toReads({ source: { value: source }, specifiers }, { file, within }) {
   const needed = source.startsWith('.') ? path.posix.join(path.posix.dirname(file), source) : undefined;
-  if (needed === undefined ? !isBuiltin(source) : !within.includes(needed)) throw new Error(`${file}: cannot link ${source}`);
+  if (needed === undefined ? !isBuiltin(source) : !within.includes(needed))
+    throw new Error(`${file}: cannot link ${source}`);
   if (specifiers.length === 0) return '';
   const from = needed === undefined ? `$builtin(${JSON.stringify(source)})` : `$modules[${JSON.stringify(needed)}]`;
   const whole = specifiers.filter(({ type }) => type !== 'ImportSpecifier');

@@ -11,6 +11,8 @@ interface StartInvocation extends Invocation {
 /** Runs `headgate start`. The build bundles it separately from the other commands, so that a start loads few files. */
 export async function runCommand({ words, around, root, keepCode }: StartInvocation): Promise<void> {
   const { program, start } = await createProgram(root);
-  start.action(async (flags: StartFlags) => (await import('../daemon/start.ts')).start({ flags, around, root, keepCode }));
+  start.action(async (flags: StartFlags) =>
+    (await import('../daemon/start.ts')).start({ flags, around, root, keepCode }),
+  );
   await runProgram(program, words);
 }

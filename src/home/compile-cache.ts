@@ -11,7 +11,7 @@ interface Place {
 }
 
 /**
- * Uses V8's compile cache in the home folder (`compiled/`, about 2 MB) for everything that is imported from now on. Only if
+ * Uses V8's compile cache in the home folder (`compiled/`, about 5 MB) for everything that is imported from now on. Only if
  * nobody else can access the folder, because the code in it is executed.
  */
 export function useCompileCache({ home, root }: { home(): string; root: URL }): void {

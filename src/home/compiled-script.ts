@@ -11,7 +11,8 @@ export const modules: Record<string, unknown> = {};
 
 /**
  * Runs a script of the build, with the compiled code that an earlier process kept in Node's compile cache, if that is in use.
- * `later` imports what the script loads later. `keepCode` keeps it, with all functions that have been called until then. V8 refuses it later if its options are others now.
+ * `later` imports what the script loads later. `keepCode` keeps the code of the script, with all functions that have been called
+ * until then; V8 refuses it later if it has other options then.
  */
 export function runScript(
   url: URL,

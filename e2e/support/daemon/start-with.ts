@@ -8,5 +8,6 @@ export async function startWith(replace: NonNullable<Parameters<typeof start>[0]
     options: { port: { type: 'string' }, home: { type: 'string' } },
   });
   const around = { environment: process.env, userHome: process.env.HOME ?? '/', cwd: process.cwd() };
-  await start({ flags, around, root: new URL('../../../', import.meta.url), replace });
+  const root = new URL('../../../', import.meta.url);
+  await start({ flags, around, root, keepCode: () => undefined, replace });
 }
