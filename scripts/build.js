@@ -116,7 +116,9 @@ async function buildServer(outdir) {
   bundles.push(await bundle(toEntryBundle(bundles.map(({ metafile }) => metafile))));
   const files = new Map(bundles.flatMap(({ outputFiles }) => outputFiles).map(toText));
   const daemon = { files, outputs: bundles[0].metafile.outputs, entries: START_ENTRIES, loader: `dist/${LOADER}.js` };
-  for (const [file, text] of [...files, ...linkScript(daemon)]) {
+  const linked = linkScript(daemon);
+  for (const file of linked.keys()) files.delete(`${file}.map`); // the script's own has them
+  for (const [file, text] of [...files, ...linked]) {
     const aside = path.join(outdir, path.relative('dist', file));
     await mkdir(path.dirname(aside), { recursive: true });
     await writeFile(aside, text);
@@ -131,15 +133,15 @@ async function buildServer(outdir) {
  * How esbuild bundles the daemon, and the other commands. Separately, because everything that the daemon shares with some of them would
  * be in another small file: 60 in all, which took a start 30 ms to find and to link.
  */
-export const toDaemonBundle = () => toSplitBundle('src/cli/start-command.ts');
-export const toCommandsBundle = () => toSplitBundle('src/cli/program.ts');
+export const toDaemonBundle = () => toSplitBundle('src/cli/start-command.ts', 'daemon');
+export const toCommandsBundle = () => toSplitBundle('src/cli/program.ts', 'chunks');
 
-const toSplitBundle = (entry) => ({
+const toSplitBundle = (entry, folder) => ({
   ...toServerBundle(),
   entryPoints: [entry],
   splitting: true,
-  entryNames: 'chunks/[name]-[hash]',
-  chunkNames: 'chunks/[name]-[hash]',
+  entryNames: `${folder}/[name]-[hash]`,
+  chunkNames: `${folder}/[name]-[hash]`,
 });
 
 /** What a start runs, as one script. */
@@ -260,17 +262,17 @@ async function moveInto(from, to) {
     await mkdir(path.dirname(path.join(to, name)), { recursive: true });
     await rename(path.join(from, name), path.join(to, name));
   }
-  if (names.includes('main.js')) await sweepChunks(to, names);
+  if (names.includes('main.js')) for (const folder of ['chunks', 'daemon']) await sweep(folder, { to, names });
 }
 
 /** The files that name others. */
 const isEntry = (name) => ['main.js', 'ui/index.html'].includes(name);
 
 /** Keeps old files for an hour, because a daemon that runs the previous build may still load them. */
-async function sweepChunks(to, names) {
+async function sweep(folder, { to, names }) {
   const builtMs = (await stat(path.join(to, 'main.js'))).mtimeMs;
-  for (const name of await readdir(path.join(to, 'chunks'))) {
-    const chunk = path.join('chunks', name);
+  for (const name of await readdir(path.join(to, folder))) {
+    const chunk = path.join(folder, name);
     const found = await stat(path.join(to, chunk)).catch((error) => {
       if (error.code !== 'ENOENT') throw error; // another build has removed it
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtempDisposable, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -78,25 +79,42 @@ test('the package contains every file it exports', async () => {
 async function bundledPackages(): Promise<string[]> {
   const dist = path.join(ROOT, 'dist');
   const main = await readFile(path.join(dist, 'main.js'), 'utf8');
-  const files = (await readdir(dist, { recursive: true })).filter((file) => /^(?!ui\/).*\.js$/.test(file));
-  const current = await chunksReachedFrom(main, dist);
-  const maps = files.filter((file) => !file.startsWith('chunks/') || current.has(file)).map((file) => `${file}.map`);
+  const files = (await readdir(dist, { recursive: true })).filter((file) => /^(?!ui\/).*\.c?js$/.test(file));
+  const current = await chunksReachedFrom(main, { dist });
+  const maps = files.filter((file) => !isChunk(file) || current.has(file)).map((file) => `${file}.map`);
   const sources = await Promise.all(
     maps
-      .filter((map) => !map.startsWith('clients/'))
-      .map(async (map) => JSON.parse(await readFile(path.join(dist, map), 'utf8')).sources as string[]),
+      .filter((map) => !map.startsWith('clients/') && existsSync(path.join(dist, map)))
+      .map(async (map) => sourcesIn(JSON.parse(await readFile(path.join(dist, map), 'utf8')))),
   );
   const names = sources.flat().flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? []);
   return [...new Set(names)].sort();
 }
 
+interface SourceMapText {
+  sources?: string[];
+  /** Of a script that was linked from several files. */
+  sections?: { map: SourceMapText }[];
+}
+
+const sourcesIn = ({ sources = [], sections = [] }: SourceMapText): string[] => [
+  ...sources,
+  ...sections.flatMap(({ map }) => sourcesIn(map)),
+];
+
 /** Chunks of earlier builds may be next to those of this one. */
-async function chunksReachedFrom(text: string, dist: string, found = new Set<string>()): Promise<Set<string>> {
-  for (const [, name = ''] of text.matchAll(/["'](?:\.\/|\.\/chunks\/)([\w-]+\.js)["']/g)) {
-    const file = `chunks/${name}`;
-    if (found.has(file)) continue;
+const isChunk = (file: string): boolean => /^(chunks|daemon)\//.test(file);
+
+async function chunksReachedFrom(
+  text: string,
+  { dist, folder = '', found = new Set() }: { dist: string; folder?: string; found?: Set<string> },
+): Promise<Set<string>> {
+  for (const [, name = ''] of text.matchAll(/["']\.\/((?:chunks\/|daemon\/)?[\w-]+\.c?js)["']/g)) {
+    const file = name.includes('/') ? name : `${folder}/${name}`;
+    if (found.has(file) || !existsSync(path.join(dist, file))) continue;
     found.add(file);
-    await chunksReachedFrom(await readFile(path.join(dist, file), 'utf8'), dist, found);
+    const text = await readFile(path.join(dist, file), 'utf8');
+    await chunksReachedFrom(text, { dist, folder: path.dirname(file), found });
   }
   return found;
 }
@@ -134,9 +152,9 @@ test('the archive takes at most 15 MB, and the installed package 28 MB, includin
   const [{ files, size }]: [{ files: { path: string; size: number }[]; size: number }] = JSON.parse(stdout);
   assert.ok(size <= 15_000_000, `the archive has ${size} bytes`);
   const dist = path.join(ROOT, 'dist');
-  const chunks = await chunksReachedFrom(await readFile(path.join(dist, 'main.js'), 'utf8'), dist);
+  const chunks = await chunksReachedFrom(await readFile(path.join(dist, 'main.js'), 'utf8'), { dist });
   // Packing rebuilds; here chunks of earlier builds may exist.
-  const packed = files.filter(({ path: file }) => !file.startsWith('dist/chunks/') || chunks.has(file.slice(5)));
+  const packed = files.filter(({ path: file }) => !isChunk(file.slice('dist/'.length)) || chunks.has(file.slice(5)));
   const unpacked = packed.reduce((sum, { size }) => sum + size, 0);
   const { dependencies, scripts } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
   assert.deepEqual(Object.keys(dependencies), ['zod'], 'everything else is bundled');
