@@ -49,10 +49,10 @@ const COMPILED = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/comp
 const isMeasured = () => process.env.NODE_V8_COVERAGE !== undefined;
 
 /**
- * How many files of unit tests share a process, because loading modules takes longer than the tests: 20 together took a quarter
+ * How many files of unit tests share a process, because loading modules takes longer than the tests: 20 together took a half
  * more processor time. Tests leave no state behind, and a test that hangs affects only the files of its process.
  */
-const FILES_TOGETHER = 60;
+const FILES_TOGETHER = 100;
 
 /** Runs the tests next to the code. */
 export function runUnitTests() {
