@@ -52,8 +52,8 @@ function assertWell({ peakBytes, healthP90Ms, bareP90Ms }: Watched): void {
 /** Commands that end on their own, and the output that the model reads. */
 const ENDING: Record<string, { command: string; reads: RegExp }> = {
   'prints more than the daemon may use': {
-    command: `yes ${'y'.repeat(63)} | head -c 400M`,
-    reads: /^(y{63}\n)+\[\.\.\. \d+ lines \(\d+ bytes\) left out here; its first 67108864 bytes are stored for people/,
+    command: 'yes | head -c 400M',
+    reads: /^(y\n)+\[\.\.\. \d+ lines \(\d+ bytes\) left out here; its first 67108864 bytes are stored for people/,
   },
   'prints a line of 100 MB': {
     command: "head -c 100M /dev/zero | tr '\\0' x",
