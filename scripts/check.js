@@ -1,6 +1,8 @@
 // `npm run check`: format, lint, types, dead code, architecture and unit tests, in about a minute.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +14,9 @@ import { durationsIn } from './test-durations.js';
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The minimum numbers of tests, including skipped ones; with fewer, some were not found. Raise them as tests are added. */
-const FLOORS = { unit: 5_900, 'end-to-end': 2_150 };
+const FLOORS = { unit: 5_900, 'end-to-end': 2_105 };
 
-/** A process that runs longer hangs: even on a busy machine, none took a third of this time. */
+/** A process that runs longer hangs: even on a busy machine, none took half of this time. */
 const HUNG_MS = 600_000;
 const watch = (_files, kill) => {
   // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.
@@ -49,10 +51,10 @@ const COMPILED = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/comp
 const isMeasured = () => process.env.NODE_V8_COVERAGE !== undefined;
 
 /**
- * How many files of unit tests share a process, because loading modules takes longer than the tests. Tests leave no state
- * behind, and a test that hangs affects only the files of its process.
+ * How many files of unit tests share a process, because loading modules takes longer than the tests: 20 together took a half
+ * more processor time. Tests leave no state behind, and a test that hangs affects only the files of its process.
  */
-const FILES_TOGETHER = 20;
+const FILES_TOGETHER = 100;
 
 /** Runs the tests next to the code. */
 export function runUnitTests() {
@@ -108,9 +110,24 @@ const END_TO_END_TOGETHER = 6;
 /** The files that must be alone: they are long, or they need an environment of their own. */
 const isAlone = (file) => LONGEST.includes(file) || FROM_SOURCES.includes(file);
 
+/**
+ * Starts and stops a daemon once, to write its compiled code into the cache of the tests: a start then takes a third less processor
+ * time. Node writes it only when a process ends by itself, and almost all daemons of tests are killed.
+ */
+async function compileDaemon() {
+  const home = await mkdtemp(path.join(tmpdir(), 'headgate-compiled-'));
+  const env = { PATH: process.env.PATH, HOME: home, HEADGATE_MODEL: 'demo', ...COMPILED };
+  const args = ['bin/headgate.js', 'start', '--port', '0', '--home', path.join(home, 'home')];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
+  child.stdout.once('data', () => child.kill('SIGTERM')); // if it cannot start, it ends, and the tests say why
+  await new Promise((resolve) => child.once('close', resolve));
+  await rm(home, { recursive: true, force: true });
+}
+
 /** Runs the tests of the whole product. */
 export async function runEndToEndTests() {
   await installedChromium().catch(() => undefined); // unpack it once; if that fails, the tests that need it say why
+  await compileDaemon();
   const files = globSync('e2e/**/*.test.ts', { cwd: ROOT }).sort();
   const folders = Object.values(
     Object.groupBy(

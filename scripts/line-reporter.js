@@ -3,7 +3,7 @@ import process from 'node:process';
 import { inspect } from 'node:util';
 
 /**
- * A reporter of node:test for `run-tests.js`: one line of JSON for each start, diagnostic and end of a test, in the file that
+ * A reporter of node:test for `run-files.js`: one line of JSON for each start, diagnostic and end of a test, in the file that
  * TEST_REPORT names. It writes by itself, because lines that Node writes for it are lost if the process is killed meanwhile.
  */
 // biome-ignore lint/style/noDefaultExport: node:test requires a default export.

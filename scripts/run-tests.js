@@ -20,8 +20,7 @@ const SLOWEST = 8;
 const AT_ONCE = availableParallelism() * 3;
 /** How long the output of an ended process is awaited. */
 const LAST_WORDS_MS = 10_000;
-const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
-const END_WATCH = new URL('end-watch.js', import.meta.url).href;
+const RUN_FILES = fileURLToPath(new URL('run-files.js', import.meta.url));
 
 /**
  * Runs every batch of files in a separate process. Batches that took longest the last time start first, so that none runs
@@ -104,8 +103,7 @@ const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.
 /** The outcome of every test of the files, one more failure if the process failed, and the duration of each file. */
 async function runBatch({ files, watch, environment, reportPath }) {
   const startMs = performance.now();
-  const args = ['--import', END_WATCH, '--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...files];
-  const { code, signal, output } = await runProcess(args, {
+  const { code, signal, output } = await runProcess([RUN_FILES, ...files], {
     watch: (kill) => watch(files, kill),
     environment: { ...environment, TEST_REPORT: reportPath },
   });

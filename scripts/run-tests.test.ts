@@ -142,6 +142,7 @@ test('an error outside of every test is shown, even if all tests pass', async (t
   const { told, result } = await runTexts(t, samples);
   for (const wanted of ['it is 5', 'it is 6', 'it is 7']) {
     assert.match(told, new RegExp(`ended with 1\\n  Error: .*"Error: ${wanted}"`));
+    assert.match(told, new RegExp(`\\n  Error: ${wanted}\\n +at .*test\\.js`));
   }
   assert.deepEqual([result.passed, result.failed, result.ok], [6, 4, false]);
 });

@@ -8,13 +8,15 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
+import { createPaint } from '../../src/cli/terminal/paint.ts';
+import { toQuestion, toQuestionLines, toQuestionRoom } from '../../src/cli/terminal/question-lines.ts';
 import { button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { startNode } from '../support/daemon/node-process.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
-import { EVIL, OLD_FILE, TRICKS } from '../support/faults/hiding-tricks.ts';
+import { EVIL, OLD_FILE, TRICKS, type Trick } from '../support/faults/hiding-tricks.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
@@ -60,9 +62,16 @@ const DEVICES = {
 };
 
 /** Every other trick is tried on one of the devices, others each time; CARDS=all tries all of them on both. */
-const first = randomInt(4);
+const first = randomInt(12);
 const isTried = (trick: number, device: number): boolean =>
   process.env.CARDS === 'all' || (trick + first) % 4 === 2 * device;
+
+/** The ways of the terminal, which draw the same card. Every trick is tried in one of them, others each time. */
+const TERMINALS = ['chat', 'run', 'pipe'];
+const triedIn = (terminal: string): [string, Trick][] =>
+  Object.entries(TRICKS).filter(
+    (_, trick) => process.env.CARDS === 'all' || (trick + first) % 3 === TERMINALS.indexOf(terminal),
+  );
 
 for (const [at, [device, size]] of Object.entries(DEVICES).entries()) {
   test(`on the page, ${device}: the end of the command is visible, whatever precedes it`, async (t) => {
@@ -163,8 +172,23 @@ async function readAll(page: Page): Promise<string> {
   return text;
 }
 
-test('in a chat, start and end of the command are on the screen with the keys, and v prints all of it', async (t) => {
+test('what every terminal asks shows the end of each command on one screen, and all of it on request', async () => {
+  const client = await daemon.client();
+  const { approvals } = await client.call('approval.list', {});
   for (const [name, trick] of Object.entries(TRICKS)) {
+    const found = approvals.find(({ wsId }) => wsId === asked.get(name));
+    assert.ok(found, name);
+    const question = toQuestion(found);
+    const room = toQuestionRoom(question, { rows: 24, columns: 80 });
+    const rows = toQuestionLines(question, { paint, room });
+    assert.ok(rows.length <= 22 && squeeze(rows).includes(squeeze([EVIL])), `${name}:\n${rows.join('\n')}`);
+    const whole = squeeze(toQuestionLines(question, { paint, room: undefined }));
+    assert.ok(whole.includes(squeeze([trick.middle])) && whole.includes(squeeze([EVIL])), name);
+  }
+});
+
+test('in a chat, start and end of the command are on the screen with the keys, and v prints all of it', async (t) => {
+  for (const [name, trick] of triedIn('chat')) {
     await t.test(name, async () => {
       await using chat = openTerminal({ args: ['chat', '--ws', asked.get(name) ?? ''], env: here });
       const rows = await chat.until(has('y approve'), 'the question');
@@ -178,7 +202,7 @@ test('in a chat, start and end of the command are on the screen with the keys, a
 });
 
 test('headgate run asks with start and end of the command, and v prints all of it', async (t) => {
-  for (const [name, trick] of Object.entries(TRICKS)) {
+  for (const [name, trick] of triedIn('run')) {
     await t.test(name, async () => {
       await using run = openTerminal({ args: ['run', `trick: ${name}.`], env: here });
       const rows = await run.until(has('y approve'), 'the question');
@@ -193,7 +217,7 @@ test('headgate run asks with start and end of the command, and v prints all of i
 });
 
 test('headgate run without a terminal prints start and end of the command before it denies', async (t) => {
-  for (const name of Object.keys(TRICKS)) {
+  for (const [name] of triedIn('pipe')) {
     await t.test(name, async () => {
       const { code, stderr } = await runHeadgate(['run', `trick: ${name}.`], here);
       const [question = ''] = stderr.split(/^Denied/m);
@@ -252,6 +276,7 @@ test('a command of one megabyte can be read completely, page by page, and decide
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();
 });
 
+const paint = createPaint(false);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const has = (text: string) => (rows: readonly string[]) => rows.some((row) => row.includes(text));
 /** Longer than the time in which keys pressed before the approval appeared are ignored. */

@@ -7,7 +7,7 @@ interface Call {
 }
 
 /** A way to push the end of a command out of sight. */
-interface Trick {
+export interface Trick {
   /** The tool calls of one turn; the last one ends with EVIL. */
   calls: readonly Call[];
   /** A part of the command that is visible only if all of it is shown. */
