@@ -4,12 +4,15 @@ import type {
   PreviewedChange,
   ShownCheckpoint,
 } from '../../../protocol/methods/conversation/checkpoint.ts';
+import type { Workdir } from '../../agent/tools/workdir.ts';
+import type { CommittedFile } from '../../agent/workspace/git/committed-file.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { CheckpointDeps } from './checkpoint-deps.ts';
 import { type Checkpoint, readCheckpoints, toTrees } from './checkpoint-rows.ts';
+import { discardFile } from './discards.ts';
 import { type AlsoStored, type ChangedFiles, type ConflictChoices, FileChanges, type Wanted } from './file-changes.ts';
 import { retain } from './retain.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
@@ -121,6 +124,24 @@ export class Checkpoints {
     });
   }
 
+  /** Puts a file back to the last commit. `find` reads what that has, in the folders as they are now. */
+  discard(
+    workstream: Workstream,
+    find: (workdir: Workdir) => Promise<CommittedFile>,
+    also: AlsoStored,
+  ): Promise<ChangedFiles> {
+    return whenIdle(workstream, 'files', async (data) => {
+      await this.#prepare(data);
+      const workdir = await this.#deps.workdirs.hold(data).check();
+      const file = await find(workdir);
+      try {
+        return await discardFile(data, { ...file, workdir }, { deps: this.#deps, changes: this.#changes, also });
+      } finally {
+        workstream.context.forget();
+      }
+    });
+  }
+
   /** Takes back what all runs after a message changed. Call it while no run can start. */
   async takeBackAfter(data: WorkstreamData, afterSeq: number, wish: ConflictChoices): Promise<ChangedFiles> {
     await this.#prepare(data);
@@ -200,7 +221,17 @@ const MOST_LEFT_OUT = 100;
 
 const isEnded = ({ state }: Checkpoint): boolean => state !== 'open';
 
-const toShown = ({ runId, atSeq, state, beganMs, files, leftOut, none, roots }: Checkpoint): ShownCheckpoint => ({
+const toShown = ({
+  runId,
+  atSeq,
+  state,
+  beganMs,
+  files,
+  leftOut,
+  none,
+  roots,
+  isDiscard,
+}: Checkpoint): ShownCheckpoint => ({
   runId,
   afterSeq: atSeq,
   state,
@@ -209,6 +240,7 @@ const toShown = ({ runId, atSeq, state, beganMs, files, leftOut, none, roots }: 
   leftOut,
   folders: roots.map(({ path }) => path),
   unavailable: none.map(({ path, reason }) => ({ path, reason })),
+  ...(isDiscard && { discard: true }),
 });
 
 const noSuch = (runId: string | undefined) =>
