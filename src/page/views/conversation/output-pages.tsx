@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import {
@@ -30,6 +30,8 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
   const reader = useMemo(() => createOutputReader({ client, wsId, of, timers: systemTimers }), Object.values(of));
   const page = useSignal(first);
   const shown = useSignal<{ page: number; read: OutputPage } | undefined>(undefined);
+  /** The page that is drawn completely. */
+  const drawn = useSignal<number | undefined>(undefined);
   const problem = useSignal('');
   const found = useSignal('');
   const finder = useRef<Finder | undefined>(undefined);
@@ -54,21 +56,31 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       if (page.peek() === asked) shown.value = { page: asked, read };
     });
   });
-  useLayoutEffect(() => {
+  /** A page is drawn in several frames. Its end, and what is in it, are known after the last one. */
+  const onDrawn = () => {
     const { current: element } = text;
-    if (!element || !shown.value) return;
-    element.scrollTop = goesToEnd.current ? element.scrollHeight : 0;
+    const { current: words } = wanted;
+    if (element && goesToEnd.current) element.scrollTop = element.scrollHeight;
     goesToEnd.current = false;
-    finder.current = createFinder(element);
-    if (wanted.current !== undefined) finder.current.next(wanted.current);
+    drawn.value = shown.peek()?.page;
+    const made = element ? createFinder(element) : undefined;
+    finder.current = made;
     wanted.current = undefined;
-    return () => finder.current?.clear();
-  }, [shown.value]);
+    if (words !== undefined) void search(words);
+    return () => {
+      made?.clear();
+      if (finder.current === made) finder.current = undefined;
+    };
+  };
 
   const search = (words: string) =>
     attempt(async () => {
       if (words === '') return;
-      if (finder.current?.next(words)) {
+      if (!finder.current) {
+        wanted.current = words;
+        return;
+      }
+      if (finder.current.next(words)) {
         found.value = '';
         return;
       }
@@ -98,13 +110,14 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       </div>
       {problem.value !== '' && <p class="problem">{problem.value}</p>}
       <pre
+        key={shown.value?.page} // another page begins at its top
         ref={text}
         class="output"
-        aria-busy={shown.value?.page !== page.value}
+        aria-busy={drawn.value !== page.value}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         tabIndex={0}
       >
-        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} atOnce />}
+        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} onDrawn={onDrawn} />}
       </pre>
     </div>
   );
