@@ -89,9 +89,13 @@ async function ask(page: Page, message: string, end: string): Promise<void> {
 async function turnPages(page: Page): Promise<void> {
   await page.locator('button', { hasText: 'Show full output' }).last().click();
   const drawn = (line: number) =>
-    page.waitForFunction((wanted) => document.querySelector('.whole .output')?.textContent?.includes(wanted), `line ${line} `, {
-      polling: 100,
-    });
+    page.waitForFunction(
+      (wanted) => document.querySelector('.whole .output')?.textContent?.includes(wanted),
+      `line ${line} `,
+      {
+        polling: 100,
+      },
+    );
   await drawn(1);
   for (let turn = 1; turn <= 5; turn += 1) {
     await page.locator('.whole [aria-label="Next page"]').click();

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { needs } from '../../src/testing/needs.ts';
 import { askApi } from '../support/clients/ask-api.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -231,4 +232,31 @@ test('Of two callers who put a file back at once, one must succeed, and the othe
   await it.git('commit', '-q', '--allow-empty', '-m', 'same');
   await writeFile(it.at('src/a.ts'), 'three\nfour\n');
   await assert.rejects(it.discard('src/a.ts', then), { code: 'CONFLICT' }, 'the last commit is another one');
+});
+
+test('the command line takes back one file of a run, and puts a file back to the last commit', needsGit, async () => {
+  const it = await inRepository();
+  const env = { HEADGATE_HOME: daemon.home };
+  const headgate = async (...words: string[]) => {
+    const { code, stdout, stderr } = await runHeadgate([...words, '--workstream', it.wsId], env);
+    return { code, stdout, stderr };
+  };
+  const { runId = '' } = await it.client.call('workstream.send', { wsId: it.wsId, message: 'write' });
+  await it.client.call('agent.wait', { runId, timeoutMs: 60_000 });
+  await writeFile(it.at('src/a.ts'), 'two\n');
+  assert.deepEqual(await headgate('undo', '--file', 'by-run.txt'), { code: 0, stdout: 'by-run.txt\n', stderr: '' });
+  assert.equal(await it.read('by-run.txt'), undefined);
+  assert.deepEqual(await headgate('redo', '--file', 'by-run.txt', '--run', runId), {
+    ...{ code: 0, stdout: 'by-run.txt\n', stderr: '' },
+  });
+  const asked = await headgate('discard', 'src/a.ts');
+  assert.deepEqual([asked.code, asked.stdout, await it.read('src/a.ts')], [2, '', 'two\n'], 'there is no terminal');
+  const done = await headgate('discard', 'src/a.ts', '--yes');
+  assert.deepEqual([done.code, done.stdout, await it.read('src/a.ts')], [0, 'src/a.ts\n', 'one\n']);
+  const back = /^To bring it back: headgate (undo --run \S+ --file src\/a\.ts)$/m.exec(done.stderr)?.[1] ?? '';
+  assert.equal((await headgate(...back.split(' '))).code, 0);
+  assert.equal(await it.read('src/a.ts'), 'two\n');
+  const none = await headgate('undo', '--file', 'nobody.txt');
+  assert.deepEqual([none.code, none.stdout], [1, '']);
+  assert.equal((await headgate('undo', '--file', 'a.txt', '--keep')).code, 2);
 });

@@ -92,7 +92,7 @@ const changeParams = {
   wsId: WsId,
   /** Up to and including this run; default: one run. */
   runId: optionalText(128),
-  /** Only this file of the run `runId`, whose state stays. Refused if it is not as the run left it. */
+  /** Only this file of the run `runId`, by default of the last one that changed it. The state of the run stays. Refused if the file is not as the run left it. */
   path: optionalText(8_192),
   /** Default: `refuse`. */
   onConflict: OnConflictParam.optional(),

@@ -192,14 +192,17 @@ export class Checkpoints {
     await this.runs.closeLeft(data.wsId, this.#deps.workdirs.hold(data));
   }
 
-  /** A run that has ended and changed this file; by default the last one that changed any. */
-  async #findWith(wsId: string, which: { runId: string | undefined; path: string }): Promise<Checkpoint> {
-    const { checkpoint, files } = await this.compare(wsId, which);
-    if (files.length === 0) throw new GatewayError('NOT_FOUND', `The run has not changed this file: ${which.path}`);
-    const all = await readCheckpoints(this.#deps.store, wsId);
-    const found = all.find(({ runId }) => runId === checkpoint.runId);
-    if (!found) throw noSuch(which.runId);
-    return found;
+  /** A run that has ended and changed this file; by default the last one that did. */
+  async #findWith(wsId: string, { runId, path }: { runId: string | undefined; path: string }): Promise<Checkpoint> {
+    const ended = (await readCheckpoints(this.#deps.store, wsId)).filter(isEnded).toReversed();
+    const possible = runId === undefined ? ended : ended.filter((each) => each.runId === runId);
+    if (possible.length === 0) throw noSuch(runId);
+    for (const checkpoint of possible) {
+      const { files } = await this.compare(wsId, { runId: checkpoint.runId, path });
+      if (files.length > 0) return checkpoint;
+    }
+    const whose = runId === undefined ? 'No run has changed this file' : 'The run has not changed this file';
+    throw new GatewayError('NOT_FOUND', `${whose}: ${path}`);
   }
 
   async #find(wsId: string, direction: Direction, runId: string | undefined): Promise<Checkpoint[]> {

@@ -31,7 +31,12 @@ export class GitUndo {
   readonly #putBack: Signal<PutBack | undefined> = signal(undefined);
   readonly #problem: Signal<string | undefined> = signal(undefined);
 
-  constructor({ client, wsId, board, newKey }: { client: Reader; wsId: string; board: FileBoard; newKey: () => string }) {
+  constructor({
+    client,
+    wsId,
+    board,
+    newKey,
+  }: { client: Reader; wsId: string; board: FileBoard; newKey: () => string }) {
     this.#client = client;
     this.#wsId = wsId;
     this.#board = board;
@@ -81,7 +86,8 @@ export class GitUndo {
       const [why] = failed.map((each) => each.why);
       const [runId] = runIds;
       if (why !== undefined) throw new Error(`${path} was not changed: ${why}.`);
-      this.#done.value = changed.length > 0 ? `${path} is as in the last commit.` : `${path} did not have to be changed.`;
+      this.#done.value =
+        changed.length > 0 ? `${path} is as in the last commit.` : `${path} did not have to be changed.`;
       if (changed.length > 0 && runId !== undefined) this.#putBack.value = { path, runId };
     });
     await this.#board.readChanges();

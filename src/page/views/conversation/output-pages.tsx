@@ -1,4 +1,4 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
@@ -6,6 +6,7 @@ import {
   createOutputReader,
   type OutputOf,
   type OutputPage,
+  type OutputReader,
   PAGE_BYTES,
 } from '../../state/conversation/output-reader.ts';
 import { Icon } from '../icons.tsx';
@@ -33,13 +34,6 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
   /** The page that is drawn completely. */
   const drawn = useSignal<number | undefined>(undefined);
   const problem = useSignal('');
-  const found = useSignal('');
-  const finder = useRef<Finder | undefined>(undefined);
-  /** Words to find once the page being loaded is shown. */
-  const wanted = useRef<string | undefined>(undefined);
-  const text = useRef<HTMLPreElement>(null);
-  const goesToEnd = useRef(endFirst);
-
   const attempt = async (work: () => Promise<void>) => {
     problem.value = '';
     try {
@@ -49,6 +43,8 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       found.value = '';
     }
   };
+  const { text, search, found, onDrawn } = usePageSearch({ reader, page, attempt });
+  const goesToEnd = useRef(endFirst);
   useSignalEffect(() => {
     const asked = page.value;
     void attempt(async () => {
@@ -56,41 +52,14 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       if (page.peek() === asked) shown.value = { page: asked, read };
     });
   });
-  /** A page is drawn in several frames. Its end, and what is in it, are known after the last one. */
-  const onDrawn = () => {
+  /** A page is drawn in several frames. Its end is known after the last one. */
+  const whenDrawn = () => {
     const { current: element } = text;
-    const { current: words } = wanted;
     if (element && goesToEnd.current) element.scrollTop = element.scrollHeight;
     goesToEnd.current = false;
     drawn.value = shown.peek()?.page;
-    const made = element ? createFinder(element) : undefined;
-    finder.current = made;
-    wanted.current = undefined;
-    if (words !== undefined) void search(words);
-    return () => {
-      made?.clear();
-      if (finder.current === made) finder.current = undefined;
-    };
+    return onDrawn();
   };
-
-  const search = (words: string) =>
-    attempt(async () => {
-      if (words === '') return;
-      if (!finder.current) {
-        wanted.current = words;
-        return;
-      }
-      if (finder.current.next(words)) {
-        found.value = '';
-        return;
-      }
-      found.value = 'Searching…';
-      const at = await reader.findPage(words, page.peek() + 1);
-      found.value = at === undefined ? 'No further match' : '';
-      if (at === undefined) return;
-      wanted.current = words;
-      page.value = at;
-    });
   const download = () => attempt(async () => saveFile(await reader.readAll(), `output-${wsId}.txt`));
 
   return (
@@ -117,10 +86,55 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         tabIndex={0}
       >
-        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} onDrawn={onDrawn} />}
+        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} onDrawn={whenDrawn} />}
       </pre>
     </div>
   );
+}
+
+interface PageSearch {
+  reader: Pick<OutputReader, 'findPage'>;
+  page: Signal<number>;
+  attempt(work: () => Promise<void>): Promise<void>;
+}
+
+/** Finds words in the page that is drawn, then in the others. */
+function usePageSearch({ reader, page, attempt }: PageSearch) {
+  const found = useSignal('');
+  const text = useRef<HTMLPreElement>(null);
+  const finder = useRef<Finder | undefined>(undefined);
+  /** Words to find once the page is drawn. */
+  const wanted = useRef<string | undefined>(undefined);
+  const find = async (words: string, here: Finder) => {
+    if (here.next(words)) {
+      found.value = '';
+      return;
+    }
+    found.value = 'Searching…';
+    const at = await reader.findPage(words, page.peek() + 1);
+    found.value = at === undefined ? 'No further match' : '';
+    if (at === undefined) return;
+    wanted.current = words;
+    page.value = at;
+  };
+  const search = (words: string) =>
+    attempt(async () => {
+      if (words === '') return;
+      if (finder.current) await find(words, finder.current);
+      else wanted.current = words;
+    });
+  const onDrawn = () => {
+    const made = text.current ? createFinder(text.current) : undefined;
+    const { current: words } = wanted;
+    finder.current = made;
+    wanted.current = undefined;
+    if (words !== undefined) void search(words);
+    return () => {
+      made?.clear();
+      if (finder.current === made) finder.current = undefined;
+    };
+  };
+  return { text, search, found, onDrawn };
 }
 
 function saveFile(parts: string[], name: string): void {
