@@ -103,7 +103,7 @@ test('the changes since the last commit are compared; 100 columns do not wrap', 
   const pane = page.getByRole('complementary', { name: 'Files' });
   await pane.getByRole('button', { name: 'Changes', exact: true }).click();
   await pane.getByText('branch main').waitFor();
-  await pane.getByRole('button', { name: /docs\/b\.md/ }).click();
+  await pane.getByRole('button', { name: /^docs\/b\.md/ }).click();
   const text = pane.locator('.diff-text', { hasText: 'xxxx' });
   await text.waitFor();
   const { height, lineHeight } = await text.evaluate((element) => ({

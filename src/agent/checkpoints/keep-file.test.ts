@@ -6,7 +6,7 @@ import type { WantedContent } from './keep-file.ts';
 import { hashOf } from './object-store.ts';
 import { fileMark, linkMark, NOTHING } from './seen-mark.ts';
 
-const limits = { maxFileBytes: 100, maxTotalBytes: 10_000 };
+const LIMITS = { maxFileBytes: 100, maxTotalBytes: 10_000 };
 const content = (text: string, isExecutable = false): WantedContent => ({
   kind: 'file',
   content: Buffer.from(text),
@@ -14,11 +14,11 @@ const content = (text: string, isExecutable = false): WantedContent => ({
 });
 const markOfText = (text: string, mode = 0o644) => fileMark({ mode, hash: hashOf(Buffer.from(text)) });
 
-function keeping() {
+function keeping(limits = LIMITS) {
   const it = checkpointFixture();
   const root = { path: it.root, way: it.root };
-  const keep = (path: string, seen: string, wanted: WantedContent, more = {}) =>
-    it.worker().keep({ wsId: 'ws', root, at: { root: 0, path }, seen, wanted, limits: { ...limits, ...more } });
+  const keep = (path: string, seen: string, wanted: WantedContent) =>
+    it.worker().keep({ wsId: 'ws', root, at: { root: 0, path }, seen, wanted, limits });
   return Object.assign(it, { keep });
 }
 
@@ -55,6 +55,8 @@ test('what is not as it was seen, and what does not fit into the limits, is refu
   assert.deepEqual(it.keep('a.txt', markOfText('now'), content('x'.repeat(101))), { kind: 'refused', reason: 'size' });
   it.write('large', 'x'.repeat(101));
   assert.deepEqual(it.keep('large', markOfText('x'.repeat(101)), undefined), { kind: 'refused', reason: 'size' });
-  const full = { maxTotalBytes: 2 };
-  assert.deepEqual(it.keep('a.txt', markOfText('now'), undefined, full), { kind: 'refused', reason: 'total' });
+  using full = keeping({ ...LIMITS, maxTotalBytes: 2 });
+  full.write('a.txt', 'now');
+  chmodSync(full.at('a.txt'), 0o644);
+  assert.deepEqual(full.keep('a.txt', markOfText('now'), undefined), { kind: 'refused', reason: 'total' });
 });

@@ -35,7 +35,11 @@ async function change(
   const onConflict = word === 'keep' || word === 'overwrite' ? word : undefined;
   const path = word === '' || onConflict ? undefined : toPath(word);
   try {
-    await by.call.perform(`checkpoint.${direction}`, { wsId, ...(onConflict && { onConflict }), ...(path && { path }) });
+    await by.call.perform(`checkpoint.${direction}`, {
+      wsId,
+      ...(onConflict && { onConflict }),
+      ...(path && { path }),
+    });
   } catch (error) {
     if (!(error instanceof GatewayError) || !hasConflicts(error.details) || path !== undefined) throw error;
     const how = `/${direction} keep leaves these files alone, /${direction} overwrite replaces them.`;

@@ -82,21 +82,25 @@ test('a prepared repository cannot have a file written into a .git folder', need
   }
 });
 
-test('files whose content git does not hold, conflicts, submodules and secrets are refused in words', needsGit, async () => {
-  await using it = await repository({ 'a.txt': 'a\n', '.env': 'KEY=1\n', 'large.bin': 'pointer\n' });
-  await it.file('work/.env', 'KEY=2\n');
-  assert.equal(await it.seen('.env'), undefined);
-  await it.refuses('.env', /may hold secrets/);
-  await it.file('work/.git/info/attributes', '*.bin filter=lfs\n');
-  await it.file('work/large.bin', 'content\n');
-  await it.refuses('large.bin', /comes from a filter \(lfs\)/, await it.seen('large.bin'));
-  await it.git('checkout', '-qb', 'other');
-  await it.file('work/a.txt', 'theirs\n');
-  await it.git('commit', '-qm', 'theirs', '--', 'a.txt');
-  await it.git('checkout', '-q', 'main');
-  await it.file('work/a.txt', 'ours\n');
-  await it.git('commit', '-qm', 'ours', '--', 'a.txt');
-  await it.git('merge', '-q', 'other').catch(() => undefined);
-  await it.refuses('a.txt', /merge conflict/, await it.seen('a.txt'));
-  await assert.rejects(it.committed('../foreign/x', '0-0-0'), { kind: 'missing' });
-});
+test(
+  'files whose content git does not hold, conflicts, submodules and secrets are refused in words',
+  needsGit,
+  async () => {
+    await using it = await repository({ 'a.txt': 'a\n', '.env': 'KEY=1\n', 'large.bin': 'pointer\n' });
+    await it.file('work/.env', 'KEY=2\n');
+    assert.equal(await it.seen('.env'), undefined);
+    await it.refuses('.env', /may hold secrets/);
+    await it.file('work/.git/info/attributes', '*.bin filter=lfs\n');
+    await it.file('work/large.bin', 'content\n');
+    await it.refuses('large.bin', /comes from a filter \(lfs\)/, await it.seen('large.bin'));
+    await it.git('checkout', '-qb', 'other');
+    await it.file('work/a.txt', 'theirs\n');
+    await it.git('commit', '-qm', 'theirs', '--', 'a.txt');
+    await it.git('checkout', '-q', 'main');
+    await it.file('work/a.txt', 'ours\n');
+    await it.git('commit', '-qm', 'ours', '--', 'a.txt');
+    await it.git('merge', '-q', 'other').catch(() => undefined);
+    await it.refuses('a.txt', /merge conflict/, await it.seen('a.txt'));
+    await assert.rejects(it.committed('../foreign/x', '0-0-0'), { kind: 'missing' });
+  },
+);

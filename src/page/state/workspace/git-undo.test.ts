@@ -52,7 +52,10 @@ test('without what was seen nothing can be done, and a refusal is shown', async 
   await without.undo.ask({ path: '.env', unstaged: 'modified' });
   assert.match(without.undo.asked.value?.words ?? '', /^This file cannot be put back here/);
   await without.undo.confirm();
-  assert.equal(without.calls.some(([method]) => method === 'file.discard'), false);
+  assert.equal(
+    without.calls.some(([method]) => method === 'file.discard'),
+    false,
+  );
   const late = undoOf('s1');
   late.answer('file.discard', () => {
     throw new Error('a.ts has changed');
