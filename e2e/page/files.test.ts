@@ -124,10 +124,12 @@ test('the changes since the last commit are compared; 100 columns do not wrap', 
 async function undoesAndBringsBack(pane: Locator, file: string): Promise<void> {
   const changed = await readFile(file, 'utf8');
   const press = (name: string) => pane.getByRole('button', { name, exact: true }).click();
+  const question = pane.getByText('Put docs/b.md back as it is in the last commit?');
   await press('Undo docs/b.md…');
-  await pane.getByText('Put docs/b.md back as it is in the last commit?').waitFor();
   await press('Cancel');
+  await question.waitFor({ state: 'detached' });
   await press('Undo docs/b.md…');
+  await question.waitFor(); // the diff was read
   await writeFile(file, 'meanwhile\n');
   await press('Undo');
   await pane.getByText('docs/b.md has changed since you looked at it. Nothing was changed.').waitFor();
