@@ -6,9 +6,10 @@ import type {
   ListedFolder,
 } from '../../../protocol/methods/conversation/file.ts';
 import type { Clock } from '../../clock.ts';
+import type { WantedContent } from '../checkpoints/keep-file.ts';
 import type { Program } from '../process/programs.ts';
+import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { Workdir } from '../tools/workdir.ts';
-import type { CommittedFile } from './git/committed-file.ts';
 
 export interface ListRange {
   offset: number;
@@ -32,6 +33,18 @@ export interface AskedDiff {
 export interface AskedBack {
   path: string;
   seen: string;
+}
+
+/** What a file was in the last commit, for putting it back. */
+export interface CommittedFile {
+  /** The folder that is the root of the repository, and the path below it. */
+  root: HeldFolder;
+  path: string;
+  /** The path as it is shown to people. */
+  shown: string;
+  /** The mark of what the person saw on the disk. */
+  seen: string;
+  wanted: WantedContent;
 }
 
 /** The files of workstreams, for people. Nothing is changed. Throws `WorkspaceProblem`. */

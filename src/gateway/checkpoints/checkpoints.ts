@@ -5,7 +5,7 @@ import type {
   ShownCheckpoint,
 } from '../../../protocol/methods/conversation/checkpoint.ts';
 import type { Workdir } from '../../agent/tools/workdir.ts';
-import type { CommittedFile } from '../../agent/workspace/git/committed-file.ts';
+import type { CommittedFile } from '../../agent/workspace/workspace.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
 import type { Workstream } from '../workstreams/workstream.ts';

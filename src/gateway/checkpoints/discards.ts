@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { KeptFile } from '../../agent/checkpoints/keep-file.ts';
 import type { Workdir } from '../../agent/tools/workdir.ts';
-import type { CommittedFile } from '../../agent/workspace/git/committed-file.ts';
+import type { CommittedFile } from '../../agent/workspace/workspace.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { type CheckpointDeps, limitsOf } from './checkpoint-deps.ts';
 import { type Checkpoint, insertCheckpoint, readCheckpoints } from './checkpoint-rows.ts';

@@ -1,25 +1,11 @@
 import { dirname } from 'node:path';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
-import type { WantedContent } from '../../checkpoints/keep-file.ts';
-import type { HeldFolder } from '../../tools/files/held-folder.ts';
 import { isSecretPath } from '../../tools/files/secret-path.ts';
 import { type Asked, missing } from '../place.ts';
-import { WorkspaceProblem } from '../workspace.ts';
+import { type CommittedFile, WorkspaceProblem } from '../workspace.ts';
 import { markIn } from './diff-file.ts';
 import type { StatusLine } from './parse-status.ts';
 import type { GitOutput } from './run-git.ts';
-
-/** What a file was in the last commit, for putting it back. */
-export interface CommittedFile {
-  /** The folder that is the root of the repository, and the path below it. */
-  root: HeldFolder;
-  path: string;
-  /** The path as it is shown to people. */
-  shown: string;
-  /** The mark of what the person saw on the disk. */
-  seen: string;
-  wanted: WantedContent;
-}
 
 interface CommitReader {
   git(args: readonly string[], maxBytes: number): Promise<GitOutput>;
