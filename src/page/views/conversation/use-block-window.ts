@@ -40,8 +40,17 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
   const space = useRef<HTMLDivElement>(null);
   const following = useMemo(() => new Following(), []);
   const heights = useMemo(() => new Map<string, number>(), []);
-  const [chosen, choose] = useState<Place>(() => toPlace(blocks, tailOf(blocks)));
-  const span = following.isFollowing.value ? toEnd(findSpan(blocks, chosen), blocks) : findSpan(blocks, chosen);
+  const [chosen, setChosen] = useState<Place>(() => toPlace(blocks, tailOf(blocks)));
+  /** What was drawn while the end was followed. When that ends, the same blocks stay, with what a person opened in them. */
+  const followed = useRef<Place | undefined>(undefined);
+  const choose = (place: Place) => {
+    followed.current = undefined;
+    setChosen(place);
+  };
+  const isFollowing = following.isFollowing.value;
+  const place = findSpan(blocks, followed.current ?? chosen);
+  const span = isFollowing ? toEnd(place, blocks) : place;
+  if (isFollowing) followed.current = toPlace(blocks, span);
   const tops = toTops(blocks, heights);
   const latest = useRef({ blocks, span, onNearStart });
   latest.current = { blocks, span, onNearStart };
