@@ -74,7 +74,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   node: ['node.invoke.result', 'node.event'],
 };
 
-const UNDO = ['undo', 'undo/preview', 'redo', 'agents/{agent_id}/cancel'];
+const UNDO = ['undo', 'undo/preview', 'redo', 'files/discard', 'agents/{agent_id}/cancel'];
 
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
