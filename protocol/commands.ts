@@ -29,10 +29,11 @@ const rows = {
     summary: 'Take back the last message with its answer, or several; with "files", also what they changed on disk.',
   },
   undo: {
-    argument: '[keep | overwrite]',
-    summary: 'Take back what the last run changed on disk; the word says what happens to files that you changed since.',
+    argument: '[keep | overwrite | PATH]',
+    summary:
+      'Take back what the last run changed on disk, or one file of the last run that changed it; the word says what happens to files that you changed since.',
   },
-  redo: { argument: '[keep | overwrite]', summary: 'Bring back what /undo took back.' },
+  redo: { argument: '[keep | overwrite | PATH]', summary: 'Bring back what /undo took back, or one file of a run.' },
   diff: { argument: '[PATH]', summary: 'Show what the last run changed on disk, or only in one file.' },
   edit: {
     argument: '[#N] MESSAGE',

@@ -5,7 +5,10 @@ import type { Programs } from '../stage.ts';
 import { slowDown, usePage } from './measured-page.ts';
 
 /** What a person does with a long conversation, in this order. */
-const PHASES = ['opening', 'scrollingUp', 'scrollingDown', 'searching', 'streaming', 'output', 'switching'] as const;
+const PHASES = [
+  ...(['opening', 'scrollingUp', 'scrollingDown', 'searching'] as const),
+  ...(['streaming', 'output', 'outputPages', 'switching'] as const),
+] as const;
 export type PageScale = Record<(typeof PHASES)[number], PageFigures>;
 
 const MESSAGES = 5_000;
@@ -14,7 +17,7 @@ const OUTPUT_LINES = 10_000;
 
 /**
  * Opens a conversation of 5,000 messages, scrolls to its start and back, searches it, streams an answer of 200 kB and an
- * output of 10,000 lines into it, and changes to a conversation of 10,000 messages and back.
+ * output of 10,000 lines into it, turns the pages of that output, and changes to a conversation of 10,000 messages and back.
  */
 export async function measurePage(
   programs: Pick<Programs, 'product' | 'seeds'>,
@@ -36,6 +39,7 @@ export async function measurePage(
       searching: () => search(page),
       streaming: () => ask(page, 'stream please', STREAM_END),
       output: () => ask(page, 'print please', PRINT_END),
+      outputPages: () => turnPages(page),
       async switching() {
         await show(page, 'huge', lastOf(MORE_MESSAGES));
         await show(page, 'long', PRINT_END);
@@ -79,6 +83,25 @@ async function ask(page: Page, message: string, end: string): Promise<void> {
   await page.locator('#message').fill(message);
   await page.locator('#message').press('Enter');
   await untilLast(page, end);
+}
+
+/** Shows the whole output, page by page. */
+async function turnPages(page: Page): Promise<void> {
+  await page.locator('button', { hasText: 'Show full output' }).last().click();
+  const drawn = (line: number) =>
+    page.waitForFunction(
+      (wanted) => document.querySelector('.whole .output')?.textContent?.includes(wanted),
+      `line ${line} `,
+      {
+        polling: 100,
+      },
+    );
+  await drawn(1);
+  for (let turn = 1; turn <= 5; turn += 1) {
+    await page.locator('.whole [aria-label="Next page"]').click();
+    await drawn(turn * 1_150 + 500);
+  }
+  await page.locator('button', { hasText: 'Show less' }).click();
 }
 
 const lastOf = (messages: number) => `Answer ${messages / 4}`;

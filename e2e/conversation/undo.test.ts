@@ -128,7 +128,11 @@ test('slash commands show, take back and bring back what a run changed', async (
   assert.equal(await it.read('a.txt'), undefined);
   await command('/redo');
   assert.equal(await it.read('a.txt'), 'by run one');
-  assert.match((await command('/undo everything')).error ?? '', /^Usage: \/undo \[keep \| overwrite\]$/);
+  assert.equal((await command('/undo everything')).error, 'No run has changed this file: everything');
+  await command('/undo ./a.txt');
+  assert.equal(await it.read('a.txt'), undefined, 'a single file');
+  await command('/redo "a.txt"');
+  assert.equal(await it.read('a.txt'), 'by run one');
   const [shown = '', taken, back] = await it.notes();
   assert.match(shown, /^Changes of the last run:\nA a\.txt \+1 −0\n[\s\S]*\+by run one/);
   assert.deepEqual(

@@ -250,3 +250,29 @@ test('a long output can be read page by page, searched and saved', async (t) => 
   const saved = await readFile(await download.path(), 'utf8');
   assert.equal(saved, Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(''));
 });
+
+test('an output that was opened at the end of a conversation stays open while the person scrolls up', async (t) => {
+  const { page } = await visitAgain(t, daemon);
+  await openWorkstream(page, 'opened');
+  for (const end of ['the first end', 'the second end', 'the third end']) {
+    model.when(end, say(`${'one\n\n'.repeat(60)}${end}`));
+    await send(page, end);
+    await page.locator('.answer', { hasText: end }).waitFor();
+  }
+  await page.reload();
+  await page.locator('.answer').last().waitFor();
+  const print = callTools({ name: 'bash', arguments: { command: 'touch it; seq 1 100000' } });
+  model.when('print', print, say('It ran.'));
+  await send(page, 'print');
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'It ran.' }).waitFor();
+  await page.getByRole('button', { name: 'Show full output (589 KB)' }).click();
+  const whole = page.locator('.output-frame.whole');
+  await whole.getByText('Page 1 of 9').waitFor();
+  await page.locator('.answer', { hasText: 'It ran.' }).hover();
+  await page.mouse.wheel(0, -60);
+  for (const next of ['Page 2 of 9', 'Page 3 of 9', 'Page 4 of 9']) {
+    await whole.getByRole('button', { name: 'Next page' }).click();
+    await whole.getByText(next).waitFor();
+  }
+});

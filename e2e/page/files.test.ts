@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import type { Locator } from 'playwright-core';
 import { needs } from '../../src/testing/needs.ts';
 import { button, send, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -102,7 +103,7 @@ test('the changes since the last commit are compared; 100 columns do not wrap', 
   const pane = page.getByRole('complementary', { name: 'Files' });
   await pane.getByRole('button', { name: 'Changes', exact: true }).click();
   await pane.getByText('branch main').waitFor();
-  await pane.getByRole('button', { name: /docs\/b\.md/ }).click();
+  await pane.getByRole('button', { name: /^docs\/b\.md/ }).click();
   const text = pane.locator('.diff-text', { hasText: 'xxxx' });
   await text.waitFor();
   const { height, lineHeight } = await text.evaluate((element) => ({
@@ -111,9 +112,35 @@ test('the changes since the last commit are compared; 100 columns do not wrap', 
   }));
   assert.ok(height < 1.5 * lineHeight, `one line: ${height} of ${lineHeight}`);
   await pane.getByText('No run of this workstream has changed files yet.').waitFor();
+  await undoesAndBringsBack(pane, path.join(folder, 'docs/b.md'));
   await page.setViewportSize({ width: 1_000, height: 800 });
   const dialog = page.getByRole('dialog', { name: 'Files' });
   await dialog.waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 });
+
+/** A file goes back to the last commit after a question, and is brought back; one that changes meanwhile stays. */
+async function undoesAndBringsBack(pane: Locator, file: string): Promise<void> {
+  const changed = await readFile(file, 'utf8');
+  const press = (name: string) => pane.getByRole('button', { name, exact: true }).click();
+  const question = pane.getByText('Put docs/b.md back as it is in the last commit?');
+  await press('Undo docs/b.md…');
+  await press('Cancel');
+  await question.waitFor({ state: 'detached' });
+  await press('Undo docs/b.md…');
+  await question.waitFor(); // the diff was read
+  await writeFile(file, 'meanwhile\n');
+  await press('Undo');
+  await pane.getByText('docs/b.md has changed since you looked at it. Nothing was changed.').waitFor();
+  assert.equal(await readFile(file, 'utf8'), 'meanwhile\n');
+  await writeFile(file, changed);
+  await press('Undo docs/b.md…');
+  await press('Undo');
+  await pane.getByText('docs/b.md is as in the last commit.').waitFor();
+  assert.notEqual(await readFile(file, 'utf8'), changed);
+  await press('Bring back docs/b.md');
+  await pane.getByText('docs/b.md is as it was.').waitFor();
+  assert.equal(await readFile(file, 'utf8'), changed);
+  await pane.getByRole('button', { name: 'Undo docs/b.md…', exact: true }).waitFor();
+}

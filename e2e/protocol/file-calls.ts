@@ -35,5 +35,13 @@ export function fileCalls({ call, home }: Session) {
       await run(git.path, ['init', '-q'], { cwd: workdir });
       await call('file.diff', { wsId, ...FILE });
     },
+    async 'file.discard'() {
+      const git = await findInstalled('git');
+      if (git.kind !== 'found') return;
+      const { wsId, workdir } = await inFolder();
+      await run(git.path, ['init', '-q'], { cwd: workdir });
+      const { seen = '' } = await call('file.diff', { wsId, ...FILE });
+      await call('file.discard', { wsId, ...FILE, seen });
+    },
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

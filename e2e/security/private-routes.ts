@@ -94,6 +94,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`GET ${own}/files/content`]: ({ ws_id }) => [{ ws_id, path: 'a.txt' }],
   [`GET ${own}/files/changes`]: it,
   [`GET ${own}/files/diff`]: ({ ws_id }) => [{ ws_id, path: 'a.txt' }],
+  [`POST ${own}/files/discard`]: ({ ws_id }) => [{ ws_id, path: 'a.txt', seen: '0-0-0' }],
   [`GET ${own}/checkpoints`]: it,
   [`GET ${own}/diff`]: it,
   [`POST ${own}/undo/preview`]: it,

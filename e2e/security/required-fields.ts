@@ -15,7 +15,7 @@ export const FIELDS = {
   // The result of a call that the file does not have: refused, but only after the caller's rights were checked.
   ...{ format: 'headgate-conversation', version: 1 },
   ...{ action: 'deny', match: { tool: 'none' }, config: {}, registry_name: 'none', source: 'none' },
-  path: 'none',
+  ...{ path: 'none', seen: 'none' },
   ...{ send: true, revoke: [] },
   messages: [{ role: 'tool', createdMs: 0, callId: 'none', name: 'bash', output: '', outcome: 'done' }],
 };

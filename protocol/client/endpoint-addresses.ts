@@ -58,6 +58,7 @@ export const endpoints: Addresses = {
     read: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/content' },
     changes: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/changes' },
     diff: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/files/diff' },
+    discard: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/files/discard' },
   },
   attachment: attachmentEndpoints,
   channelHook: {

@@ -7,6 +7,7 @@ import { addAccountCommands } from './commands/accounts/account-commands.ts';
 import { addAgentCommands } from './commands/agents/agent-commands.ts';
 import { addBackgroundCommands } from './commands/background/background-commands.ts';
 import { addWatchCommands } from './commands/background/watch-commands.ts';
+import { addChangeCommands } from './commands/changes/change-commands.ts';
 import { addChannelCommands } from './commands/channels/channel-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import { addCompletionCommands } from './commands/completion/completion-commands.ts';
@@ -82,6 +83,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
   addMcpCommands(program, { root, around, withTarget });
   addAgentCommands(program, { root, around, withTarget });
   addBackgroundCommands(program, { root, around, withTarget });
+  addChangeCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });
   addWatchCommands(program, { root, around, withTarget });
   addCoordinatorCommands(program, { root, around, withTarget });

@@ -19,6 +19,8 @@ const JSON_BODY = JSON.stringify({
   send: true,
   revoke: ['bash'],
   title: 'mine',
+  path: 'x',
+  seen: 'x',
   role_id: 'builtin-viewer',
   model: 'demo',
   action: 'ask',

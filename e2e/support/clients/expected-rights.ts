@@ -42,7 +42,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
-    ...['file.list', 'file.find', 'file.read', 'file.changes', 'file.diff'],
+    ...['file.list', 'file.find', 'file.read', 'file.changes', 'file.diff', 'file.discard'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
     ...['memory.quarantine.discard', 'subagent.cancel', 'background.kill', 'memory.save', 'memory.delete'],
     ...['models.test', 'queue.edit', 'queue.move', 'queue.steer', 'queue.remove', ...CONSENT_METHODS.write],
@@ -74,7 +74,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   node: ['node.invoke.result', 'node.event'],
 };
 
-const UNDO = ['undo', 'undo/preview', 'redo', 'agents/{agent_id}/cancel'];
+const UNDO = ['undo', 'undo/preview', 'redo', 'files/discard', 'agents/{agent_id}/cancel'];
 
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [

@@ -17,6 +17,7 @@ const Checkpoint = z.object({
   left_out: z.int(),
   folders: z.array(z.string()),
   unavailable: z.array(z.object({ path: z.string(), reason: z.enum(['files', 'time']) })),
+  discard: z.literal(true).optional(),
 });
 
 const changeRequest = () =>
@@ -31,7 +32,8 @@ const changeRequest = () =>
       .nullish(),
   });
 
-const changeReply = () =>
+/** What a change of files did. */
+export const changeReply = () =>
   z.object({
     status: z.literal('ok'),
     run_ids: z.array(z.string()),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FileChanges, FileDiff, FileFound } from '../../methods/conversation/file.ts';
 import { endpoint } from '../endpoint.ts';
+import { changeReply } from './checkpoint.ts';
 
 const Place = { ws_id: z.string() };
 const text = z.string().nullish();
@@ -81,5 +82,15 @@ export const fileEndpoints = {
     request: () => z.object({ ...Place, path: z.string(), part: z.enum(['staged', 'unstaged']).nullish() }),
     reply: () => FileDiff,
     errors: { 404: 'Unknown workstream, or git knows no change of this file', 409: REPLACED },
+  }),
+  discard: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/files/discard',
+    summary: 'Put one file back to what the last commit has.',
+    scope: 'write',
+    request: () => z.object({ ...Place, path: z.string(), seen: z.string() }),
+    reply: changeReply,
+    errors: { 404: UNKNOWN, 409: 'An answer is in progress, or the file has changed since' },
+    idempotencyKey: true,
   }),
 };

@@ -23,6 +23,8 @@ const Checkpoint = z
     folders: z.array(z.string()),
     /** Folders without a snapshot. `files`: they have too many; `time`: reading them takes too long. */
     unavailable: z.array(z.strictObject({ path: z.string(), reason: z.enum(['files', 'time']) })),
+    /** It is no run: a person put one file back to the last commit of git (`file.discard`). */
+    discard: z.literal(true).optional(),
   })
   .meta({ id: 'Checkpoint' });
 /** A checkpoint on the wire. */
@@ -90,7 +92,7 @@ const changeParams = {
   wsId: WsId,
   /** Up to and including this run; default: one run. */
   runId: optionalText(128),
-  /** Only this file of the run `runId`, whose state stays. Refused if it is not as the run left it. */
+  /** Only this file of the run `runId`, by default of the last one that changed it. The state of the run stays. Refused if the file is not as the run left it. */
   path: optionalText(8_192),
   /** Default: `refuse`. */
   onConflict: OnConflictParam.optional(),
@@ -115,7 +117,8 @@ const changed = {
 /** What became of files that a rewind took back. */
 export const FilesChanged = z.strictObject(changed).meta({ id: 'FilesChanged' });
 
-const Done = z.strictObject({ status: z.literal('ok'), ...changed }).meta({ id: 'CheckpointChangeResult' });
+/** The answer of everything that changes files on disk. */
+export const FilesDone = z.strictObject({ status: z.literal('ok'), ...changed }).meta({ id: 'CheckpointChangeResult' });
 
 /** What runs changed on disk, and taking it back. `preview`, `undo` and `redo` are BUSY while a run is in progress. */
 export const checkpointContracts = {
@@ -164,7 +167,7 @@ export const checkpointContracts = {
     weight: 3,
     audit: { action: 'checkpoint.undo', id: 'wsId', of: 'workstream' },
     params: () => z.strictObject(changeParams).meta({ id: 'CheckpointUndoParams' }),
-    result: () => Done,
+    result: () => FilesDone,
     idempotency: 'optional',
   }),
   'checkpoint.redo': contract({
@@ -173,7 +176,7 @@ export const checkpointContracts = {
     weight: 3,
     audit: { action: 'checkpoint.redo', id: 'wsId', of: 'workstream' },
     params: () => z.strictObject(changeParams).meta({ id: 'CheckpointRedoParams' }),
-    result: () => Done,
+    result: () => FilesDone,
     idempotency: 'optional',
   }),
 };

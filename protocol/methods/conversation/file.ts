@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
-import { NonEmpty, optionalText } from '../../frames.ts';
+import { NonEmpty, optionalKey, optionalText } from '../../frames.ts';
+import { FilesDone } from './checkpoint.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();
@@ -112,14 +113,16 @@ export const FileDiff = z
     diff: z.string().optional(),
     /** Why there is no diff. */
     without: z.enum(['binary', 'large', 'secret']).optional(),
+    /** What was compared, for `file.discard`. Absent with `part`, and if the file cannot be put back. */
+    seen: z.string().optional(),
   })
   .meta({ id: 'FileDiffResult' });
 /** How a file has changed since the last commit. */
 export type GitDiff = z.infer<typeof FileDiff>;
 
 /**
- * The files of a workstream: its working directory and the folders that an approver added. Nothing is changed, and no
- * link leads out. Paths are relative to the working directory; absolute in the other folders.
+ * The files of a workstream: its working directory and the folders that an approver added. Only `file.discard` changes
+ * something, and no link leads out. Paths are relative to the working directory; absolute in the other folders.
  */
 export const fileContracts = {
   'file.list': contract({
@@ -192,5 +195,23 @@ export const fileContracts = {
         })
         .meta({ id: 'FileDiffParams' }),
     result: () => FileDiff,
+  }),
+  'file.discard': contract({
+    summary: 'Put one file back to what the last commit has. What it was is kept; checkpoint.undo brings it back.',
+    scope: 'write',
+    weight: 10,
+    audit: { action: 'file.discard', id: 'wsId', of: 'workstream' },
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          path: Path,
+          /** From `file.diff`. Refused if the file or the last commit is another one by now. */
+          seen: NonEmpty.max(300),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'FileDiscardParams' }),
+    result: () => FilesDone,
+    idempotency: 'optional',
   }),
 };

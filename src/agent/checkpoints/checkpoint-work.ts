@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { applyFiles, type NotApplied } from './apply-files.ts';
 import { type ComparedFile, compareFiles } from './compare-files.ts';
 import { type Entry, type LeftOutReason, toShownPath } from './entry.ts';
+import { type KeepRequest, type KeptFile, keepFile } from './keep-file.ts';
 import { type Look, lookAt } from './look.ts';
 import { ObjectStore } from './object-store.ts';
 import {
@@ -54,6 +55,8 @@ export interface CheckpointWork {
     };
     reply: ShownPlan;
   };
+  /** Stores one file as it is, and as it should be. */
+  keep: { request: KeepRequest & { wsId: string }; reply: KeptFile };
   apply: {
     request: { wsId: string; roots: SnapshotRoot[]; changes: FileChange[]; id: string; maxFileBytes: number };
     reply: (NotApplied & Shown)[];
@@ -111,6 +114,7 @@ export function createCheckpointWorker({ folder, home, now }: Options): Checkpoi
     snapshot: ({ wsId, roots, limits, bases = [] }) =>
       roots.map((root, index) => takeSnapshot({ root, limits, home, base: bases[index] }, { ...of(wsId), now })),
     plan: (request) => plan(request, of(request.wsId)),
+    keep: ({ wsId, ...request }) => keepFile(request, of(wsId).objects),
     apply: ({ wsId, roots, changes, id, maxFileBytes: maxBytes }) =>
       applyFiles(changes, { roots, reader: of(wsId).objects, id, maxBytes }).map((each) => ({
         ...each,

@@ -17,6 +17,7 @@ export function createFilesInFolders({ home, clock, searchWorkerUrl, programs }:
     read: (workdir, path, range) => readPart({ confinement, workdir, path }, range),
     changes: (workdir, signal) => git.changes(workdir, signal),
     diff: (workdir, asked, signal) => git.diff(workdir, asked, signal),
+    committed: (workdir, asked, signal) => git.committed(workdir, asked, signal),
   };
 }
 

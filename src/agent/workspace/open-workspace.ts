@@ -15,5 +15,6 @@ export function createWorkspace(deps: WorkspaceDeps, load: Load): Workspace {
     read: async (...asked) => (await loaded()).read(...asked),
     changes: async (...asked) => (await loaded()).changes(...asked),
     diff: async (...asked) => (await loaded()).diff(...asked),
+    committed: async (...asked) => (await loaded()).committed(...asked),
   };
 }

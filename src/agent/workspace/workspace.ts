@@ -6,7 +6,9 @@ import type {
   ListedFolder,
 } from '../../../protocol/methods/conversation/file.ts';
 import type { Clock } from '../../clock.ts';
+import type { WantedContent } from '../checkpoints/keep-file.ts';
 import type { Program } from '../process/programs.ts';
+import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { Workdir } from '../tools/workdir.ts';
 
 export interface ListRange {
@@ -27,6 +29,24 @@ export interface AskedDiff {
   part: 'staged' | 'unstaged' | undefined;
 }
 
+/** A changed file that a person wants to put back, and what the person saw (`seen` of the diff). */
+export interface AskedBack {
+  path: string;
+  seen: string;
+}
+
+/** What a file was in the last commit, for putting it back. */
+export interface CommittedFile {
+  /** The folder that is the root of the repository, and the path below it. */
+  root: HeldFolder;
+  path: string;
+  /** The path as it is shown to people. */
+  shown: string;
+  /** The mark of what the person saw on the disk. */
+  seen: string;
+  wanted: WantedContent;
+}
+
 /** The files of workstreams, for people. Nothing is changed. Throws `WorkspaceProblem`. */
 export interface Workspace {
   list(workdir: Workdir, path: string, range: ListRange): Promise<ListedFolder>;
@@ -34,6 +54,8 @@ export interface Workspace {
   read(workdir: Workdir, path: string, range: LineRange): Promise<FilePart>;
   changes(workdir: Workdir, signal: AbortSignal): Promise<ChangedRepository[]>;
   diff(workdir: Workdir, asked: AskedDiff, signal: AbortSignal): Promise<GitDiff>;
+  /** What a changed file was in the last commit. */
+  committed(workdir: Workdir, asked: AskedBack, signal: AbortSignal): Promise<CommittedFile>;
 }
 
 /** What looks at files need. */
@@ -45,9 +67,9 @@ export interface WorkspaceDeps {
   programs: { rg: Program; git: Program };
 }
 
-/** Why a file cannot be shown; `missing` also for what lies outside, so that nobody can probe for it. */
+/** Why a file cannot be shown; `missing` also for what lies outside, so that nobody can probe for it; `changed`: since a look. */
 export class WorkspaceProblem extends Error {
-  readonly kind: 'missing' | 'wrong_kind';
+  readonly kind: 'missing' | 'wrong_kind' | 'changed';
 
   constructor(kind: WorkspaceProblem['kind'], message: string) {
     super(message);

@@ -5,8 +5,8 @@ export interface ToldChange {
   direction: 'undo' | 'redo';
   /** How many runs it takes back or brings back. */
   runs: number;
-  /** It is about one file of one run. */
-  isSingle: boolean;
+  /** Whole runs, one file of a run, or files that people put back to the last commit (`redo`: from then on). */
+  of: 'runs' | 'file' | 'discard';
   /** The paths that change, as people see them. */
   changed: readonly string[];
   kept: readonly string[];
@@ -23,10 +23,8 @@ const named = (paths: readonly string[]): string =>
 const count = (paths: readonly string[]): string => (paths.length === 1 ? '1 file' : `${paths.length} files`);
 
 /** For people. */
-export function noteOf({ direction, runs, isSingle, changed, kept, missing }: ToldChange): string {
-  const what = isSingle ? 'a run' : runs === 1 ? 'the last run' : `the last ${runs} runs`;
-  const done =
-    direction === 'undo' ? `What ${what} changed on disk was taken back` : `What ${what} changed on disk is back`;
+export function noteOf({ direction, runs, of, changed, kept, missing }: ToldChange): string {
+  const done = doneOf({ direction, runs, of });
   return [
     changed.length === 0 ? `${done}; no file had to be changed.` : `${done}: ${count(changed)} (${named(changed)}).`,
     ...(kept.length > 0 ? [`Left as they are: ${named(kept)}.`] : []),
@@ -34,12 +32,29 @@ export function noteOf({ direction, runs, isSingle, changed, kept, missing }: To
   ].join(' ');
 }
 
+function doneOf({ direction, runs, of }: Pick<ToldChange, 'direction' | 'runs' | 'of'>): string {
+  if (of === 'discard')
+    return direction === 'undo'
+      ? 'Changes that had been discarded are back'
+      : 'Changes since the last commit were discarded';
+  const what = of === 'file' ? 'a run' : runs === 1 ? 'the last run' : `the last ${runs} runs`;
+  return direction === 'undo' ? `What ${what} changed on disk was taken back` : `What ${what} changed on disk is back`;
+}
+
+const MODEL_WORDS = {
+  run: {
+    undo: 'The person took back changes that you made to files. These files are again as they were before',
+    redo: 'The person brought back changes to files that had been taken back. These files are again as you had left them',
+  },
+  discard: {
+    undo: 'The person brought back changes that had been discarded. These files are again as they were before that',
+    redo: 'The person discarded changes of files. These files are again as in the last commit of git',
+  },
+} as const;
+
 /** For the model, at its next run. */
-export function messageOf({ direction, changed, kept, missing }: ToldChange): Message {
-  const what =
-    direction === 'undo'
-      ? 'The person took back changes that you made to files. These files are again as they were before'
-      : 'The person brought back changes to files that had been taken back. These files are again as you had left them';
+export function messageOf({ direction, of, changed, kept, missing }: ToldChange): Message {
+  const what = MODEL_WORDS[of === 'discard' ? 'discard' : 'run'][direction];
   const lines = [
     `${what}: ${named(changed)}. Read them again before you rely on what you know of them.`,
     ...(kept.length > 0 ? [`These were left as they are, because somebody changed them since: ${named(kept)}.`] : []),

@@ -4,12 +4,15 @@ import type {
   PreviewedChange,
   ShownCheckpoint,
 } from '../../../protocol/methods/conversation/checkpoint.ts';
+import type { Workdir } from '../../agent/tools/workdir.ts';
+import type { CommittedFile } from '../../agent/workspace/workspace.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { CheckpointDeps } from './checkpoint-deps.ts';
 import { type Checkpoint, readCheckpoints, toTrees } from './checkpoint-rows.ts';
+import { discardFile } from './discards.ts';
 import { type AlsoStored, type ChangedFiles, type ConflictChoices, FileChanges, type Wanted } from './file-changes.ts';
 import { retain } from './retain.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
@@ -121,6 +124,24 @@ export class Checkpoints {
     });
   }
 
+  /** Puts a file back to the last commit. `find` reads what that has, in the folders as they are now. */
+  discard(
+    workstream: Workstream,
+    find: (workdir: Workdir) => Promise<CommittedFile>,
+    also: AlsoStored,
+  ): Promise<ChangedFiles> {
+    return whenIdle(workstream, 'files', async (data) => {
+      await this.#prepare(data);
+      const workdir = await this.#deps.workdirs.hold(data).check();
+      const file = await find(workdir);
+      try {
+        return await discardFile(data, { ...file, workdir }, { deps: this.#deps, changes: this.#changes, also });
+      } finally {
+        workstream.context.forget();
+      }
+    });
+  }
+
   /** Takes back what all runs after a message changed. Call it while no run can start. */
   async takeBackAfter(data: WorkstreamData, afterSeq: number, wish: ConflictChoices): Promise<ChangedFiles> {
     await this.#prepare(data);
@@ -171,14 +192,17 @@ export class Checkpoints {
     await this.runs.closeLeft(data.wsId, this.#deps.workdirs.hold(data));
   }
 
-  /** A run that has ended and changed this file; by default the last one that changed any. */
-  async #findWith(wsId: string, which: { runId: string | undefined; path: string }): Promise<Checkpoint> {
-    const { checkpoint, files } = await this.compare(wsId, which);
-    if (files.length === 0) throw new GatewayError('NOT_FOUND', `The run has not changed this file: ${which.path}`);
-    const all = await readCheckpoints(this.#deps.store, wsId);
-    const found = all.find(({ runId }) => runId === checkpoint.runId);
-    if (!found) throw noSuch(which.runId);
-    return found;
+  /** A run that has ended and changed this file; by default the last one that did. */
+  async #findWith(wsId: string, { runId, path }: { runId: string | undefined; path: string }): Promise<Checkpoint> {
+    const ended = (await readCheckpoints(this.#deps.store, wsId)).filter(isEnded).toReversed();
+    const possible = runId === undefined ? ended : ended.filter((each) => each.runId === runId);
+    if (possible.length === 0) throw noSuch(runId);
+    for (const checkpoint of possible) {
+      const { files } = await this.compare(wsId, { runId: checkpoint.runId, path });
+      if (files.length > 0) return checkpoint;
+    }
+    const whose = runId === undefined ? 'No run has changed this file' : 'The run has not changed this file';
+    throw new GatewayError('NOT_FOUND', `${whose}: ${path}`);
   }
 
   async #find(wsId: string, direction: Direction, runId: string | undefined): Promise<Checkpoint[]> {
@@ -200,7 +224,17 @@ const MOST_LEFT_OUT = 100;
 
 const isEnded = ({ state }: Checkpoint): boolean => state !== 'open';
 
-const toShown = ({ runId, atSeq, state, beganMs, files, leftOut, none, roots }: Checkpoint): ShownCheckpoint => ({
+const toShown = ({
+  runId,
+  atSeq,
+  state,
+  beganMs,
+  files,
+  leftOut,
+  none,
+  roots,
+  isDiscard,
+}: Checkpoint): ShownCheckpoint => ({
   runId,
   afterSeq: atSeq,
   state,
@@ -209,6 +243,7 @@ const toShown = ({ runId, atSeq, state, beganMs, files, leftOut, none, roots }: 
   leftOut,
   folders: roots.map(({ path }) => path),
   unavailable: none.map(({ path, reason }) => ({ path, reason })),
+  ...(isDiscard && { discard: true }),
 });
 
 const noSuch = (runId: string | undefined) =>

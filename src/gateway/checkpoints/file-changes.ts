@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { ShownPlan } from '../../agent/checkpoints/checkpoint-work.ts';
-import type { FileStep, OnConflict } from '../../agent/checkpoints/plan-files.ts';
+import type { FileChange, FileStep, OnConflict } from '../../agent/checkpoints/plan-files.ts';
 import { insertMessage } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -46,6 +46,16 @@ export interface Wanted {
   only?: string | undefined;
 }
 
+/** A change that only has to be stored and made. */
+export interface DecidedChange {
+  told: ToldChange;
+  done: ChangedFiles;
+  roots: Checkpoint['roots'];
+  changes: readonly FileChange[];
+  /** What becomes of checkpoints. */
+  statements: readonly Statement[];
+}
+
 /** Plans and makes changes of files between snapshots. Call it only while no run can start. */
 export class FileChanges {
   readonly #deps: CheckpointDeps;
@@ -75,8 +85,7 @@ export class FileChanges {
    * changes nothing, and after a later one the next start goes on. People are told once it is made. Throws CONFLICT with the paths.
    */
   async make(data: WorkstreamData, wanted: Wanted, also: AlsoStored): Promise<ChangedFiles> {
-    const { store, clock, ids } = this.#deps;
-    const { wsId } = data;
+    const { store } = this.#deps;
     await this.resume(data);
     const plan = await this.plan(data, wanted);
     if (plan.conflicts.length > 0) throw conflicting(plan.conflicts, wanted.only !== undefined);
@@ -86,19 +95,30 @@ export class FileChanges {
       await store.commit({ statements: also.decided(done), durable: true });
       return done;
     }
-    const told: ToldChange = { direction, runs: checkpoints.length, isSingle: only !== undefined, ...done };
-    const change: StoredChange = {
-      changeId: ids.id('chg'),
+    const changed = only === undefined ? checkpoints : [];
+    const decided: DecidedChange = {
+      told: { direction, of: kindOf(checkpoints, only), runs: checkpoints.length, ...done },
+      done,
       roots: rootsOfAll(checkpoints),
       changes: plan.changes.map(({ root, path, from, to }) => ({ root, path, from, to })),
-      note: noteOf(told),
+      statements: changed.map((checkpoint, index) => updateCheckpoint(toggled(checkpoint, plan.overwritten[index]))),
     };
+    return this.carryOut(data, decided, also);
+  }
+
+  /** Stores a decided change with the message for the model and `also`, and makes it. */
+  async carryOut(
+    data: WorkstreamData,
+    { told, done, roots, changes, statements }: DecidedChange,
+    also: AlsoStored,
+  ): Promise<ChangedFiles> {
+    const { store, clock, ids } = this.#deps;
+    const { wsId } = data;
+    const change: StoredChange = { changeId: ids.id('chg'), roots, changes, note: noteOf(told) };
     await store.commit({
       statements: [
         insertChange(wsId, change),
-        ...(only === undefined ? checkpoints : []).map((checkpoint, index) =>
-          updateCheckpoint(toggled(checkpoint, plan.overwritten[index])),
-        ),
+        ...statements,
         ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, messageOf(told)),
         ...also.decided(done),
       ],
@@ -151,6 +171,11 @@ export class FileChanges {
     });
     data.messageCount += 1;
   }
+}
+
+function kindOf(checkpoints: readonly Checkpoint[], only: string | undefined): ToldChange['of'] {
+  if (checkpoints.every(({ isDiscard }) => isDiscard)) return 'discard';
+  return only === undefined ? 'runs' : 'file';
 }
 
 const infoOf = (message: string | undefined): StreamEvent[] =>

@@ -1,4 +1,4 @@
-import { type CommandName, usageOf } from '../../../protocol/commands.ts';
+import type { CommandName } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import {
   type ComparedCheckpoint,
@@ -19,7 +19,7 @@ export const createFileCommands = (say: Say) =>
       when: 'always',
       async run(path, workstream, { call }) {
         const { wsId } = workstream.data;
-        const compared = await call.perform('checkpoint.diff', { wsId, ...(path !== '' && { path }) });
+        const compared = await call.perform('checkpoint.diff', { wsId, ...(path !== '' && { path: toPath(path) }) });
         await say(workstream, toText(checkpointContracts['checkpoint.diff'].result().parse(compared)));
       },
     },
@@ -31,17 +31,24 @@ async function change(
   word: string,
   { workstream, by }: { workstream: Workstream; by: CommandCaller },
 ): Promise<void> {
-  if (word !== '' && word !== 'keep' && word !== 'overwrite')
-    throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf(direction)}`);
   const { wsId } = workstream.data;
+  const onConflict = word === 'keep' || word === 'overwrite' ? word : undefined;
+  const path = word === '' || onConflict ? undefined : toPath(word);
   try {
-    await by.call.perform(`checkpoint.${direction}`, { wsId, ...(word !== '' && { onConflict: word }) });
+    await by.call.perform(`checkpoint.${direction}`, {
+      wsId,
+      ...(onConflict && { onConflict }),
+      ...(path && { path }),
+    });
   } catch (error) {
-    if (!(error instanceof GatewayError) || !hasConflicts(error.details)) throw error;
+    if (!(error instanceof GatewayError) || !hasConflicts(error.details) || path !== undefined) throw error;
     const how = `/${direction} keep leaves these files alone, /${direction} overwrite replaces them.`;
     throw new GatewayError(error.code, `${error.message} ${how}`, { details: error.details });
   }
 }
+
+/** Quotes are for paths with blanks, and `./` is for files that are named like a choice. */
+const toPath = (word: string): string => word.replace(/^(["'])(.*)\1$/s, '$2').replace(/^\.\//, '');
 
 const hasConflicts = (details: unknown): boolean =>
   typeof details === 'object' && details !== null && 'conflicts' in details;

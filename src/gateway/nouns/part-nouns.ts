@@ -11,9 +11,9 @@ type PartDeps = Pick<GatewayDeps, 'store' | 'readOutput' | 'workdirs' | 'workspa
 /** Parts of conversations that are asked for by themselves, and the files in their folders. */
 export const partNouns = (
   { store, readOutput, workdirs, workspace, clean, auth, clock }: PartDeps,
-  { records: { messages, budgets, events }, talks: { workstreams }, turns: { runs } }: Conversations,
+  { records: { messages, budgets, events, checkpoints }, talks: { workstreams }, turns: { runs } }: Conversations,
 ) => ({
-  file: { methods: fileMethods({ workstreams, workdirs, workspace, clean }) },
+  file: { methods: fileMethods({ workstreams, workdirs, workspace, checkpoints, clean }) },
   output: { methods: outputMethods({ workstreams, messages, readOutput }) },
   queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
   usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },

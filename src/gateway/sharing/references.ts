@@ -85,6 +85,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'file.read': ({ wsId }) => [{ wsId, path: 'a.txt' }],
   'file.changes': ({ wsId }) => [{ wsId }],
   'file.diff': ({ wsId }) => [{ wsId, path: 'a.txt' }],
+  'file.discard': ({ wsId }) => [{ wsId, path: 'a.txt', seen: '0-0-0' }],
   'checkpoint.list': ({ wsId }) => [{ wsId }],
   'checkpoint.diff': ({ wsId }) => [{ wsId }],
   'checkpoint.preview': ({ wsId }) => [{ wsId }],

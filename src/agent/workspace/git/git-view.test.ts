@@ -175,7 +175,7 @@ test('lines of a status are read; names that are not UTF-8 and cut lines are lef
   ];
   const bytes = Buffer.from(`${lines.join('\0')}\0? cut`, 'latin1');
   assert.deepEqual(parseStatus(bytes), [
-    { path: 'a b.txt', staged: 'modified', unstaged: 'deleted', head: one, index: two },
+    { path: 'a b.txt', staged: 'modified', unstaged: 'deleted', head: one, index: two, headMode: '100644' },
     { path: 'c.txt', unstaged: 'conflict', head: one, index: one },
   ]);
 });

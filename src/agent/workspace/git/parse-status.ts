@@ -11,6 +11,8 @@ export interface StatusLine {
   /** The object of the last commit, and of the index; undefined: there is none. */
   head: string | undefined;
   index: string | undefined;
+  /** The kind of the file in the last commit, as git writes it, such as `100644`. */
+  headMode?: string;
 }
 
 /** Reads `git status --porcelain=v2 -z`. Names that are not UTF-8 are left out, because no method could name them. */
@@ -27,12 +29,12 @@ export function parseStatus(bytes: Buffer): StatusLine[] {
   return lines;
 }
 
-const CHANGED = /^1 (.)(.) \S+ \d+ \d+ \d+ ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/s;
+const CHANGED = /^1 (.)(.) \S+ (\d+) \d+ \d+ ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/s;
 const UNMERGED = /^u \S\S \S+ \d+ \d+ \d+ \d+ [0-9a-f]{40,64} ([0-9a-f]{40,64}) [0-9a-f]{40,64} (.+)$/s;
 
 function parseLine(line: string): StatusLine | undefined {
   if (line.startsWith('? ')) return { path: line.slice(2), unstaged: 'untracked', head: undefined, index: undefined };
-  const [, staged = '.', unstaged = '.', head, index, path] = CHANGED.exec(line) ?? [];
+  const [, staged = '.', unstaged = '.', headMode = '', head, index, path] = CHANGED.exec(line) ?? [];
   if (path !== undefined) {
     const [first, second] = [toChange(staged), toChange(unstaged)];
     return {
@@ -41,6 +43,7 @@ function parseLine(line: string): StatusLine | undefined {
       ...(second && { unstaged: second }),
       head: toObject(head),
       index: toObject(index),
+      ...(toObject(head) !== undefined && { headMode }),
     };
   }
   const [, ours, conflicting] = UNMERGED.exec(line) ?? [];

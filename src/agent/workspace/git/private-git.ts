@@ -23,12 +23,17 @@ export function createPrivateGit(parent: string): PrivateGit {
   });
 
   /** A git folder with nothing but the name of the last commit. */
-  async function makeGitDir({ commit, exclude }: OpenRepository): Promise<string> {
+  async function makeGitDir({ commit, exclude, attributes }: OpenRepository): Promise<string> {
     await swept();
     const folder = await mkdtemp(join(parent, 'view-'));
     await Promise.all([
       mkdir(join(folder, 'refs')),
-      mkdir(join(folder, 'info')).then(() => writeFile(join(folder, 'info/exclude'), exclude)),
+      mkdir(join(folder, 'info')).then(() =>
+        Promise.all([
+          writeFile(join(folder, 'info/exclude'), exclude),
+          writeFile(join(folder, 'info/attributes'), attributes),
+        ]),
+      ),
       writeFile(join(folder, 'HEAD'), commit === undefined ? 'ref: refs/heads/none\n' : `${commit}\n`),
       writeFile(join(folder, 'config'), commit?.length === 64 ? LONG_HASHES : SHORT_HASHES),
     ]);

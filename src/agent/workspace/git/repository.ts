@@ -20,6 +20,8 @@ export interface OpenRepository extends AsyncDisposable {
   branch: string | undefined;
   /** Patterns of ignored files that only this clone has. */
   exclude: string;
+  /** Attributes of files that only this clone has. */
+  attributes: string;
 }
 
 export interface Place {
@@ -46,6 +48,7 @@ export async function openRepository(at: Place): Promise<OpenRepository | 'elsew
       commit: head.commit,
       branch: head.branch,
       exclude: (await readGitFile(at, 'info/exclude')) ?? '',
+      attributes: (await readGitFile(at, 'info/attributes')) ?? '',
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {

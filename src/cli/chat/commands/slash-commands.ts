@@ -65,14 +65,23 @@ export function createCommandFinder({ client, wsId, onChange }: CommandFinderDep
     read: async () => (await client.call('models.list', {})).models.map(toModelOffered),
     onChange,
   });
+  const changed = createReading({
+    read: async () => (await client.call('checkpoint.diff', { wsId })).files.flatMap(({ path }) => toFileOffered(path)),
+    onChange,
+  });
   return {
     find(line) {
+      if (ABOUT_FILES.test(line)) changed.start();
+      else changed.forget();
       if (line === '/') further.start();
       else if (line === '') further.forget();
       if (/^\/model\s/.test(line)) models.start();
       else models.forget();
       if (!line.startsWith('/')) return [];
-      const offered = [...OFFERED, ...further.offered, ...EFFORTS_OFFERED, ...MODES_OFFERED, ...models.offered];
+      const offered = [
+        ...[...OFFERED, ...further.offered, ...EFFORTS_OFFERED, ...MODES_OFFERED],
+        ...[...models.offered, ...CHOICES_OFFERED, ...changed.offered],
+      ];
       return offered.filter(({ name }) => beginsWith(name, line) && name !== line);
     },
   };
@@ -110,6 +119,17 @@ function createReading({ read, onChange }: { read(): Promise<Offered[]>; onChang
 const EFFORTS_OFFERED = EFFORTS.map((effort) => ({ name: `/effort ${effort}`, usage: effort, summary: '' }));
 
 const MODES_OFFERED = MODES.map((mode) => ({ name: `/mode ${mode}`, usage: mode, summary: MODE_WORDS[mode].means }));
+
+const ABOUT_FILES = /^\/(undo|redo|diff)\s/;
+
+const CHOICES_OFFERED = ['undo', 'redo'].flatMap((command) => [
+  { name: `/${command} keep`, usage: 'keep', summary: 'Leave files alone that somebody has changed since.' },
+  { name: `/${command} overwrite`, usage: 'overwrite', summary: 'Replace them.' },
+]);
+
+/** A file that the last run changed. */
+const toFileOffered = (path: string): Offered[] =>
+  ['undo', 'redo', 'diff'].map((command) => ({ name: `/${command} ${path}`, usage: path, summary: '' }));
 
 const toModelOffered = ({ id, name, provider }: ModelRow): Offered => ({
   name: `/model ${id}`,

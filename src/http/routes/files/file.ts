@@ -40,4 +40,8 @@ export const fileRoutes = [
     params: ({ ws_id, path, part }) => ({ wsId: ws_id, path, part: part ?? undefined }),
     reply: (diff) => diff,
   }),
+  bind(fileEndpoints.discard, 'file.discard', {
+    params: ({ ws_id, path, seen }) => ({ wsId: ws_id, path, seen }),
+    reply: ({ runIds, ...same }) => ({ run_ids: runIds, ...same }),
+  }),
 ];

@@ -144,7 +144,12 @@ export class FileBoard {
   /** Opens the diff of a file, or closes it. */
   async toggleChange(path: string): Promise<void> {
     if (this.#changes.peek().has(path)) this.#changes.value = without(this.#changes.peek(), path);
-    else await this.#attempt(() => this.#compare(path));
+    else await this.#attempt(async () => void (await this.#compare(path)));
+  }
+
+  /** Opens the diff of a file as it is now. Throws if there is none. */
+  showChange(path: string): Promise<FileChange> {
+    return this.#compare(path);
   }
 
   /** Only what the person asked for last is shown, and only its failure. */
@@ -160,9 +165,10 @@ export class FileBoard {
     }
   }
 
-  async #compare(path: string): Promise<void> {
+  async #compare(path: string): Promise<FileChange> {
     const change = await this.#client.call('file.diff', { wsId: this.#wsId, path });
     this.#changes.value = new Map([...this.#changes.peek(), [path, change]]);
+    return change;
   }
 
   async #list(path: string, known: Listing['entries']): Promise<void> {

@@ -114,7 +114,7 @@ function Aside({ app, desk, tab, target, runChanges, draw }: AsideProps) {
     <InConversation.Provider value={context}>
       <div class="aside">
         {isAboutFiles(target) ? (
-          <FilesView desk={desk} tab={tab} target={target} runChanges={runChanges} />
+          <FilesView mayWrite={mayWrite} desk={desk} tab={tab} target={target} runChanges={runChanges} />
         ) : (
           <Other app={app} desk={desk} tab={tab} target={target} draw={draw} />
         )}

@@ -180,5 +180,5 @@ const WITHOUT_WORDS = {
 
 const STATE_WORDS = { open: ', in progress', done: '', undone: ', taken back' } as const;
 
-const toOption = ({ beganMs, files, state }: RunWithChanges, nowMs: number): string =>
-  `${toMoment(beganMs, nowMs)}: ${files === 1 ? '1 file' : `${files} files`}${STATE_WORDS[state]}`;
+const toOption = ({ beganMs, files, state, discard }: RunWithChanges, nowMs: number): string =>
+  `${toMoment(beganMs, nowMs)}: ${files === 1 ? '1 file' : `${files} files`}${discard ? ', put back to the last commit' : ''}${STATE_WORDS[state]}`;

@@ -1,11 +1,12 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import {
   createOutputReader,
   type OutputOf,
   type OutputPage,
+  type OutputReader,
   PAGE_BYTES,
 } from '../../state/conversation/output-reader.ts';
 import { Icon } from '../icons.tsx';
@@ -30,14 +31,9 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
   const reader = useMemo(() => createOutputReader({ client, wsId, of, timers: systemTimers }), Object.values(of));
   const page = useSignal(first);
   const shown = useSignal<{ page: number; read: OutputPage } | undefined>(undefined);
+  /** The page that is drawn completely. */
+  const drawn = useSignal<number | undefined>(undefined);
   const problem = useSignal('');
-  const found = useSignal('');
-  const finder = useRef<Finder | undefined>(undefined);
-  /** Words to find once the page being loaded is shown. */
-  const wanted = useRef<string | undefined>(undefined);
-  const text = useRef<HTMLPreElement>(null);
-  const goesToEnd = useRef(endFirst);
-
   const attempt = async (work: () => Promise<void>) => {
     problem.value = '';
     try {
@@ -47,6 +43,8 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       found.value = '';
     }
   };
+  const { text, search, found, onDrawn } = usePageSearch({ reader, page, attempt });
+  const goesToEnd = useRef(endFirst);
   useSignalEffect(() => {
     const asked = page.value;
     void attempt(async () => {
@@ -54,31 +52,14 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       if (page.peek() === asked) shown.value = { page: asked, read };
     });
   });
-  useLayoutEffect(() => {
+  /** A page is drawn in several frames. Its end is known after the last one. */
+  const whenDrawn = () => {
     const { current: element } = text;
-    if (!element || !shown.value) return;
-    element.scrollTop = goesToEnd.current ? element.scrollHeight : 0;
+    if (element && goesToEnd.current) element.scrollTop = element.scrollHeight;
     goesToEnd.current = false;
-    finder.current = createFinder(element);
-    if (wanted.current !== undefined) finder.current.next(wanted.current);
-    wanted.current = undefined;
-    return () => finder.current?.clear();
-  }, [shown.value]);
-
-  const search = (words: string) =>
-    attempt(async () => {
-      if (words === '') return;
-      if (finder.current?.next(words)) {
-        found.value = '';
-        return;
-      }
-      found.value = 'Searching…';
-      const at = await reader.findPage(words, page.peek() + 1);
-      found.value = at === undefined ? 'No further match' : '';
-      if (at === undefined) return;
-      wanted.current = words;
-      page.value = at;
-    });
+    drawn.value = shown.peek()?.page;
+    return onDrawn();
+  };
   const download = () => attempt(async () => saveFile(await reader.readAll(), `output-${wsId}.txt`));
 
   return (
@@ -98,16 +79,62 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       </div>
       {problem.value !== '' && <p class="problem">{problem.value}</p>}
       <pre
+        key={shown.value?.page} // another page begins at its top
         ref={text}
         class="output"
-        aria-busy={shown.value?.page !== page.value}
+        aria-busy={drawn.value !== page.value}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         tabIndex={0}
       >
-        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} atOnce />}
+        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} onDrawn={whenDrawn} />}
       </pre>
     </div>
   );
+}
+
+interface PageSearch {
+  reader: Pick<OutputReader, 'findPage'>;
+  page: Signal<number>;
+  attempt(work: () => Promise<void>): Promise<void>;
+}
+
+/** Finds words in the page that is drawn, then in the others. */
+function usePageSearch({ reader, page, attempt }: PageSearch) {
+  const found = useSignal('');
+  const text = useRef<HTMLPreElement>(null);
+  const finder = useRef<Finder | undefined>(undefined);
+  /** Words to find once the page is drawn. */
+  const wanted = useRef<string | undefined>(undefined);
+  const find = async (words: string, here: Finder) => {
+    if (here.next(words)) {
+      found.value = '';
+      return;
+    }
+    found.value = 'Searching…';
+    const at = await reader.findPage(words, page.peek() + 1);
+    found.value = at === undefined ? 'No further match' : '';
+    if (at === undefined) return;
+    wanted.current = words;
+    page.value = at;
+  };
+  const search = (words: string) =>
+    attempt(async () => {
+      if (words === '') return;
+      if (finder.current) await find(words, finder.current);
+      else wanted.current = words;
+    });
+  const onDrawn = () => {
+    const made = text.current ? createFinder(text.current) : undefined;
+    const { current: words } = wanted;
+    finder.current = made;
+    wanted.current = undefined;
+    if (words !== undefined) void search(words);
+    return () => {
+      made?.clear();
+      if (finder.current === made) finder.current = undefined;
+    };
+  };
+  return { text, search, found, onDrawn };
 }
 
 function saveFile(parts: string[], name: string): void {

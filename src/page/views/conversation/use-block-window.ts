@@ -40,8 +40,7 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
   const space = useRef<HTMLDivElement>(null);
   const following = useMemo(() => new Following(), []);
   const heights = useMemo(() => new Map<string, number>(), []);
-  const [chosen, choose] = useState<Place>(() => toPlace(blocks, tailOf(blocks)));
-  const span = following.isFollowing.value ? toEnd(findSpan(blocks, chosen), blocks) : findSpan(blocks, chosen);
+  const { span, choose } = useSpan(blocks, following.isFollowing.value);
   const tops = toTops(blocks, heights);
   const latest = useRef({ blocks, span, onNearStart });
   latest.current = { blocks, span, onNearStart };
@@ -95,6 +94,21 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
     above: tops[span.first] ?? 0,
     below: end - (tops[span.last] ?? end),
   };
+}
+
+/** What is drawn: what was chosen last, and while the end is followed, also what was appended since. */
+function useSpan(blocks: readonly Block[], isFollowing: boolean): { span: Span; choose(place: Place): void } {
+  const [chosen, setChosen] = useState<Place>(() => toPlace(blocks, tailOf(blocks)));
+  /** What was drawn while the end was followed. After that, the same blocks stay, with what a person opened in them. */
+  const followed = useRef<Place | undefined>(undefined);
+  const place = findSpan(blocks, followed.current ?? chosen);
+  const span = isFollowing ? toEnd(place, blocks) : place;
+  if (isFollowing) followed.current = toPlace(blocks, span);
+  const choose = (next: Place) => {
+    followed.current = undefined;
+    setChosen(next);
+  };
+  return { span, choose };
 }
 
 /** Runs the work at most once per frame, in the next frame. */

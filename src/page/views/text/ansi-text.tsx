@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type AnsiColour, type AnsiLine, type AnsiStyle, parseAnsi } from '../../state/text/ansi.ts';
 import { showHidden } from '../../state/text/hidden-characters.ts';
 import { foldLine, toChunks } from '../../state/text/text-chunks.ts';
@@ -9,14 +9,16 @@ const STEP_CHUNKS = 6;
 
 interface AnsiTextProps {
   text: string;
-  /** All is drawn in the first frame, for those who search it then. */
-  atOnce?: boolean;
+  /** Called when the whole text is drawn, for those who search it then. What it returns is called when that ends. */
+  onDrawn?: () => () => void;
 }
 
 /** Program output in its colours. While it grows, only its end is parsed and drawn again. */
-export function AnsiText({ text, atOnce = false }: AnsiTextProps) {
+export function AnsiText({ text, onDrawn }: AnsiTextProps) {
   const chunks = useChunks(text);
-  const count = useStepwise(chunks.length, atOnce ? chunks.length : STEP_CHUNKS);
+  const count = useStepwise(chunks.length, STEP_CHUNKS);
+  const isDrawn = count === chunks.length;
+  useLayoutEffect(() => (isDrawn ? onDrawn?.() : undefined), [chunks, isDrawn]);
   return (
     <code class="ansi code-text">
       {chunks.slice(0, count).map((chunk, index) => (

@@ -4,6 +4,7 @@ import type { Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
 import { FileBoard } from '../../state/workspace/file-board.ts';
 import type { FileTarget } from '../../state/workspace/file-reference.ts';
+import { GitUndo } from '../../state/workspace/git-undo.ts';
 import styles from '../../styles/files.css?inline';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
@@ -15,6 +16,7 @@ import { GitChanges } from './git-changes.tsx';
 adoptStyles(styles);
 
 interface FilesProps {
+  mayWrite: boolean;
   desk: Desk;
   tab: Tab;
   target: FileTarget;
@@ -23,10 +25,14 @@ interface FilesProps {
 }
 
 /** The files of the workstream, or what has changed. */
-export function FilesView({ desk, tab, target, runChanges }: FilesProps) {
+export function FilesView({ mayWrite, desk, tab, target, runChanges }: FilesProps) {
   const { client } = desk;
   const { wsId } = tab;
   const board = useMemo(() => new FileBoard({ client, wsId }), [client, wsId]);
+  const undo = useMemo(
+    () => new GitUndo({ client, wsId, board, newKey: () => crypto.randomUUID() }),
+    [client, wsId, board],
+  );
   useEffect(() => void board.openRoot(), [board]);
   useEffect(() => {
     if (target.view === 'changes') void board.readChanges();
@@ -45,7 +51,7 @@ export function FilesView({ desk, tab, target, runChanges }: FilesProps) {
       </p>
       {target.view === 'changes' ? (
         <>
-          <GitChanges board={board} />
+          <GitChanges board={board} undo={mayWrite ? undo : undefined} />
           <h3 class="files-title">Changes of runs</h3>
           {runChanges}
         </>

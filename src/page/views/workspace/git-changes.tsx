@@ -1,9 +1,17 @@
 import type { FileBoard, FileChange, Repository } from '../../state/workspace/file-board.ts';
+import type { GitUndo } from '../../state/workspace/git-undo.ts';
 import { Icon } from '../icons.tsx';
 import { PatchView } from '../text/patch-view.tsx';
+import { GitUndoOutcome, GitUndoQuestion } from './git-undo-question.tsx';
 
-/** What git reports about the folders of the workstream, with the diff of each file on demand. */
-export function GitChanges({ board }: { board: FileBoard }) {
+interface GitChangesProps {
+  board: FileBoard;
+  /** Undefined for those who may only look. */
+  undo: GitUndo | undefined;
+}
+
+/** What git reports about the folders of the workstream, with the diff of each file on demand, and its undo. */
+export function GitChanges({ board, undo }: GitChangesProps) {
   const repositories = board.repositories.value;
   return (
     <section class="git-changes" aria-label="Changes since the last commit">
@@ -19,20 +27,20 @@ export function GitChanges({ board }: { board: FileBoard }) {
           <Icon name="again" />
         </button>
       </h3>
+      {undo && <GitUndoOutcome undo={undo} />}
       {repositories?.length === 0 && <p class="soft">The folder is not the root of a git repository.</p>}
       {repositories?.map((repository) => (
-        <Changed key={repository.path} repository={repository} board={board} />
+        <Changed key={repository.path} repository={repository} board={board} undo={undo} />
       ))}
     </section>
   );
 }
 
-interface ChangedProps {
+interface ChangedProps extends GitChangesProps {
   repository: Repository;
-  board: FileBoard;
 }
 
-function Changed({ repository: { path, branch, files, complete, without }, board }: ChangedProps) {
+function Changed({ repository: { path, branch, files, complete, without }, board, undo }: ChangedProps) {
   const open = board.changes.value;
   return (
     <>
@@ -45,25 +53,45 @@ function Changed({ repository: { path, branch, files, complete, without }, board
           ' Nothing has changed. Files that differ from the last commit appear here.'}
       </p>
       <ul class="file-list" aria-label={`Changed files in ${path}`}>
-        {files.map(({ path: file, staged, unstaged }) => (
-          <li key={file}>
-            <button
-              type="button"
-              class="quiet file-row"
-              aria-expanded={open.has(file)}
-              onClick={() => void board.toggleChange(file)}
-            >
-              <Icon name="chevron" />
-              <bdi>{file}</bdi>
-              {staged && <span class="tag">{`staged: ${staged}`}</span>}
-              {unstaged && <span class="tag">{unstaged}</span>}
-            </button>
-            <Diff change={open.get(file)} />
-          </li>
+        {files.map((changed) => (
+          <ChangedFile key={changed.path} changed={changed} change={open.get(changed.path)} board={board} undo={undo} />
         ))}
       </ul>
       {!complete && <p class="soft">There are more changed files than are listed.</p>}
     </>
+  );
+}
+
+interface ChangedFileProps extends GitChangesProps {
+  changed: Repository['files'][number];
+  change: FileChange | undefined;
+}
+
+function ChangedFile({ changed, change, board, undo }: ChangedFileProps) {
+  const { path, staged, unstaged } = changed;
+  return (
+    <li>
+      <div class="git-file">
+        <button
+          type="button"
+          class="quiet file-row"
+          aria-expanded={change !== undefined}
+          onClick={() => void board.toggleChange(path)}
+        >
+          <Icon name="chevron" />
+          <bdi>{path}</bdi>
+          {staged && <span class="tag">{`staged: ${staged}`}</span>}
+          {unstaged && <span class="tag">{unstaged}</span>}
+        </button>
+        {undo && (
+          <button type="button" class="quiet" aria-label={`Undo ${path}…`} onClick={() => void undo.ask(changed)}>
+            Undo…
+          </button>
+        )}
+      </div>
+      {undo && <GitUndoQuestion undo={undo} path={path} />}
+      <Diff change={change} />
+    </li>
   );
 }
 
