@@ -45,6 +45,7 @@ async function visitSome({ daemon, kind, isOut }: Visited, views: readonly View[
       await look(page, view, width);
     }
     await resize(page, 1280);
+    await page.evaluate(() => sessionStorage.clear()); // the next view does not begin where this one ended
     await page.reload();
   }
   await context.close();
