@@ -49,6 +49,16 @@ export async function buildSite(html, outDir) {
   await writeFile(path.join(outDir, 'site.json'), `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
 }
 
+/** Adds files to those that buildSite wrote into `outDir`. */
+export async function addSiteFiles(outDir, texts) {
+  const list = path.join(outDir, 'site.json');
+  const rows = await Promise.all(
+    Object.entries(texts).map(([served, text]) => write(path.join(outDir, 'site'), served, text)),
+  );
+  const known = JSON.parse(await readFile(list, 'utf8'));
+  await writeFile(list, `${JSON.stringify({ ...known, ...Object.fromEntries(rows) }, null, 2)}\n`);
+}
+
 async function write(folder, served, text) {
   const file = `${served.slice(1).replaceAll('/', '-')}.gz`;
   const coded = await toGzip(text);

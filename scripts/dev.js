@@ -1,4 +1,4 @@
-// `npm run dev`: runs the daemon from its sources and restarts it when they change, and rebuilds the page and the workers when theirs change.
+// `npm run dev`: runs the daemon from its sources and restarts it when they change, and rebuilds the page, the gallery of its components (/static/gallery.html) and the workers when theirs change.
 // Arguments after `--` go to `headgate start`.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { context } from 'esbuild';
 import { build as buildVite } from 'vite';
 import { build, toWorkerBundle } from './build.js';
+import { watchGallery } from './page/gallery.js';
 import { PARTS } from './page/inline-page.js';
 import { packParts } from './page/pack-parts.js';
 import { precompress } from './precompress.js';
@@ -23,6 +24,7 @@ const aside = await mkdtemp(path.join(DIST, '.dev-page-'));
 const workerBundle = toWorkerBundle();
 const workers = await watchWorkers();
 const page = await watchPage();
+const gallery = await watchGallery(PAGE);
 const daemon = watchDaemon(process.argv.slice(2));
 // tsx kills the daemon at the second signal, but both a terminal and npm send Ctrl-C. So tsx runs in a separate group and
 // gets one signal; it ends within five seconds.
@@ -34,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 daemon.once('exit', async (code) => {
-  await Promise.all([page.close(), workers.dispose()]);
+  await Promise.all([page.close(), workers.dispose(), gallery.dispose()]);
   await rm(aside, { recursive: true, force: true });
   process.exitCode = code ?? 0;
 });

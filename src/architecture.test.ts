@@ -54,7 +54,7 @@ const MOST_FILES = 20;
 
 /** Folders only for tests: they may import what a test needs, and only tests may import them. */
 const isTestCode = (file: string): boolean =>
-  /\.(test|contract)\.tsx?$|(^|\/)(testing|fixtures)\/|(^|\/)fake-[^/]*$|-fixture\.ts$/.test(file);
+  /\.(test|contract)\.tsx?$|(^|\/)(testing|fixtures|gallery)\/|(^|\/)fake-[^/]*$|-fixture\.ts$/.test(file);
 
 const sources = Object.keys(MAY_IMPORT).flatMap(sourcesIn);
 const product = sources.filter((file) => !isTestCode(file));

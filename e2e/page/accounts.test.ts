@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import {
   connected,
@@ -145,4 +146,52 @@ test('an API token is shown once, works, and is revoked', async (t) => {
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('You have no tokens.').waitFor();
   assert.equal((await ask()).status, 401);
+});
+
+/** What is drawn: the colours and lines of the page, and how high a row of the list is. */
+const drawn = (page: Page) =>
+  page.evaluate(() => {
+    const line = document.querySelector('.panel-row') ?? document.body;
+    return {
+      paper: getComputedStyle(document.body).backgroundColor,
+      line: getComputedStyle(line).borderTopColor,
+      size: getComputedStyle(document.body).fontSize,
+    };
+  });
+
+test('colours, contrast and density change what is drawn, stay over a reload, and stay in this browser', async (t) => {
+  const { username } = await newUser(daemon, ['builtin-viewer']);
+  const page = await visitAs(t, daemon, { username });
+  const other = await visitAs(t, daemon, { username });
+  const show = async (one: Page) => {
+    await connected(one);
+    await one.keyboard.press('Alt+a');
+    await heading(one, 'Appearance').waitFor();
+  };
+  for (const one of [page, other]) {
+    await one.emulateMedia({ colorScheme: 'light' });
+    await show(one);
+  }
+  const usual = { paper: 'rgb(255, 255, 255)', line: 'rgb(223, 229, 225)', size: '15px' };
+  assert.deepEqual([await drawn(page), await drawn(other)], [usual, usual]);
+  const form = page.getByRole('form', { name: 'Appearance in this browser' });
+  await form.getByLabel('Colours').selectOption('Dark');
+  assert.deepEqual(await drawn(page), { paper: 'rgb(20, 25, 24)', line: 'rgb(39, 48, 45)', size: '15px' });
+  await form.getByLabel('Contrast').selectOption('High');
+  assert.deepEqual(await drawn(page), { paper: 'rgb(0, 0, 0)', line: 'rgb(139, 151, 145)', size: '15px' });
+  await form.getByLabel('Density').selectOption('Compact');
+  const chosen = { paper: 'rgb(0, 0, 0)', line: 'rgb(139, 151, 145)', size: '14px' };
+  assert.deepEqual(await drawn(page), chosen);
+  await assertAccessible(page, 'the appearance in high contrast');
+  await page.reload();
+  await show(page);
+  assert.deepEqual(await drawn(page), chosen);
+  assert.equal(await form.getByLabel('Contrast').inputValue(), 'more');
+  await other.reload();
+  await show(other);
+  assert.deepEqual(await drawn(other), usual, 'another browser of the same person');
+  await form.getByLabel('Colours').selectOption('As the system');
+  assert.equal((await drawn(page)).paper, 'rgb(255, 255, 255)');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.equal((await drawn(page)).paper, 'rgb(0, 0, 0)');
 });

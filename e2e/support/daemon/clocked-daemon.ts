@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../../src/clock.ts';
 import { loadAssets } from '../../../src/daemon/assets.ts';
 import { startDaemon } from '../../../src/daemon/compose.ts';
 import { parseConfig } from '../../../src/daemon/config/config.ts';
+import type { Replacements } from '../../../src/daemon/daemon-options.ts';
 import { CONNECT, openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
 import { findOperatorToken } from '../../../src/home/operator-token.ts';
 import { randomIds } from '../../../src/ids.ts';
@@ -38,7 +39,8 @@ export async function startClockedDaemon(
   {
     environment = { HEADGATE_MODEL: 'demo' },
     clock = fakeClock(NOON_MS),
-  }: { environment?: Record<string, string>; clock?: ReturnType<typeof fakeClock> } = {},
+    replace = {},
+  }: { environment?: Record<string, string>; clock?: ReturnType<typeof fakeClock>; replace?: Replacements } = {},
 ) {
   await bundleUpToDate();
   const folder = tempDir();
@@ -64,6 +66,7 @@ export async function startClockedDaemon(
       version: await readVersion(ROOT),
       assets: loadAssets(ROOT),
       ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock: passing(clock), ids: randomIds },
+      replace,
     });
   let daemon = await start();
   const token = (await findOperatorToken(home)) ?? '';

@@ -1,4 +1,5 @@
-const PATHS = {
+/** The lines of each icon. */
+export const PATHS = {
   gate: 'M6 4.5v9.5M18 4.5v9.5M6 7.5h12M10 7.5v6.5M14 7.5v6.5M5 18.5c2.3-1.8 4.7-1.8 7 0s4.7 1.8 7 0',
   plus: 'M12 5v14M5 12h14',
   close: 'M6.5 6.5l11 11M17.5 6.5l-11 11',

@@ -66,7 +66,11 @@ export function AskedCalls({ approval, denied, title, isOpen, onOpen }: AskedCal
         </div>
       </div>
       {isOver && !isOpen && (
-        <p class="explain">{`The ${items.length} calls do not all fit here. Scroll to see every one.`}</p>
+        <p class="explain">
+          {items.length === 1
+            ? 'The call does not fit here. Scroll to see all of it.'
+            : `The ${items.length} calls do not all fit here. Scroll to see every one.`}
+        </p>
       )}
     </>
   );

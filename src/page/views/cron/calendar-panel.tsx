@@ -108,7 +108,7 @@ function Run({ run: { atMs, name, state, more, count, error, forced } }: { run: 
   return (
     <li class={`calendar-run is-${state}`} title={error}>
       <time dateTime={at.toISOString()}>
-        {at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })}
+        {at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}
       </time>{' '}
       <bdi>{name}</bdi> <span class="soft">{notes.join(', ')}</span>
     </li>

@@ -34,10 +34,12 @@ export function LastDay({ history, nowMs }: LastDayProps) {
         <li>{openSamples === 0 ? 'Model: always reached' : `Model: not reached ${minutes(openSamples)}`}</li>
         {fullSamples > 0 && <li class="bad">{`Store: refused writes ${minutes(fullSamples)}`}</li>}
       </ul>
-      <Strip title="Event loop lag (ms)" history={history} nowMs={nowMs} amountOf={({ lagMs }) => lagMs} />
-      <Strip title="Longest write (ms)" history={history} nowMs={nowMs} amountOf={({ storeMs = 0 }) => storeMs} />
-      <Strip title="Event loop busy (%)" history={history} nowMs={nowMs} amountOf={({ busy }) => busy * 100} />
-      <Circuit history={history} nowMs={nowMs} />
+      <div class="board-charts">
+        <Strip title="Event loop lag (ms)" history={history} nowMs={nowMs} amountOf={({ lagMs }) => lagMs} />
+        <Strip title="Longest write (ms)" history={history} nowMs={nowMs} amountOf={({ storeMs = 0 }) => storeMs} />
+        <Strip title="Event loop busy (%)" history={history} nowMs={nowMs} amountOf={({ busy }) => busy * 100} />
+        <Circuit history={history} nowMs={nowMs} />
+      </div>
       <details>
         <summary>Each hour as a table</summary>
         <Hours samples={samples} />

@@ -1,0 +1,281 @@
+import type { Page } from 'playwright-core';
+import { button } from '../clients/browser.ts';
+
+/** A view of the page, and how a person with an open page of 1280 px gets there. */
+export interface View {
+  name: string;
+  /** The daemon. Default: `full`. */
+  of?: 'full' | 'empty';
+  /** Whether nobody is logged in. */
+  isOut?: boolean;
+  /** Whether the notices of the page stay; other views are without them. */
+  hasNotices?: boolean;
+  /** Only on screens of these widths. */
+  widths?: readonly number[];
+  open(page: Page): Promise<unknown>;
+}
+
+const dialog = (page: Page) => page.getByRole('dialog').waitFor();
+
+async function panel(page: Page, key: string, title: string): Promise<void> {
+  await page.keyboard.press(`Alt+${key}`);
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  await page.locator('.part-notice').waitFor({ state: 'detached' });
+}
+
+/** A part of the account view, or of the agent view. */
+async function part(page: Page, of: 'Account' | 'Agent', name: string): Promise<void> {
+  await panel(page, of === 'Account' ? 'a' : 'g', of);
+  await page
+    .getByRole('navigation', { name: `Parts of the ${of.toLowerCase()} view` })
+    .getByRole('button', { name, exact: true })
+    .click();
+}
+
+async function form(page: Page, of: 'Account' | 'Agent', [name, opener]: readonly [string, string | RegExp]) {
+  await part(page, of, name);
+  await page.getByRole('button', { name: opener }).first().click();
+  await page.locator('dialog[open], [role=alertdialog]').first().waitFor();
+}
+
+async function conversation(page: Page, name: string): Promise<void> {
+  // The name may be followed by what waits.
+  await page.locator('.tab-main', { has: page.getByText(name, { exact: true }) }).click();
+  await page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
+}
+
+const ACCOUNT = ['My account', 'Rules', 'Users', 'Roles', 'Tool policies', 'Judge', 'Settings', 'Audit trail'];
+const AGENT = ['Watches', 'Memories', 'Skills', 'Tool servers'];
+
+const account = (name: string): View => ({
+  name: `account-${toFileName(name)}`,
+  open: (page) => part(page, 'Account', name),
+});
+
+const agent =
+  (of: 'full' | 'empty') =>
+  (name: string): View => ({
+    name: `${of === 'empty' ? 'empty-' : ''}agent-${toFileName(name)}`,
+    of,
+    open: (page) => part(page, 'Agent', name),
+  });
+
+const dialogs: readonly View[] = [
+  ['user', 'Account', 'Users', 'Add a user'],
+  ['role', 'Account', 'Roles', 'Define a role'],
+  ['policy', 'Account', 'Tool policies', 'Add a policy'],
+  ['rule', 'Account', 'Rules', 'Add a rule'],
+  ['skill', 'Agent', 'Skills', 'Add a skill'],
+  ['server', 'Agent', 'Tool servers', 'Add a server'],
+  ['import', 'Agent', 'Tool servers', 'Import…'],
+  ['question', 'Account', 'Users', /^Delete grace/],
+].map(([name, of, where, opener]) => ({
+  name: `dialog-${name}`,
+  open: (page: Page) => form(page, of === 'Account' ? 'Account' : 'Agent', [String(where), opener ?? '']),
+}));
+
+const PANELS = [
+  ['dashboard', 'd', 'Dashboard'],
+  ['inbox', 'i', 'Inbox'],
+  ['schedule', 's', 'Schedule'],
+  ['nodes', 'o', 'Nodes'],
+  ['channels', 'c', 'Channels'],
+  ['usage', 'u', 'Usage'],
+] as const;
+
+/** What is there a moment later than the view itself. */
+const LATER: Readonly<Record<string, string>> = {
+  nodes: 'button:enabled[aria-label="Approve Laptop of Grace"]', // cannot be pressed at once
+};
+
+const panels = (of: 'full' | 'empty'): View[] =>
+  PANELS.map(([name, key, title]) => ({
+    name: of === 'empty' ? `empty-${name}` : name,
+    of,
+    async open(page) {
+      await panel(page, key, title);
+      if (of === 'full' && LATER[name] !== undefined) await page.locator(LATER[name]).first().waitFor();
+    },
+  }));
+
+const conversations: readonly View[] = [
+  { name: 'conversation-empty', open: (page) => conversation(page, 'release notes') },
+  {
+    name: 'conversation-tools',
+    async open(page) {
+      await conversation(page, 'watering');
+      await page.locator('.answer table').waitFor();
+      await page.locator('.transcript').evaluate((element) => element.scrollTo(0, 0));
+      await page.locator('.tool .diff-text').first().waitFor();
+    },
+  },
+  {
+    name: 'conversation-answer',
+    async open(page) {
+      await conversation(page, 'watering');
+      await page.locator('.answer table').waitFor();
+    },
+  },
+  {
+    name: 'conversation-approval',
+    async open(page) {
+      await conversation(page, 'mend the watering');
+      await page.locator('.approval.pending').waitFor();
+    },
+  },
+  {
+    name: 'conversation-question',
+    async open(page) {
+      await conversation(page, 'release');
+      await page.locator('.approval.pending').waitFor();
+    },
+  },
+  {
+    name: 'conversation-running',
+    async open(page) {
+      await conversation(page, 'plants');
+      await page.locator('.stop').waitFor();
+    },
+  },
+  {
+    name: 'suggestions',
+    async open(page) {
+      await conversation(page, 'main');
+      await page.getByRole('textbox', { name: 'Message' }).fill('/');
+      await page.getByRole('option').first().waitFor();
+    },
+  },
+  {
+    name: 'notices',
+    hasNotices: true,
+    async open(page) {
+      await conversation(page, 'daily summary');
+      await page.locator('.banner').first().waitFor();
+    },
+  },
+  {
+    name: 'changes',
+    async open(page) {
+      await conversation(page, 'watering');
+      await button(page, 'Changes on disk').click();
+      await dialog(page);
+    },
+  },
+  {
+    name: 'find',
+    async open(page) {
+      await conversation(page, 'watering');
+      await page.keyboard.press('Control+f');
+      await page.locator('#find-in-conversation').first().fill('plant');
+    },
+  },
+  {
+    name: 'menu-mode',
+    async open(page) {
+      await conversation(page, 'watering');
+      await page.locator('details.mode > summary').first().click();
+    },
+  },
+  {
+    name: 'files',
+    async open(page) {
+      await conversation(page, 'release notes');
+      await page.keyboard.press('Alt+p');
+      await button(page, 'src').waitFor();
+    },
+  },
+  {
+    name: 'file',
+    async open(page) {
+      await conversation(page, 'release notes');
+      await page.keyboard.press('Alt+p');
+      await button(page, 'src').click();
+      await page.getByRole('button', { name: /^watering\.js/ }).click();
+      await page.getByRole('region', { name: 'File src/watering.js' }).waitFor();
+    },
+  },
+];
+
+const rest: readonly View[] = [
+  {
+    name: 'filters',
+    async open(page) {
+      await button(page, 'Filters').click();
+    },
+  },
+  {
+    name: 'drawer',
+    widths: [390],
+    async open(page) {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole('button', { name: /^Workstreams/ }).click();
+    },
+  },
+  {
+    name: 'calendar',
+    async open(page) {
+      await panel(page, 's', 'Schedule');
+      await page.locator('.calendar summary').click();
+      await page.locator('.calendar-run').first().waitFor();
+    },
+  },
+  {
+    name: 'job-history',
+    async open(page) {
+      await panel(page, 's', 'Schedule');
+      await button(page, 'History of morning round').click();
+      await page.locator('.run').first().waitFor();
+    },
+  },
+  {
+    name: 'dialog-job',
+    async open(page) {
+      await panel(page, 's', 'Schedule');
+      await button(page, 'Add a job').click();
+      await page.getByRole('dialog').getByRole('textbox', { name: 'When' }).fill('0 9 * * 1-5');
+      await page.locator('.schedule-preview li').nth(4).waitFor();
+    },
+  },
+  {
+    name: 'dialog-new',
+    open: (page) =>
+      button(page, 'New workstream')
+        .click()
+        .then(() => dialog(page)),
+  },
+  {
+    name: 'dialog-saved',
+    async open(page) {
+      await button(page, 'Saved conversations').click();
+      await page.getByRole('dialog').getByRole('searchbox').fill('watering'); // those of the same time have no order
+      await page.locator('.saved-row').nth(2).waitFor({ state: 'detached' });
+      await page.locator('.saved-row').first().waitFor();
+    },
+  },
+  {
+    name: 'dialog-keyboard',
+    open: (page) =>
+      button(page, 'Keyboard shortcuts')
+        .click()
+        .then(() => dialog(page)),
+  },
+];
+
+/** Every view of the page for a person who is logged in. */
+export const VIEWS: readonly View[] = [
+  ...conversations,
+  ...panels('full'),
+  ...AGENT.map(agent('full')),
+  ...ACCOUNT.map(account),
+  ...rest,
+  ...dialogs,
+  { name: 'login', isOut: true, open: (page) => page.getByLabel('Password').waitFor() },
+  { name: 'first-steps', of: 'empty', open: (page) => page.locator('.first-steps').waitFor() },
+  { name: 'setup', of: 'empty', isOut: true, open: (page) => button(page, 'Create the first user').click() },
+  ...panels('empty'),
+  ...AGENT.map(agent('empty')),
+];
+
+function toFileName(words: string): string {
+  return words.toLowerCase().replaceAll(' ', '-');
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { launched } from '../support/clients/browser.ts';
+import { type GeometryRules, geometryProblems } from '../support/views/geometry.ts';
+import { VIEWS, type View } from '../support/views/views.ts';
+import { baselineVersion, compareView } from './baselines.ts';
+import { openViewStage } from './stage.ts';
+import { visitViews, WIDTHS } from './visiting.ts';
+
+const stage = await openViewStage();
+after(() => stage[Symbol.asyncDispose]());
+
+const RULES: GeometryRules = {
+  aligned: [
+    { selector: '.panel-body > :not(dialog, .panel-none, .usage-choice)', edges: ['left'] },
+    { selector: '.panel-body > :not(dialog, .panel-none, .account-nav)', edges: ['right'] },
+    { selector: '.panel-row', edges: ['left', 'right'] },
+    { selector: '.tabs > li', edges: ['left', 'right'] },
+  ],
+  mayCover: '',
+  mayCut: '',
+};
+
+/** One picture of each view: the widths and the colours in turn. */
+function sampleOf(view: View, width: number): 'light' | 'dark' | undefined {
+  const index = VIEWS.indexOf(view);
+  const widths = view.widths ?? WIDTHS;
+  if (width !== widths[index % widths.length]) return undefined;
+  return Math.floor(index / WIDTHS.length) % 2 === 0 ? 'light' : 'dark';
+}
+
+test('no view overflows, overlaps, cuts text, has small targets or edges out of line, or differs from its picture', async (t) => {
+  const isRecorded = (await baselineVersion()) === (await launched()).version();
+  if (!isRecorded) t.diagnostic('pictures are not compared: this is not the version of Chromium that made them');
+  const problems = new Map<string, string[]>();
+  const differences: string[] = [];
+  await visitViews(stage, async (page, view, width) => {
+    for (const problem of await geometryProblems(page, RULES)) {
+      const where = problems.get(problem) ?? [];
+      problems.set(problem, [...where, `${view.name} at ${width}`]);
+    }
+    const theme = sampleOf(view, width);
+    const difference = theme && isRecorded && (await compareView(stage, { page, view, width, theme }));
+    if (difference) differences.push(difference);
+  });
+  const found = [...problems].map(([problem, where]) => `${problem} (${where.join(', ')})`);
+  assert.deepEqual([...found, ...differences], []);
+});
