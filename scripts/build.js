@@ -253,7 +253,7 @@ async function moveInto(from, to) {
 }
 
 /** The files that name those of a folder. */
-const ENTRIES = { 'main.js': 'chunks', 'ui/index.html': 'ui/parts' };
+const ENTRIES = { 'main.js': 'chunks', 'ui/index.html': 'ui/parts', 'ui/site.json': 'ui/site' };
 
 const isEntry = (name) => Object.hasOwn(ENTRIES, name);
 
