@@ -28,6 +28,8 @@ const configOf = (isDark: boolean): MermaidConfig => ({
   fontFamily: 'system-ui, sans-serif',
   maxTextSize: MAX_SOURCE_CHARS,
   maxEdges: MAX_EDGES,
+  // The other layout, ELK, is left out of the build.
+  layout: 'dagre',
   // Text of SVG: browsers do not draw HTML in images everywhere.
   htmlLabels: false,
   flowchart: { htmlLabels: false },
@@ -56,8 +58,23 @@ function toPicture(element: SVGSVGElement): Omit<Picture, 'kind' | 'type'> {
   element.setAttribute('width', `${width}`);
   element.setAttribute('height', `${height}`);
   element.removeAttribute('style');
+  // Images run no scripts and follow no links; what is not there needs no browser that knows that.
   for (const script of element.querySelectorAll('script')) script.remove();
+  for (const link of element.querySelectorAll('a'))
+    for (const name of link.getAttributeNames().filter((one) => one.endsWith('href'))) link.removeAttribute(name);
   const textOf = (name: string) => element.querySelector(`:scope > ${name}`)?.textContent ?? '';
   const words = { title: textOf('title'), description: textOf('desc') };
   return { svg: new XMLSerializer().serializeToString(element), width, height, ...words };
+}
+
+const KNOWN: readonly (readonly [RegExp, string])[] = [
+  [/^No diagram type/, 'Its first line names no kind of diagram.'],
+  [/^Edge limit/, `It has more than ${MAX_EDGES} connections.`],
+];
+
+/** The first line for people: what follows repeats the source and lists the names of tokens. */
+export function toReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [first = ''] = message.split('\n');
+  return KNOWN.find(([pattern]) => pattern.test(first))?.[1] ?? `${first.replace(/[:.]*$/, '')}.`;
 }

@@ -1,12 +1,7 @@
 import mermaid from 'mermaid';
-import {
-  type DrawAnswer,
-  type DrawRequest,
-  MAX_PICTURE_CHARS,
-  toDrawRequest,
-} from '../state/diagrams/diagram-messages.ts';
+import { type DrawAnswer, type DrawRequest, isTooLarge, toDrawRequest } from '../state/diagrams/diagram-messages.ts';
 import type { PartRow } from '../views/parts/part-loader.ts';
-import { draw } from './draw.ts';
+import { draw, toReason } from './draw.ts';
 
 /* The frame that draws diagrams: /static/diagram.html. Its origin is opaque, its policy allows its own scripts and no requests. */
 
@@ -66,10 +61,9 @@ window.addEventListener('message', ({ source, origin: sender, data }) => {
 async function answer({ id, ...request }: DrawRequest): Promise<void> {
   try {
     const picture = await draw(mermaid, request);
-    const isTooLarge = picture.svg.length > MAX_PICTURE_CHARS;
-    say(isTooLarge ? { kind: 'none', id, reason: 'The diagram is too large.' } : { ...picture, id });
+    say(isTooLarge(picture) ? { kind: 'none', id, reason: 'The diagram is too large.' } : { ...picture, id });
   } catch (error) {
-    say({ kind: 'none', id, reason: error instanceof Error ? error.message : String(error) });
+    say({ kind: 'none', id, reason: toReason(error) });
   }
 }
 

@@ -33,6 +33,7 @@ const MAX_WAITING = 20;
 const MAX_KEPT = 20;
 
 const refusal = (reason: string): NoPicture => ({ kind: 'none', reason });
+const passing = (reason: string): NoPicture => ({ kind: 'none', reason, isPassing: true });
 
 /** Draws diagrams one after the other in a frame. A frame that does not answer is removed. */
 export class DiagramDrawer {
@@ -56,7 +57,7 @@ export class DiagramDrawer {
     if (source.trim() === '') return Promise.resolve(refusal('The diagram is empty.'));
     if (source.length > MAX_SOURCE_CHARS)
       return Promise.resolve(refusal(`Diagrams with more than ${MAX_SOURCE_CHARS} characters are not drawn.`));
-    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve(refusal('Too many diagrams at once.'));
+    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve(passing('Too many diagrams at once.'));
     const { promise, resolve } = Promise.withResolvers<Drawn>();
     const job: Job = { source, isDark, end: resolve };
     this.#waiting.push(job);
@@ -69,7 +70,7 @@ export class DiagramDrawer {
     const place = this.#waiting.indexOf(job);
     if (place < 0) return; // it is being drawn, or done
     this.#waiting.splice(place, 1);
-    job.end(refusal('Nobody looked any more.'));
+    job.end(passing('Nobody looked any more.'));
   }
 
   #next(): void {
@@ -113,8 +114,8 @@ export class DiagramDrawer {
   #fail(reason: string): void {
     const waited = this.#isReady ? [] : this.#waiting.splice(0);
     this.#close();
-    for (const job of waited) job.end(refusal(reason));
-    this.#finish(refusal(reason));
+    for (const job of waited) job.end(passing(reason));
+    this.#finish(passing(reason));
   }
 
   #finish(drawn: Drawn): void {

@@ -3,9 +3,11 @@ import { isRecord } from '../../../../protocol/is-record.ts';
 /** A longer source was not written for reading. */
 export const MAX_SOURCE_CHARS = 20_000;
 /** A larger picture is not shown. */
-export const MAX_PICTURE_CHARS = 1_000_000;
+const MAX_PICTURE_CHARS = 1_000_000;
+/** In pixels. */
+const MAX_SIDE = 20_000;
 /** What a frame says of a source that it could not draw. */
-export const MAX_REASON_CHARS = 500;
+const MAX_REASON_CHARS = 500;
 
 /** What the page asks of the frame that draws. */
 export interface DrawRequest {
@@ -31,6 +33,8 @@ export interface Picture {
 export interface NoPicture {
   kind: 'none';
   reason: string;
+  /** Another attempt may succeed. */
+  isPassing?: true;
 }
 
 /** What the frame answers; without an id it is ready. */
@@ -44,13 +48,16 @@ export function toDrawRequest(message: unknown): DrawRequest | undefined {
   return source.length <= MAX_SOURCE_CHARS ? { id, source, isDark } : undefined;
 }
 
+export const isTooLarge = ({ svg, width, height }: Pick<Picture, 'svg' | 'width' | 'height'>): boolean =>
+  svg.length > MAX_PICTURE_CHARS || width > MAX_SIDE || height > MAX_SIDE;
+
 /** Undefined for everything that the frame never answers. Scripts of a diagram could run in the frame, so nothing here is trusted. */
 export function toDrawAnswer(message: unknown): DrawAnswer | undefined {
   if (!isRecord(message)) return undefined;
-  if (message['kind'] === 'ready') return { kind: 'ready' };
+  if (message.kind === 'ready') return { kind: 'ready' };
   const { id } = message;
   if (typeof id !== 'number') return undefined;
-  const answer = message['kind'] === 'none' ? toNoPicture(message) : toPicture(message);
+  const answer = message.kind === 'none' ? toNoPicture(message) : toPicture(message);
   return answer && { ...answer, id };
 }
 
@@ -58,13 +65,12 @@ const toNoPicture = ({ reason }: Record<string, unknown>): NoPicture => ({ kind:
 
 function toPicture({ kind, svg, width, height, ...words }: Record<string, unknown>): Picture | undefined {
   if (kind !== 'picture' || typeof svg !== 'string' || !svg.startsWith('<svg')) return undefined;
-  if (svg.length > MAX_PICTURE_CHARS || !isLength(width) || !isLength(height)) return undefined;
-  const [type, title, description] = [words['type'], words['title'], words['description']].map(toLine);
-  return { kind, svg, width, height, type: type ?? '', title: title ?? '', description: description ?? '' };
+  if (!isLength(width) || !isLength(height) || isTooLarge({ svg, width, height })) return undefined;
+  const [type = '', title = '', description = ''] = [words.type, words.title, words.description].map(toLine);
+  return { kind, svg, width, height, type, title, description };
 }
 
-/** Pixels. */
-const isLength = (value: unknown): value is number => typeof value === 'number' && value > 0 && value <= 20_000;
+const isLength = (value: unknown): value is number => typeof value === 'number' && value > 0;
 
 const toLine = (value: unknown): string =>
   typeof value === 'string' ? value.slice(0, MAX_REASON_CHARS).replaceAll(/\s+/g, ' ').trim() : '';

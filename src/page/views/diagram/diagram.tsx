@@ -35,9 +35,11 @@ export function Diagram({ source }: { source: string }) {
         {drawn !== undefined && (
           <p class="diagram-note">
             <span>This diagram could not be drawn. {drawn.reason}</span>
-            <button type="button" class="quiet" onClick={() => tries.value++}>
-              Try again
-            </button>
+            {drawn.isPassing && (
+              <button type="button" class="quiet" onClick={() => tries.value++}>
+                Try again
+              </button>
+            )}
           </p>
         )}
       </div>
