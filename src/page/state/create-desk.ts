@@ -1,4 +1,4 @@
-import type { ReadonlySignal } from '@preact/signals';
+import { computed, type ReadonlySignal } from '@preact/signals';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { Confirmation } from './accounts/confirmation.ts';
 import type { HeldRights } from './accounts/held-rights.ts';
@@ -17,6 +17,7 @@ import { Nodes } from './nodes/nodes.ts';
 import type { Kept } from './rail/kept.ts';
 import { Pins } from './rail/pins.ts';
 import { Removals } from './rail/removals.ts';
+import { SavedFilters } from './rail/saved-filters.ts';
 import type { PageClient } from './reading/reading.ts';
 import { Workstreams } from './workstreams.ts';
 
@@ -34,6 +35,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
   const { schedule, isVisible, memory, lasting, newKey, files, now } = browser;
   const { drafts, filters } = kept;
   const pins = new Pins(lasting);
+  const savedFilters = new SavedFilters({ memory: lasting, userId: computed(() => who.value?.userId) });
   const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts, pins });
   const inbox = new Inbox({ client, now, mayDecide: () => rights.decide.peek() });
   const nodes = new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now });
@@ -41,7 +43,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
   return {
     client,
     workstreams,
-    rail: { pins, filters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
+    rail: { pins, filters, savedFilters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
     actions: createActions({ client, workstreams, newKey, files }),
     inbox,
     others,
