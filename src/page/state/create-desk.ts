@@ -3,7 +3,7 @@ import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { Confirmation } from './accounts/confirmation.ts';
 import type { HeldRights } from './accounts/held-rights.ts';
 import { Owners } from './accounts/owners.ts';
-import type { Who } from './accounts/who.ts';
+import { isUser, type Who } from './accounts/who.ts';
 import { createActions } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { createChips } from './chips.ts';
@@ -30,12 +30,15 @@ interface Port {
   who: ReadonlySignal<Who | undefined>;
 }
 
+/** Empty: the operator, whose logins have ids of their own. Undefined until it is known. */
+const userIdOf = (who: Who | undefined): string | undefined => (isUser(who) ? who?.userId : who && '');
+
 /** The parts of a logged-in page. What waits is followed from the beginning; the others read when they are told to. */
 export function createDesk({ browser, kept, client, confirmation, rights, who }: Port) {
   const { schedule, isVisible, memory, lasting, newKey, files, now } = browser;
   const { drafts, filters } = kept;
   const pins = new Pins(lasting);
-  const savedFilters = new SavedFilters({ memory: lasting, userId: computed(() => who.value?.userId) });
+  const savedFilters = new SavedFilters({ memory: lasting, userId: computed(() => userIdOf(who.value)) });
   const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts, pins });
   const inbox = new Inbox({ client, now, mayDecide: () => rights.decide.peek() });
   const nodes = new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now });

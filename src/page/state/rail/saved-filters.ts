@@ -26,7 +26,7 @@ interface Port {
 }
 
 const MEMORY_KEY = 'headgate.saved-filters';
-export const MAX_FILTERS = 30;
+const MAX_FILTERS = 30;
 export const MAX_NAME_CHARS = 60;
 const MAX_WORDS_CHARS = 500;
 
