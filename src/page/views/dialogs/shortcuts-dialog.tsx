@@ -43,6 +43,9 @@ export function ShortcutsDialog({ onClose }: { onClose(): void }) {
       <p class="shortcuts-licences">
         <a href="/licenses.txt" target="_blank" rel="noreferrer">
           Licences of third-party software
+        </a>{' '}
+        <a href="/static/diagram-licenses.txt" target="_blank" rel="noreferrer">
+          and of the diagrams
         </a>
       </p>
     </Dialog>
