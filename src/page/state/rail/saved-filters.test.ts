@@ -82,7 +82,8 @@ test('what cannot be read is not overwritten until the person begins a new list,
 
 test('entries and fields of a later version stay as they are', () => {
   const key = 'headgate.saved-filters';
-  const later = [{ name: 'a', modelAlias: 'm', colour: 'red', used: 'toString' }, { kind: 'other' }, 7];
+  const named = { name: 'a', modelAlias: 'm', colour: 'red', used: 'toString' };
+  const later = [named, { kind: 'other' }, 7];
   const { stored, openTab } = browser({ [key]: JSON.stringify(later) });
   const filters = openTab();
   assert.deepEqual(filters.current.value, {
@@ -92,7 +93,7 @@ test('entries and fields of a later version stay as they are', () => {
   filters.rename('a', 'b');
   filters.save('c', { filter: {}, words: 'w' });
   assert.deepEqual(JSON.parse(stored.get(key) ?? ''), [
-    { ...later[0], name: 'b' },
+    { ...named, name: 'b' },
     later[1],
     7,
     { name: 'c', words: 'w' },
