@@ -50,11 +50,12 @@ export const waitingActions = (
   editQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
     attempt(tab, () => client.call('queue.edit', { wsId: tab.wsId, runId, message })),
 
-  /** Moves a waiting message to another place, counted from 0. It is shown there at once, and elsewhere again if it is not moved. */
+  /** Moves a waiting message to another place, counted from 0. If it was not moved, the queue is read again. */
   async moveQueued(tab: Tab, { runId, to }: { runId: string; to: number }): Promise<boolean> {
-    tab.queue.value = withMoved(tab.queue.peek(), runId, to);
     const isDone = await attempt(tab, () => client.call('queue.move', { wsId: tab.wsId, runId, to }));
-    if (!isDone) await readQueue(client, tab);
+    if (isDone)
+      tab.queue.value = withMoved(tab.queue.peek(), runId, to); // the event may come after the answer
+    else await readQueue(client, tab);
     return isDone;
   },
 

@@ -16,18 +16,24 @@ export function QueueList({ desk, tab }: { desk: Desk; tab: Tab }) {
   /** The message that was moved by a key or a button: drawing it elsewhere takes the focus from it. */
   const focused = useRef<string | undefined>(undefined);
   useLayoutEffect(() => keepFocus(list.current, focused.current), [waiting]);
-  const move = async (runId: string, wanted: number) => {
+  /** One after the other: each begins with the order that the one before it left. */
+  const moves = useRef<Promise<void>>(Promise.resolve());
+  const move = async (runId: string, toPlace: (from: number) => number) => {
     const queue = tab.queue.peek();
     const from = queue.findIndex((one) => one.runId === runId);
+    const wanted = Math.max(toPlace(from), 0);
     const to = toAllowedPlace(queue, runId, wanted) ?? wanted;
     const isDone = to === from || (await desk.actions.moveQueued(tab, { runId, to }));
     said.value = isDone ? toPlaceWords(to, queue.length, to !== from) : '';
   };
-  const { drag, start } = useQueueDrag(waiting, ({ runId, to }) => void move(runId, to));
-  const moveByKey = (runId: string, to: number) => {
+  const moveLater = (runId: string, toPlace: (from: number) => number) => {
+    moves.current = moves.current.then(() => move(runId, toPlace));
+  };
+  const { drag, start } = useQueueDrag(waiting, ({ runId, to }) => moveLater(runId, () => to));
+  const moveByKey = (runId: string, step: number) => {
     focused.current = runId;
     said.value = '';
-    void move(runId, to);
+    moveLater(runId, (from) => from + step);
   };
   const [first] = waiting;
   const status = (
@@ -79,7 +85,8 @@ interface QueueItemProps {
   /** The message that is being dragged. */
   drag: Drag | undefined;
   onDrag(event: PointerEvent, runId: string): void;
-  onMove(runId: string, to: number): void;
+  /** Earlier by -1, or later by 1. */
+  onMove(runId: string, step: number): void;
   desk: Desk;
   tab: Tab;
 }
@@ -127,7 +134,7 @@ function QueueItem({
         if (step === undefined || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
         event.stopPropagation(); // elsewhere, these keys go to other workstreams
-        onMove(runId, place + step);
+        onMove(runId, step);
       }}
     >
       {isMovable && (
@@ -143,10 +150,10 @@ function QueueItem({
           <Action icon="steer" word="Steer" label="Steer with this message" run={() => steerQueued(tab, runId)} />
         )}
         {earlier && earlier.steer === steer && (
-          <Action icon="up" word="Earlier" label="Send earlier" run={() => onMove(runId, place - 1)} />
+          <Action icon="up" word="Earlier" label="Send earlier" run={() => onMove(runId, -1)} />
         )}
         {later && later.steer === steer && (
-          <Action icon="down" word="Later" label="Send later" run={() => onMove(runId, place + 1)} />
+          <Action icon="down" word="Later" label="Send later" run={() => onMove(runId, 1)} />
         )}
         {source === 'person' && (
           <Action

@@ -44,10 +44,13 @@ export function useQueueDrag(waiting: readonly QueuedMessage[], onDrop: (drag: D
     if (event.button !== 0 || element === null || started.current !== undefined) return;
     event.preventDefault(); // selects no text
     const gone = new AbortController();
+    const list = element.parentElement;
+    const scrolled = list?.scrollTop ?? 0;
     const move = ({ pointerId, clientY }: PointerEvent) => {
       const drag = started.current;
       if (pointerId !== event.pointerId || drag === undefined) return;
-      element.style.transform = `translateY(${clientY - drag.fromY}px)`;
+      scrollAtEdge(list, clientY);
+      element.style.transform = `translateY(${clientY - drag.fromY + (list?.scrollTop ?? 0) - scrolled}px)`;
       drag.to = placeAt(element, { queue: queue.current, runId, y: clientY }) ?? drag.to;
       if (shown.peek()?.to !== drag.to) shown.value = { runId, to: drag.to };
     };
@@ -74,6 +77,16 @@ export function useQueueDrag(waiting: readonly QueuedMessage[], onDrop: (drag: D
   };
   return { drag: shown.value, start };
 }
+
+/** A long list moves on while a message is held at its edge. */
+function scrollAtEdge(list: HTMLElement | null, y: number): void {
+  if (list === null) return;
+  const { top, bottom } = list.getBoundingClientRect();
+  if (y < top + EDGE_PX) list.scrollTop -= EDGE_PX;
+  if (y > bottom - EDGE_PX) list.scrollTop += EDGE_PX;
+}
+
+const EDGE_PX = 12;
 
 interface Pointed {
   queue: readonly QueuedMessage[];
