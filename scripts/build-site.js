@@ -1,11 +1,12 @@
 // Builds the files below /static, /shared and /docs: the explorer of the interface, the script and the styles of the page as files of their own, and
-// what makes an app of the page: its service worker, manifest and icon.
+// what makes an app of the page: its service worker, manifest and icon; and the frame that draws diagrams.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toLicenseText } from './licenses.js';
+import { buildDiagrams } from './page/build-diagrams.js';
 import { toGzip } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -45,7 +46,10 @@ export async function buildSite(html, outDir) {
     '/shared/base.css': await baseStyles(),
   };
   for (const [served, source] of Object.entries(COPIED)) texts[served] = await readFile(source);
+  const diagrams = await buildDiagrams();
+  Object.assign(texts, diagrams.texts, { '/static/diagram-licenses.txt': diagrams.licenses });
   const rows = await Promise.all(Object.entries(texts).map(([served, text]) => write(folder, served, text)));
+  Object.assign(Object.fromEntries(rows)['/static/diagram.html'], { policy: diagrams.policy });
   await writeFile(path.join(outDir, 'site.json'), `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
 }
 
@@ -65,8 +69,12 @@ async function write(folder, served, text) {
   await writeFile(path.join(folder, file), coded);
   const etag = `W/"${createHash('sha1').update(text).digest('base64url')}"`;
   const bytes = { identity: Buffer.byteLength(text), gzip: coded.length };
-  return [served, { file, contentType: TYPES[path.extname(served) || '.html'], etag, bytes }];
+  const contentType = TYPES[path.extname(served) || '.html'];
+  return [served, { file, contentType, etag, bytes, ...(HASHED.test(served) && { isImmutable: true }) }];
 }
+
+/** The name contains the hash. */
+const HASHED = /-[0-9a-f]{12}\.js$/;
 
 /** The design, and what holds for every element. */
 async function baseStyles() {

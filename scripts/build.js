@@ -262,15 +262,19 @@ async function moveInto(from, to) {
     await mkdir(path.dirname(path.join(to, name)), { recursive: true });
     await rename(path.join(from, name), path.join(to, name));
   }
-  if (names.includes('main.js')) for (const folder of ['chunks', 'daemon']) await sweep(folder, { to, names });
+  for (const [entry, folders] of Object.entries(FOLDERS))
+    if (names.includes(entry)) for (const folder of folders) await sweep(folder, { entry, to, names });
 }
 
+/** The folders whose files these name. */
+const FOLDERS = { 'main.js': ['chunks', 'daemon'], 'ui/site.json': ['ui/site'] };
+
 /** The files that name others. */
-const isEntry = (name) => ['main.js', 'ui/index.html'].includes(name);
+const isEntry = (name) => name === 'ui/index.html' || Object.hasOwn(FOLDERS, name);
 
 /** Keeps old files for an hour, because a daemon that runs the previous build may still load them. */
-async function sweep(folder, { to, names }) {
-  const builtMs = (await stat(path.join(to, 'main.js'))).mtimeMs;
+async function sweep(folder, { entry, to, names }) {
+  const builtMs = (await stat(path.join(to, entry))).mtimeMs;
   for (const name of await readdir(path.join(to, folder))) {
     const chunk = path.join(folder, name);
     const found = await stat(path.join(to, chunk)).catch((error) => {

@@ -38,6 +38,8 @@ const TYPES = {
   '/static/swagger-ui-licenses.txt': 'text/plain; charset=utf-8',
   '/static/app.js': 'text/javascript; charset=utf-8',
   '/static/style.css': 'text/css; charset=utf-8',
+  '/static/diagram.html': 'text/html; charset=utf-8',
+  '/static/diagram-licenses.txt': 'text/plain; charset=utf-8',
   '/shared/base.css': 'text/css; charset=utf-8',
 };
 
@@ -109,6 +111,27 @@ test('a part of the page is sent compressed, may be kept for ever, and is what t
     }
     assert.equal((await send(`/static/x${file}`)).status, 404);
     assert.equal((await send(`/shared/${file}`)).status, 404);
+  }
+});
+
+test('the frame of the diagrams has a policy of its own, which names its scripts, and these may be kept for ever', async () => {
+  const { headers, body } = await send('/static/diagram.html');
+  const policy = `${headers['content-security-policy']}`;
+  const rest =
+    "style-src 'unsafe-inline';base-uri 'none';form-action 'none';frame-ancestors 'self';sandbox allow-scripts";
+  assert.match(policy, /^default-src 'none';script-src('?sha256-| |'|[\w+/=])+;style-src/);
+  assert.ok(policy.endsWith(rest), policy);
+  const found = [...body.toString().matchAll(/diagram-[\w-]*[0-9a-f]{12}\.js/g)];
+  const files = [...new Set(found.map(([file]) => file))];
+  assert.ok(files.length > 5);
+  for (const file of files) {
+    const script = await send(`/static/${file}`);
+    const hash = createHash('sha256').update(script.body).digest('base64');
+    assert.ok(policy.includes(`'sha256-${hash}'`), file);
+    assert.deepEqual(
+      [script.status, script.headers['cache-control'], script.headers['access-control-allow-origin']],
+      [200, 'public, max-age=31536000, immutable', '*'],
+    );
   }
 });
 

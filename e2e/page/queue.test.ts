@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { assertAccessible } from '../support/clients/accessibility.ts';
 import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
@@ -19,6 +21,36 @@ test('messages wait visibly in all open pages, and can be edited, moved and take
   for (const text of ['second', 'thrid', 'never']) await send(page, text);
   const items = other.getByRole('list', { name: 'Waiting messages' }).getByRole('listitem');
   await items.nth(2).waitFor();
+
+  // By keys: the message keeps the focus, its place is announced, and the workstream stays the same.
+  await items.nth(0).focus();
+  await other.keyboard.press('Alt+ArrowDown');
+  await other.keyboard.press('Alt+ArrowDown');
+  await other.getByRole('status').getByText('Moved to 3 of 3.').waitFor();
+  await other.keyboard.press('Alt+ArrowDown');
+  await other.getByRole('status').getByText('It stays 3 of 3.').waitFor();
+  assert.match(await other.evaluate(() => document.activeElement?.textContent ?? ''), /^second/);
+  const order = page.getByRole('list', { name: 'Waiting messages' }).locator('.queue-text');
+  await shows(order, ['thrid', 'never', 'second']);
+  // By dragging, which Escape ends.
+  await drag(page, { from: 2, to: 0 });
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  assert.deepEqual(await order.allInnerTexts(), ['thrid', 'never', 'second']);
+  await drag(page, { from: 2, to: 0 });
+  await page.mouse.up();
+  await page.getByRole('status').getByText('Moved to 1 of 3.').waitFor();
+  await shows(items.locator('.queue-text'), ['second', 'thrid', 'never']);
+  await assertAccessible(other, 'waiting messages');
+  // A message that is taken back while it is dragged.
+  await send(page, 'gone');
+  await items.nth(3).waitFor();
+  await drag(other, { from: 3, to: 1 });
+  await page.getByRole('list', { name: 'Waiting messages' }).getByRole('button', { name: 'Take back' }).nth(3).click();
+  await other.getByRole('alert').getByText('That message no longer waits: it was sent or taken back').waitFor();
+  await other.mouse.up();
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('');
+  await shows(items.locator('.queue-text'), ['second', 'thrid', 'never']);
 
   await items.nth(2).getByRole('button', { name: 'Take back' }).click();
   await items.nth(2).waitFor({ state: 'detached' });
@@ -40,6 +72,22 @@ test('messages wait visibly in all open pages, and can be edited, moved and take
   assert.deepEqual(asked, ['first', 'third', 'second']);
   assert.equal(await page.getByRole('list', { name: 'Waiting messages' }).count(), 0);
 });
+
+const shows = async (texts: Locator, wanted: readonly string[]) => {
+  for (const [place, text] of wanted.entries()) await texts.nth(place).getByText(text, { exact: true }).waitFor();
+  assert.equal(await texts.count(), wanted.length);
+};
+
+/** Presses the grip of one message and moves it to the place of another. Places count from 0. */
+async function drag(page: Page, { from, to }: { from: number; to: number }): Promise<void> {
+  const grips = page.locator('.queue-grip');
+  const [start, end] = await Promise.all([from, to].map((place) => grips.nth(place).boundingBox()));
+  assert.ok(start && end);
+  await page.mouse.move(start.x + 5, start.y + start.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(start.x + 5, end.y + (from > to ? 1 : end.height - 1), { steps: 3 });
+  await page.locator('.drop-before, .drop-after').waitFor();
+}
 
 test('a waiting message steers the run with a click, and a new one with Ctrl+Enter', async (t) => {
   const { page } = await visit(t, daemon);
@@ -118,6 +166,20 @@ test('on a phone, waiting messages are changed with a finger, and nothing is cov
   await items.nth(2).getByRole('button', { name: 'Take back' }).tap();
   await items.nth(2).waitFor({ state: 'detached' });
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('');
+  await items.nth(1).getByRole('button', { name: 'Send earlier' }).tap();
+  await items.nth(0).getByText('otter').waitFor();
+  const [walrus, otter] = await Promise.all(
+    [1, 0].map((place) => page.locator('.queue-grip').nth(place).boundingBox()),
+  );
+  assert.ok(walrus && otter && walrus.width >= 44 && walrus.height >= 44);
+  const touch = await page.context().newCDPSession(page);
+  const [x, y] = [walrus.x + 20, walrus.y + 20];
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+  for (const at of [y - 10, otter.y + 10, otter.y])
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x, y: at }] });
+  await page.locator('.drop-before').waitFor();
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await items.nth(0).getByText('walrus').waitFor();
   await items.nth(1).getByRole('button', { name: 'Send earlier' }).tap();
   await items.nth(0).getByText('otter').waitFor();
   await items.nth(1).getByRole('button', { name: 'Steer with this message' }).tap();

@@ -27,7 +27,7 @@ test('the content security policy is in force: an injected script does not run, 
     const image = new Image();
     image.src = 'http://127.0.0.1:9/pixel';
     const frame = document.createElement('iframe');
-    frame.src = '/';
+    frame.src = 'data:text/html,a frame';
     const served = document.createElement('script');
     served.src = '/static/docs.js'; // of the same origin, but no part of the page
     document.body.append(script, served, handler, image, frame);

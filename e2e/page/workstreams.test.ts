@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import {
@@ -215,7 +216,7 @@ test('filters narrow the list and what a search finds, survive a reload, and go 
   await client.call('workstream.create', { name: 'elsewhere', workdir: folder });
   const { wsId } = await client.call('workstream.create', { name: 'pond' });
   await client.call('workstream.send', { wsId, message: 'a heron stands there' });
-  const { page } = await visit(t, daemon);
+  const { page, openTab } = await visit(t, daemon);
   const field = (name: string) => page.getByRole('combobox', { name, exact: true });
   const [elsewhere, pond] = [page.getByRole('tab', { name: 'elsewhere' }), page.getByRole('tab', { name: 'pond' })];
   await pond.waitFor();
@@ -242,4 +243,38 @@ test('filters narrow the list and what a search finds, survive a reload, and go 
   await pond.waitFor({ state: 'detached' });
   await button(page, 'Remove the filters').press('Enter');
   await pond.waitFor();
+
+  // Under a name, with the words of the search; another tab has it, too.
+  await field('Folder').selectOption(folder);
+  await search.fill('else');
+  await page.getByRole('textbox', { name: 'Name for these filters' }).fill('Far away');
+  await page.keyboard.press('Enter');
+  const saved = (within: Page) => within.getByRole('list', { name: 'Saved filters', exact: true }).getByRole('button');
+  await saved(page).and(page.locator('[aria-pressed=true]')).getByText('Far away').waitFor();
+  await assertAccessible(page, 'saved filters');
+  await saved(page).click();
+  await pond.waitFor();
+  assert.equal(await search.inputValue(), '');
+  const second = await openTab();
+  await saved(second).click();
+  await hasValue(second.getByRole('searchbox', { name: 'Search workstreams' }), 'else');
+  await second.getByRole('tab', { name: 'pond' }).waitFor({ state: 'detached' });
+
+  await button(page, 'Rename Far away').press('Enter');
+  await page.getByRole('textbox', { name: 'New name' }).fill('Elsewhere');
+  await page.keyboard.press('Enter');
+  await button(page, 'Rename Elsewhere').and(page.locator(':focus')).waitFor();
+  await saved(second).getByText('Elsewhere').waitFor();
+  await button(second, 'Filters').press('Enter');
+  await button(second, 'Remove Elsewhere').press('Enter');
+  await saved(page).waitFor({ state: 'detached' });
+  await second.locator('button:focus', { hasText: 'Undo' }).press('Enter');
+  await saved(page).getByText('Elsewhere').waitFor();
+  await page.evaluate(() => localStorage.setItem('headgate.saved-filters', 'damaged'));
+  await page.reload();
+  await button(page, 'Filters').press('Enter');
+  await page.getByRole('alert').getByText('The saved filters of this browser cannot be read.').waitFor();
+  await button(page, 'Begin a new list').press('Enter');
+  await page.getByRole('alert').getByText('cannot be read').waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => localStorage.getItem('headgate.saved-filters.unreadable')), 'damaged');
 });

@@ -29,6 +29,7 @@ export const pageHeaders = ({
         connectSrc: ["'self'"], // covers WebSockets to this origin; `ws:` would allow any host
         workerSrc: ["'self'"], // only /static/sw.js exists
         manifestSrc: ["'self'"],
+        frameSrc: ["'self'"], // only /static/diagram.html lets the page frame it
         imgSrc: ['data:', "'self'"], // its icon and attachments; other origins could receive data in the address
         baseUri: ["'none'"],
         formAction: ["'none'"],

@@ -12,6 +12,10 @@ export interface SiteFile {
   contentType: string;
   etag: string;
   bytes: { identity: number; gzip: number };
+  /** Its Content-Security-Policy, for a document with one of its own. */
+  policy?: string | undefined;
+  /** Its name contains its hash. */
+  isImmutable?: boolean | undefined;
   read(): Readable;
 }
 
@@ -28,6 +32,8 @@ const SiteRows = z.record(
     contentType: z.string(),
     etag: z.string(),
     bytes: z.object({ identity: z.int(), gzip: z.int() }),
+    policy: z.string().optional(),
+    isImmutable: z.boolean().optional(),
   }),
 );
 
@@ -37,10 +43,13 @@ export const createSiteFiles = (ui: URL): SiteFiles => ({
     const rows = SiteRows.parse(JSON.parse(await readFile(new URL('site.json', ui), 'utf8')));
     const row = Object.hasOwn(rows, path) ? rows[path] : undefined;
     if (row === undefined) return undefined;
-    const { file, contentType, etag, bytes } = row;
-    return { contentType, etag, bytes, read: () => createReadStream(new URL(`site/${file}`, ui)) };
+    const { file, ...described } = row;
+    return { ...described, read: () => createReadStream(new URL(`site/${file}`, ui)) };
   },
 });
+
+/** For a file whose name contains its hash. */
+export const FOREVER = 'public, max-age=31536000, immutable';
 
 /** The service worker is below /static, but the page that it works for is above. It may ask this daemon, and load nothing. */
 const WORKER = '/static/sw.js';
@@ -63,11 +72,12 @@ export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: 
   try {
     res.writeHead(status, {
       ...everyAnswer(exchange),
-      'Cache-Control': 'no-cache',
+      'Cache-Control': file.isImmutable ? FOREVER : 'no-cache',
       ETag: file.etag,
       Vary: 'Accept-Encoding',
       'X-Content-Type-Options': 'nosniff',
       ...(path === WORKER && WORKER_HEADERS),
+      ...(file.policy !== undefined && { 'Content-Security-Policy': file.policy, 'Referrer-Policy': 'no-referrer' }),
       ...(!isKnown && described),
     });
     if (isKnown || req.method === 'HEAD') res.end();

@@ -21,7 +21,7 @@ test('the page has its policy: nothing from other origins, not in a frame', asyn
       headers['x-powered-by'],
     ],
     [
-      "default-src 'none';script-src 'sha256-AAAA';style-src 'none';connect-src 'self';worker-src 'self';manifest-src 'self';img-src data: 'self';" +
+      "default-src 'none';script-src 'sha256-AAAA';style-src 'none';connect-src 'self';worker-src 'self';manifest-src 'self';frame-src 'self';img-src data: 'self';" +
         "base-uri 'none';form-action 'none';frame-ancestors 'none'",
       'nosniff',
       'no-referrer',

@@ -3,7 +3,7 @@ import type { StaticText } from '../encoding.ts';
 import { type Answer, type HttpMetrics, type Respond, toEtag } from '../exchange.ts';
 import type { EdgeHandler } from '../express-classes.ts';
 import { type Page, pageHeaders } from './page.ts';
-import { type SiteFiles, sendSiteFile } from './site-files.ts';
+import { FOREVER, type SiteFiles, sendSiteFile } from './site-files.ts';
 
 interface SiteDeps {
   page: Page;
@@ -72,7 +72,7 @@ const staticAnswer = ({ text: body, encoded }: StaticText, contentType: string):
 /** Its name contains its hash. */
 const partAnswer = (part: StaticText): Answer => ({
   ...staticAnswer(part, 'text/javascript; charset=utf-8'),
-  headers: { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' },
+  headers: { 'Cache-Control': FOREVER, 'X-Content-Type-Options': 'nosniff' },
 });
 
 const metricsAnswer = (body: string): Answer => ({

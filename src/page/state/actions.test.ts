@@ -211,3 +211,22 @@ test('a message can steer the run in progress, as it is sent or while it waits',
     ['queue.steer', { wsId: 'w', runId: 'r' }],
   ]);
 });
+
+test('a waiting message that was moved is shown at its new place; if it no longer waits, the queue is read again', async () => {
+  const { actions, tab, calls, answer } = open();
+  const [a, b, c] = ['a', 'b', 'c'].map((runId) => ({ runId, message: runId, source: 'person' as const }));
+  if (!a || !b || !c) return assert.fail();
+  tab.queue.value = [a, b, c];
+  answer('queue.move', () => ({ status: 'ok' }));
+  assert.equal(await actions.moveQueued(tab, { runId: 'c', to: 0 }), true);
+  assert.deepEqual(tab.queue.value, [c, a, b]);
+  answer('queue.move', () => {
+    throw new Error('That message no longer waits: it was sent or taken back');
+  });
+  answer('queue.list', () => ({ messages: [a, b] }));
+  assert.equal(await actions.moveQueued(tab, { runId: 'c', to: 2 }), false);
+  assert.deepEqual(
+    [tab.queue.value, tab.problem.value, calls.map(([method]) => method)],
+    [[a, b], 'That message no longer waits: it was sent or taken back', ['queue.move', 'queue.move', 'queue.list']],
+  );
+});

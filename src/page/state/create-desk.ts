@@ -1,9 +1,9 @@
-import type { ReadonlySignal } from '@preact/signals';
+import { computed, type ReadonlySignal } from '@preact/signals';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { Confirmation } from './accounts/confirmation.ts';
 import type { HeldRights } from './accounts/held-rights.ts';
 import { Owners } from './accounts/owners.ts';
-import type { Who } from './accounts/who.ts';
+import { isUser, type Who } from './accounts/who.ts';
 import { createActions } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { createChips } from './chips.ts';
@@ -17,6 +17,7 @@ import { Nodes } from './nodes/nodes.ts';
 import type { Kept } from './rail/kept.ts';
 import { Pins } from './rail/pins.ts';
 import { Removals } from './rail/removals.ts';
+import { SavedFilters } from './rail/saved-filters.ts';
 import type { PageClient } from './reading/reading.ts';
 import { Workstreams } from './workstreams.ts';
 
@@ -29,11 +30,15 @@ interface Port {
   who: ReadonlySignal<Who | undefined>;
 }
 
+/** Empty: the operator, whose logins have ids of their own. Undefined until it is known. */
+const userIdOf = (who: Who | undefined): string | undefined => (isUser(who) ? who?.userId : who && '');
+
 /** The parts of a logged-in page. What waits is followed from the beginning; the others read when they are told to. */
 export function createDesk({ browser, kept, client, confirmation, rights, who }: Port) {
   const { schedule, isVisible, memory, lasting, newKey, files, now } = browser;
   const { drafts, filters } = kept;
   const pins = new Pins(lasting);
+  const savedFilters = new SavedFilters({ memory: lasting, userId: computed(() => userIdOf(who.value)) });
   const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts, pins });
   const inbox = new Inbox({ client, now, mayDecide: () => rights.decide.peek() });
   const nodes = new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now });
@@ -41,7 +46,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
   return {
     client,
     workstreams,
-    rail: { pins, filters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
+    rail: { pins, filters, savedFilters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
     actions: createActions({ client, workstreams, newKey, files }),
     inbox,
     others,

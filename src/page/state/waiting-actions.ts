@@ -2,6 +2,7 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import { withWorking } from './agents/agent-list.ts';
 import { stillRunning } from './background/background.ts';
+import { withMoved } from './composer/queue-order.ts';
 import type { Tab } from './tab.ts';
 
 /** Ends a run or a wait, and changes messages that wait. */
@@ -49,9 +50,14 @@ export const waitingActions = (
   editQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
     attempt(tab, () => client.call('queue.edit', { wsId: tab.wsId, runId, message })),
 
-  /** Moves a waiting message to another place, counted from 0. */
-  moveQueued: (tab: Tab, { runId, to }: { runId: string; to: number }) =>
-    attempt(tab, () => client.call('queue.move', { wsId: tab.wsId, runId, to })),
+  /** Moves a waiting message to another place, counted from 0. If it was not moved, the queue is read again. */
+  async moveQueued(tab: Tab, { runId, to }: { runId: string; to: number }): Promise<boolean> {
+    const isDone = await attempt(tab, () => client.call('queue.move', { wsId: tab.wsId, runId, to }));
+    if (isDone)
+      tab.queue.value = withMoved(tab.queue.peek(), runId, to); // the event may come after the answer
+    else await readQueue(client, tab);
+    return isDone;
+  },
 
   /** The run in progress reads the message before its next step. */
   steerQueued: (tab: Tab, runId: string) => attempt(tab, () => client.call('queue.steer', { wsId: tab.wsId, runId })),
@@ -63,3 +69,12 @@ export const waitingActions = (
       if (removed && tab.draft.peek() === '') tab.draft.value = message;
     }),
 });
+
+/** Without an answer, the queue stays as it is until the connection is back, which reads it again. */
+const readQueue = (client: Pick<GatewayClient, 'call'>, tab: Tab): Promise<void> =>
+  client.call('queue.list', { wsId: tab.wsId }).then(
+    ({ messages }) => {
+      tab.queue.value = messages;
+    },
+    () => undefined,
+  );

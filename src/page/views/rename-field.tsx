@@ -42,7 +42,10 @@ export function RenameField({ name, placeholder = NONE, save, onDone }: RenameFi
         defaultValue={name}
         onBlur={() => void keep()}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.isComposing) void keep();
+          if (event.key === 'Enter' && !event.isComposing) {
+            event.preventDefault(); // the key must not press a button that takes the focus meanwhile
+            void keep();
+          }
           if (event.key !== 'Escape') return;
           event.preventDefault(); // Escape closes this field and must not stop the run
           isDone.current = true;

@@ -48,6 +48,11 @@ export class RailFilters {
     this.#keep({ ...this.#chosen.peek(), ...change });
   }
 
+  /** In place of all that was chosen. */
+  replace(filter: Filter): void {
+    this.#keep(filter);
+  }
+
   clear(): void {
     this.#keep({});
   }
@@ -138,7 +143,8 @@ function read(memory: Pick<Storage, 'getItem'>): Filter {
   }
 }
 
-const toFilter = ({ workdir, modelAlias, userId, used }: Record<string, unknown>): Filter => ({
+/** What is one, of what is stored. */
+export const toFilter = ({ workdir, modelAlias, userId, used }: Record<string, unknown>): Filter => ({
   ...(typeof workdir === 'string' && { workdir }),
   ...(typeof modelAlias === 'string' && { modelAlias }),
   ...(typeof userId === 'string' && { userId }),

@@ -7,6 +7,7 @@ const IN_PLACE = [
   { keys: ['Enter'], does: 'Send (with Shift: new line)' },
   { keys: ['↑', '↓'], does: 'Earlier messages, in an empty message field' },
   { keys: ['/'], does: 'List commands, at the start of a message' },
+  { keys: ['Alt', '↑', '↓'], does: 'Move the focused waiting message' },
   { keys: ['Esc', 'Esc'], does: 'Stop the run' },
   { keys: ['↑', '↓'], does: 'Move through lists' },
   { keys: ['J', 'K'], does: 'Next and previous, in the inbox' },
@@ -42,6 +43,9 @@ export function ShortcutsDialog({ onClose }: { onClose(): void }) {
       <p class="shortcuts-licences">
         <a href="/licenses.txt" target="_blank" rel="noreferrer">
           Licences of third-party software
+        </a>{' '}
+        <a href="/static/diagram-licenses.txt" target="_blank" rel="noreferrer">
+          and of the diagrams
         </a>
       </p>
     </Dialog>

@@ -1,20 +1,25 @@
+import type { Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { isUser } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { type Filter, toChoices, USED_WORDS } from '../../state/rail/rail-filters.ts';
 import { SavedList } from '../../state/saved-list.ts';
+import { LazyPiece } from '../parts/lazy-views.tsx';
+import { SAVED_FILTERS } from '../parts/parts.ts';
 
 interface FilterFieldsProps {
   app: App;
   desk: Desk;
+  /** Of the search field. */
+  words: Signal<string>;
   id: string;
   /** Puts the fields away. */
   onClose(): void;
 }
 
 /** Narrows the list by folder, model, owner and last use. Escape closes it. */
-export function FilterFields({ app, desk, id, onClose }: FilterFieldsProps) {
+export function FilterFields({ app, desk, words, id, onClose }: FilterFieldsProps) {
   const { owners, rail, workstreams } = desk;
   const chosen = rail.filters.chosen.value;
   const choose = (change: Filter) => rail.filters.choose(change);
@@ -30,7 +35,7 @@ export function FilterFields({ app, desk, id, onClose }: FilterFieldsProps) {
       id={id}
       class="filter-fields"
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
         event.stopPropagation();
         onClose();
       }}
@@ -66,6 +71,9 @@ export function FilterFields({ app, desk, id, onClose }: FilterFieldsProps) {
         options={USED}
         onChoose={(used) => choose({ used })}
       />
+      <LazyPiece part={SAVED_FILTERS} desk={desk}>
+        {({ SavedFilterList: List }) => <List desk={desk} words={words} />}
+      </LazyPiece>
     </fieldset>
   );
 }

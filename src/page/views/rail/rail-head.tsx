@@ -7,6 +7,7 @@ import { type Filter, USED_WORDS } from '../../state/rail/rail-filters.ts';
 import { Icon } from '../icons.tsx';
 import { FilterFields } from './filter-fields.tsx';
 import { RailSearch } from './rail-search.tsx';
+import { SavedFilterChips } from './saved-filter-chips.tsx';
 
 interface RailHeadProps {
   app: App;
@@ -45,6 +46,7 @@ export function RailHead({ app, desk, words, button }: RailHeadProps) {
         <FilterFields
           app={app}
           desk={desk}
+          words={words}
           id={id}
           onClose={() => {
             isOpen.value = false;
@@ -52,6 +54,7 @@ export function RailHead({ app, desk, words, button }: RailHeadProps) {
           }}
         />
       )}
+      <SavedFilterChips desk={desk} words={words} />
       {chips.length > 0 && (
         <ul class="filter-chips" aria-label="Filters that are on">
           {chips.map(({ label, words: shown, title, without }) => (

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { showHidden } from '../../state/text/hidden-characters.ts';
 import { isFootnote, isFootnoteMark, isMath } from '../../state/text/markdown-extras.ts';
 import { LONG_PARAGRAPH, toPieces } from '../../state/text/paragraph-pieces.ts';
+import { DiagramPart } from '../diagram/diagram-part.tsx';
 import { FormulaPart } from '../math/formula-part.tsx';
 import { CodeBlock } from './code.tsx';
 import { CodeText } from './code-text.tsx';
@@ -34,7 +35,11 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
   if (!isMarked(token)) return <Extra token={token} />;
   switch (token.type) {
     case 'code':
-      return <CodeBlock text={token.text} language={token.lang ?? ''} growing={growing} />;
+      return isDiagram(token) && !growing ? (
+        <DiagramPart source={token.text} language={token.lang ?? ''} />
+      ) : (
+        <CodeBlock text={token.text} language={token.lang ?? ''} growing={growing} />
+      );
     case 'heading':
       return <Heading token={token} />;
     case 'blockquote':
@@ -68,6 +73,8 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
 /** Blocks that consist of pieces are never too long: they are drawn some pieces per frame. */
 const isTooLong = ({ type, raw }: Token): boolean => raw.length > MAX_CHARS && !PIECEMEAL.includes(type);
 const PIECEMEAL = ['code', 'list', 'table', 'blockquote', 'paragraph'];
+
+const isDiagram = ({ lang }: Tokens.Code): boolean => /^mermaid\b/i.test(lang ?? '');
 
 /** Whether this is a standard token of Marked. Others come from state/text/markdown-extras.ts. */
 const isMarked = (token: Token): token is MarkedToken => token.type in KNOWN;
