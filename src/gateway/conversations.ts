@@ -76,6 +76,8 @@ type TalkDeps = Pick<
   | 'skills'
   | 'live'
   | 'channelServices'
+  | 'nodes'
+  | 'auth'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -119,6 +121,8 @@ function createTalks(
     skills,
     live,
     channelServices,
+    nodes,
+    auth,
     authenticator,
     server,
     tracing,
@@ -175,7 +179,8 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const outbox = createOutbox({ store, channelServices, authenticator, server, metrics, clock, ids, log }, workstreams);
+  const told = { channelServices, nodes, memories, auth, authenticator, server };
+  const outbox = createOutbox({ store, ...told, metrics, clock, ids, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,

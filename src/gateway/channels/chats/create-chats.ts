@@ -3,6 +3,7 @@ import type { Attachments } from '../../attachments/attachments.ts';
 import type { Commands } from '../../commands/commands.ts';
 import type { GatewayDeps } from '../../gateway-deps.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
+import type { Push } from '../../push/push-noun.ts';
 import type { Approvals } from '../../runs/approvals.ts';
 import type { Runs } from '../../runs/runs.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
@@ -33,6 +34,7 @@ export interface ChatParts {
   deliveries: Pick<DeliveryQueue, 'wake'>;
   metrics: Pick<ChannelMetrics, 'channelUpdate'>;
   attachments: Pick<Attachments, 'staged'>;
+  push: Pick<Push, 'look'>;
 }
 
 /** How a chat service differs from the others. */
@@ -55,7 +57,7 @@ export function createChats(
   parts: ChatParts,
 ) {
   const { store, auth, hear, clock, ids, log } = deps;
-  const { workstreams, runs, commands, approvals, deliveries, metrics, attachments } = parts;
+  const { workstreams, runs, commands, approvals, deliveries, metrics, attachments, push } = parts;
   const { users, audit } = auth;
   const { channel } = service;
   const replies = createReplies({ store, wake: () => deliveries.wake(), clock });
@@ -68,7 +70,7 @@ export function createChats(
     commands: createChatCommands({ store, commands, replies }),
     replies,
     receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
-    offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
+    offerPairing: (asking) => offerPairing(asking, { sendNow, onAsked: () => push.look(), store, clock, ids, log }),
     onWork,
     clock,
   });
