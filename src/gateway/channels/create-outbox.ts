@@ -52,9 +52,17 @@ export function createOutbox(
   const deliveries = new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log });
   const { push: services } = channelServices;
   const { consents } = auth;
-  const waiting = { requests: nodes.requests, servers: () => consents.servers() };
-  const about = { holders: services.holders, url: server.url };
-  const push = new Push({ store, services, ...waiting, ...about, clock, ids, log });
+  const push = new Push({
+    store,
+    services,
+    holders: services.holders,
+    requests: nodes.requests,
+    servers: () => consents.servers(),
+    url: server.url,
+    clock,
+    ids,
+    log,
+  });
   memories.quarantine.onChanged(() => push.look());
   consents.onWaiting(() => push.look());
   return { channels, deliveries, previews, push };

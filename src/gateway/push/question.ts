@@ -21,7 +21,10 @@ export const toMatter = (question: WaitingQuestion): Matter => {
   const { approval, of } = question;
   const { approvalId, wsId, kind, expiresAtMs } = approval;
   return {
-    ...{ id: approvalId, wsId, expiresAtMs, named: { type: 'question', id: { approvalId }, about: { wsId, kind } } },
+    id: approvalId,
+    wsId,
+    expiresAtMs,
+    named: { type: 'question', id: { approvalId }, about: { wsId, kind } },
     notice: (content) => toNotice(question, content),
     waits: async () => true,
     isFor: async (standing) => mayDecide(standing) && mayPerceive(standing, of),

@@ -3,7 +3,6 @@ import type { Attachments } from '../../attachments/attachments.ts';
 import type { Commands } from '../../commands/commands.ts';
 import type { GatewayDeps } from '../../gateway-deps.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
-import type { Push } from '../../push/push-noun.ts';
 import type { Approvals } from '../../runs/approvals.ts';
 import type { Runs } from '../../runs/runs.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
@@ -34,7 +33,8 @@ export interface ChatParts {
   deliveries: Pick<DeliveryQueue, 'wake'>;
   metrics: Pick<ChannelMetrics, 'channelUpdate'>;
   attachments: Pick<Attachments, 'staged'>;
-  push: Pick<Push, 'look'>;
+  /** Somebody may have begun to wait for approval. */
+  push: { look(): void };
 }
 
 /** How a chat service differs from the others. */
