@@ -3,6 +3,7 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Workstreams } from '../workstreams.ts';
+import { ModelSetup } from './model-setup.ts';
 
 const MEMORY_KEY = 'headgate.first-steps';
 
@@ -27,9 +28,12 @@ export class Guide {
   readonly #task = signal<string | undefined>(undefined);
   readonly #tested = signal<ReadonlyMap<string, Tested>>(new Map());
   #isOffered = false;
+  /** Adds models to the configuration. */
+  readonly setup: ModelSetup;
 
   constructor(port: Port) {
     this.#port = port;
+    this.setup = new ModelSetup(port.client);
     const { tabs } = port.workstreams;
     this.#isOpen = computed(
       () => this.#opened.value === 'asked for' || (this.#opened.value === 'offered' && tabs.value.length <= 1),
