@@ -1,9 +1,8 @@
-import type { ModelProblem } from '../../../protocol/methods/models.ts';
+import type { LocalModelServer, ModelProblem } from '../../../protocol/methods/models.ts';
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { AnsweredImages, Message, ToolCall } from '../message.ts';
-import type { LocalServer } from './local-servers.ts';
 import type { ModelConfig } from './models-config.ts';
 import type { SourcedPrice } from './prices/list-prices.ts';
 import type { Price } from './prices/price.ts';
@@ -196,7 +195,7 @@ export interface Models {
   /** The same for a model that is not configured. */
   checkCandidate(model: ModelConfig, signal: AbortSignal): Promise<string>;
   /** The usual servers of this machine that have models. Asks all of them, without a key. */
-  discover(signal: AbortSignal): Promise<LocalServer[]>;
+  discover(signal: AbortSignal): Promise<LocalModelServer[]>;
   /** What is known of the default model without asking its server (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
   /** Problems that a person should know: demo model in use, key missing, key rejected. */

@@ -8,7 +8,7 @@ import { backendKey, createBackends } from './backends.ts';
 import { createDemoModel } from './demo/demo-model.ts';
 import { findLocalServer, within } from './discovery.ts';
 import { knownContextWindow } from './known-models.ts';
-import { findLocalServers } from './local-servers.ts';
+import { findLocalServers } from './local/local-servers.ts';
 import type { BackendHealth, Model, Models } from './model.ts';
 import { checkModel } from './model-check.ts';
 import {

@@ -1,6 +1,9 @@
+import type { Result } from '../../../../protocol/index.ts';
 import type { ModelRow } from '../../../../protocol/methods/models.ts';
 import type { WorkstreamState } from '../../../../protocol/stream-events.ts';
-import type { Tested } from './guide.ts';
+
+/** What a test of a model found. */
+export type Tested = Result<'models.test'> | 'waiting';
 
 /** Where the model of a row comes from. */
 export function toOrigin({ provider, id }: Pick<ModelRow, 'provider' | 'id'>): string {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { fakeClock } from '../../testing/fake-clock.ts';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import type { Fetch } from '../provider.ts';
 import { findLocalServers } from './local-servers.ts';
-import type { Fetch } from './provider.ts';
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,6 @@
-import { createModels, type ModelsDeps, type RunningModels } from '../agent/providers/models.ts';
-import { asStartError } from './as-start-error.ts';
-import type { DaemonOptions } from './daemon-options.ts';
+import { createModels, type ModelsDeps, type RunningModels } from '../../agent/providers/models.ts';
+import { asStartError } from '../as-start-error.ts';
+import type { DaemonOptions } from '../daemon-options.ts';
 
 /** The models of the configuration, with the default one chosen. Throws StartError. */
 export async function startModels(

@@ -1,14 +1,8 @@
-import type { Clock } from '../../clock.ts';
-import type { IsListening } from '../../egress/listening.ts';
-import { listModels, within } from './discovery.ts';
-import type { Fetch } from './provider.ts';
-
-/** A server of models on this machine. */
-export interface LocalServer {
-  name: string;
-  baseUrl: string;
-  models: string[];
-}
+import type { LocalModelServer } from '../../../../protocol/methods/models.ts';
+import type { Clock } from '../../../clock.ts';
+import type { IsListening } from '../../../egress/listening.ts';
+import { listModels, within } from '../discovery.ts';
+import type { Fetch } from '../provider.ts';
 
 /** The programs by their usual ports, the more common ones first. They are only asked at addresses of this machine. */
 const USUAL: readonly (readonly [port: number, name: string])[] = [
@@ -35,7 +29,7 @@ interface Asking {
 }
 
 /** All of the usual servers of this machine that have a model. They are asked at once, without a key. */
-export async function findLocalServers({ fetch, listens, clock, signal }: Asking): Promise<LocalServer[]> {
+export async function findLocalServers({ fetch, listens, clock, signal }: Asking): Promise<LocalModelServer[]> {
   const found = await Promise.all(
     USUAL.map(async ([port, name]) => {
       const baseUrl = `http://localhost:${port}/v1`;
