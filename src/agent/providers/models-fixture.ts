@@ -8,7 +8,7 @@ const ignore = () => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 export const URL_OF_LAB = 'http://lab:8000/v1';
 
-export const request: ModelRequest = {
+const request: ModelRequest = {
   system: '',
   messages: [{ role: 'user', content: 'hi' }],
   tools: [],
