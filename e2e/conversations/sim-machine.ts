@@ -120,6 +120,8 @@ function createProcessModels(servers: WireServerOptions, clock: { current?: Cloc
       open: async (model) => (await current()).open(model),
       list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
       check: async (alias) => (await current()).check(alias, new AbortController().signal),
+      checkCandidate: async ({ model = 'opus' }) => model,
+      discover: async () => [],
       current: () => aboutModel('opus'),
       notices: () => [],
       health: () => ({ status: 'up', circuitState: 'closed' }),

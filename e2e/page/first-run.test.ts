@@ -6,6 +6,8 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { say } from '../support/model/scripted-steps.ts';
 
 const daemon = await startDaemon(); // with the demo model
 after(() => daemon[Symbol.asyncDispose]());
@@ -71,4 +73,38 @@ test('a person sets up Headgate, gives a task, decides, and finds inbox and sett
   await again.getByRole('tab', { name: 'main' }).click();
   await again.getByRole('button', { name: 'Show the first steps' }).waitFor();
   assert.equal(await again.locator('.first-steps').count(), 0, 'it does not open by itself again');
+});
+
+test('a model with a key is tested, kept and used without a restart, the key is shown nowhere, and the page looks for servers', async (t) => {
+  const model = await startScriptedModel();
+  t.after(() => model.close());
+  const client = await daemon.client();
+  const { hash } = await client.call('config.get', {});
+  const other = { provider: 'openai', baseUrl: model.url, model: 'scripted', apiKey: 'sk-canary-key' } as const;
+  const tested = await client.call('models.test', {
+    model: 'x',
+    candidate: { ...other, provider: 'openai-compatible' },
+  });
+  assert.equal(tested.ok, true);
+  const raw = JSON.stringify({ models: { lab: { ...other, provider: 'openai-compatible' } }, defaultModel: 'lab' });
+  const { applied, restart } = await client.call('config.patch', { raw, baseHash: hash, extended: true });
+  assert.deepEqual([applied, restart], [['defaultModel', 'models'], []]);
+  model.when('are you new', say('I am new.'));
+  const { wsId } = await client.call('workstream.create', { model: 'lab' });
+  await client.call('agent', { sessionKey: wsId, message: 'are you new', idempotencyKey: 'new' });
+  assert.equal(model.requests.length > 0, true);
+  const seen = JSON.stringify([
+    await client.call('config.get', {}),
+    await client.call('models.list', {}),
+    daemon.output(),
+  ]);
+  assert.ok(!seen.includes('sk-canary-key'));
+  const { page } = await visit(t, daemon);
+  await page.getByRole('button', { name: 'Show the first steps' }).first().click();
+  await page.getByText('Add a model').click();
+  await page.getByRole('button', { name: 'Look for servers on this machine' }).click();
+  await page.getByText('These servers were found, if any.').waitFor();
+  await assertAccessible(page, 'adding a model');
+  await page.getByRole('button', { name: 'Test and keep the key', disabled: true }).waitFor();
+  assert.equal(await page.getByLabel('Key', { exact: true }).getAttribute('type'), 'password');
 });

@@ -3,16 +3,43 @@ import { after, test } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { startPushServer } from '../support/channels/push-server.ts';
+import { startReceiver } from '../support/channels/receiver.ts';
+import { startTelegramServer } from '../support/channels/telegram-server.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { button, openWorkstream, send, visit } from '../support/clients/browser.ts';
+import { openStranger } from '../support/clients/strangers.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { startAccountServer } from '../support/oidc/account-server.ts';
 
 const server = await startPushServer();
 after(() => server[Symbol.asyncDispose]());
+const TOKEN = '4242:scripted-bot-token-for-tests';
+const telegram = await startTelegramServer({ token: TOKEN });
+after(() => telegram[Symbol.asyncDispose]());
+const accounts = await startAccountServer();
+after(() => accounts[Symbol.asyncDispose]());
+const told = await startReceiver();
+after(() => told[Symbol.asyncDispose]());
 const { model, daemon } = await openStage({
-  config: { egress: { privateHosts: ['127.0.0.1'] }, channels: { push: { afterSecs: 0 } } },
+  config: {
+    egress: { privateHosts: ['127.0.0.1'] },
+    mcp: { servers: { tracker: { url: accounts.url, oauth: {} } } },
+    channels: {
+      push: { afterSecs: 0 },
+      telegram: { botToken: TOKEN, apiRoot: telegram.apiRoot },
+      ntfy: { phone: { url: `${told.url}topic` } },
+      webhook: { ops: { url: `${told.url}hook`, secret: 'sixteen letters!', questions: 'title' } },
+    },
+  },
 });
+
+async function openClient(token: string) {
+  const client = { name: 'e2e', version: '1', mode: 'test' };
+  const opened = createGatewayClient({ url: `${daemon.wsUrl}/v1/ws`, token, client });
+  await opened.connect();
+  return opened;
+}
 
 /** The browser’s own push server is on the internet, so that it is asked for nothing; all else is the browser’s. */
 async function withPushServer(context: BrowserContext): Promise<void> {
@@ -47,7 +74,7 @@ test('a browser is notified of a question, which its worker shows and closes; wh
   await page.keyboard.press('Alt+i');
   await page.locator('.notify summary').click();
   await page.getByLabel('A notification says').selectOption({ label: 'Only that something waits' });
-  await page.getByLabel('A notification says').selectOption({ label: 'What kind of question it is' });
+  await page.getByLabel('A notification says').selectOption({ label: 'What kind of thing waits' });
   await button(page, 'Notify this browser').click();
   await page.getByText('This browser is notified.').waitFor();
   await assertAccessible(page, 'the choice of notifications');
@@ -128,12 +155,7 @@ test('after a restart, what still waits is told again; logging out ends it, and 
     });
   const [, jwt = ''] = cookie.split('=');
   const client = await daemon.client();
-  const browser = createGatewayClient({
-    url: `${daemon.wsUrl}/v1/ws`,
-    token: jwt,
-    client: { name: 'e2e', version: '1', mode: 'test' },
-  });
-  await browser.connect();
+  const browser = await openClient(jwt);
   await browser.call('push.subscribe', { ...server.subscription, content: 'none' });
   browser.close();
   const { wsId } = await client.call('workstream.create', {});
@@ -148,4 +170,81 @@ test('after a restart, what still waits is told again; logging out ends it, and 
   assert.deepEqual((await again.call('push.list', {})).subscriptions, []);
   const { stdout, stderr } = daemon.output();
   assert.ok(!`${stdout}${stderr}`.includes('endpoint-is-secret'));
+});
+
+test('a machine, a person, an account and a memory are told to a browser, a topic and a webhook, lead to their entries, and are taken back', async (t) => {
+  const client = await daemon.client();
+  const { subscription } = await client.call('push.subscribe', { ...server.subscription, content: 'full' });
+  t.after(() => client.call('push.remove', { subscriptionId: subscription.subscriptionId }));
+  const { page } = await visit(t, daemon);
+  const turn = async (message: string, by = client) => {
+    const { wsId } = await client.call('workstream.create', {});
+    await by.call('agent', { sessionKey: wsId, message, idempotencyKey: message }, { timeoutMs: 60_000 });
+  };
+  const { token } = await client.call('token.create', { name: 'writer', scope: 'write' });
+  const writer = await openClient(token);
+  t.after(() => writer.close());
+
+  /** Something begins to wait; then it is decided. */
+  const follow = async (kind: string, { begin, end }: { begin(): Promise<unknown>; end(): Promise<unknown> }) => {
+    await begin();
+    const { id, at, ws, title, body } = JSON.parse((await server.next()).text ?? '');
+    assert.deepEqual([ws, at.split(' ')[0]], ['', kind]);
+    const named = { data: { id, kind, title } };
+    const asked = await told.until(({ path, body: text }) => path === '/hook' && text.includes(id));
+    const { type, data } = JSON.parse(asked.body);
+    const { expiresAt: _, ...rest } = data;
+    assert.deepEqual({ type, data: rest }, { type: 'waiting', ...named });
+    const topic = await told.until(({ path, sequence }) => path === '/topic' && sequence === id);
+    assert.equal(topic.title, title);
+    assert.ok(!`${asked.body}${topic.body}`.includes(body.split('\n').at(-1)), 'its words are only in full');
+    await page.goto(`${daemon.url}/#inbox=${encodeURIComponent(at)}`);
+    await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${at}`);
+    await end();
+    assert.deepEqual(JSON.parse((await server.next()).text ?? ''), { id, gone: true });
+    await told.until(({ body: text }) => text.includes('waiting.ended') && text.includes(id));
+    await told.until(({ method, path }) => method === 'DELETE' && path === `/topic/${id}`);
+    return { title, body };
+  };
+
+  const machine = await openStranger(t, daemon, 'den-1');
+  assert.deepEqual(
+    await follow('machine', {
+      begin: () => machine.ask({ displayName: 'kestrel den' }),
+      end: async () => machine.close(),
+    }),
+    { title: 'A machine asks to be paired', body: 'kestrel den' },
+  );
+  const eve = telegram.person({ name: 'Eve', id: 77 });
+  let code = '';
+  assert.deepEqual(
+    await follow('person', {
+      async begin() {
+        eve.says('let me in');
+        [code = ''] = /[A-Z0-9]{5}-[A-Z0-9]{5}/.exec((await eve.chat.next()).text) ?? [];
+      },
+      end: () => client.call('channel.pair', { channel: 'telegram', code }),
+    }),
+    { title: 'Somebody asks to write from a chat', body: 'Eve (telegram)' },
+  );
+  model.when('which account', callTools({ name: 'mcp__tracker__connect', arguments: {} }), say('Done.'));
+  assert.deepEqual(
+    await follow('account', {
+      begin: () => turn('which account'),
+      end: () => client.call('mcp.consent.dismiss', { server: 'tracker' }),
+    }),
+    { title: 'A call needed an account of yours', body: 'tracker' },
+  );
+  const saved = { action: 'save', name: 'wombats', content: 'kestrel memory' };
+  model.when('remember it', callTools({ name: 'memory', arguments: saved }), say('Done.'));
+  assert.deepEqual(
+    await follow('memory', {
+      begin: () => turn('remember it', writer),
+      async end() {
+        const { memories } = await client.call('memory.quarantine.list', {});
+        await client.call('memory.quarantine.release', { memoryId: memories[0]?.memoryId ?? '' });
+      },
+    }),
+    { title: 'A memory waits for you', body: 'wombats\nkestrel memory' },
+  );
 });

@@ -12,9 +12,9 @@ test('config.json is read, written and patched over the wire; the answer lists t
   const client = await daemon.client();
   const before = await client.call('config.get', {});
   assert.deepEqual([before.exists, before.raw, before.valid], [false, null, true]);
-  const raw = `// ours\n{ server: { maxWorkstreams: 2 }, models: { x: { provider: 'openai', apiKey: 'sk-canary' } } }\n`;
+  const raw = `// ours\n{ server: { maxWorkstreams: 2 }, models: { x: { provider: 'openai', apiKey: 'sk-canary' } }, workdirs: ['/srv'] }\n`;
   const set = await client.call('config.set', { raw, baseHash: before.hash, extended: true });
-  assert.deepEqual([set.applied, set.restart, set.issues], [['server.maxWorkstreams'], ['models'], []]);
+  assert.deepEqual([set.applied, set.restart, set.issues], [['models', 'server.maxWorkstreams'], ['workdirs'], []]);
   assert.equal(await readFile(file, 'utf8'), raw);
   await client.call('workstream.create', { name: 'second' });
   await client.call('workstream.create', { name: 'third' });
@@ -26,6 +26,7 @@ test('config.json is read, written and patched over the wire; the answer lists t
   assert.deepEqual(Object.keys(patched), ['ok', 'path', 'config', 'issues']);
   assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), {
     models: { x: { provider: 'openai', apiKey: 'sk-canary' } },
+    workdirs: ['/srv'],
   });
   const refused = client.call('config.set', { raw: '{ retentionDays: 0 }' });
   await assert.rejects(refused, { code: 'INVALID_REQUEST', message: /retentionDays/ });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalText } from '../frames.ts';
 
 const PerMillion = z.number().min(0).max(1_000_000);
 
@@ -59,13 +59,55 @@ export const MODEL_PROBLEMS = [
 /** One of them. */
 export type ModelProblem = (typeof MODEL_PROBLEMS)[number];
 
+/** A server of models on the machine of the daemon. */
+export const LocalModelServer = z
+  .strictObject({
+    /** The program that usually listens there, such as `Ollama`. */
+    name: z.string(),
+    baseUrl: z.string(),
+    /** As the server calls them, at most 100. */
+    models: z.array(z.string()),
+  })
+  .meta({ id: 'LocalModelServer' });
+export type LocalModelServer = z.infer<typeof LocalModelServer>;
+
+/** A model that is not configured yet, to be tested. */
+export const ModelCandidate = z
+  .strictObject({
+    provider: z.enum(['openai-compatible', 'openai', 'anthropic', 'google']),
+    /** Default: the provider's usual model, or the first that the server lists. */
+    model: optionalText(256),
+    /** Default: the provider's usual server. */
+    baseUrl: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .optional(),
+    /** Never stored, recorded or answered. */
+    apiKey: optionalText(4_096),
+  })
+  .meta({ id: 'ModelCandidate' });
+export type ModelCandidate = z.infer<typeof ModelCandidate>;
+
 /** The models that can be chosen. */
 export const modelsContracts = {
   'models.list': contract({
-    summary: 'The models that can be chosen, the default one first.',
+    summary: 'The models that can be chosen, the default one first; if asked for, also the servers on this machine.',
     scope: 'read',
-    params: () => z.strictObject({}).meta({ id: 'ModelsListParams' }),
-    result: () => z.strictObject({ models: z.array(ModelRow) }).meta({ id: 'ModelsListResult' }),
+    params: () =>
+      z
+        .strictObject({
+          /** Asks the usual ports of this machine for servers of models. Needs the permission `admin.settings`. */
+          discover: z.boolean().optional(),
+        })
+        .meta({ id: 'ModelsListParams' }),
+    result: () =>
+      z
+        .strictObject({
+          models: z.array(ModelRow),
+          /** Only with `discover`: those that have a model. */
+          servers: z.array(LocalModelServer).optional(),
+        })
+        .meta({ id: 'ModelsListResult' }),
   }),
   'models.test': contract({
     summary:
@@ -74,7 +116,15 @@ export const modelsContracts = {
     permission: 'workstreams.create',
     weight: 3,
     serial: ({ model }) => `models.test ${model}`,
-    params: () => z.strictObject({ model: NonEmpty.max(256) }).meta({ id: 'ModelsTestParams' }),
+    stepUp: ({ candidate }) => candidate !== undefined,
+    params: () =>
+      z
+        .strictObject({
+          model: NonEmpty.max(256),
+          /** What is tested in place of a configured model of this name. Needs the permission `admin.settings`. */
+          candidate: ModelCandidate.optional(),
+        })
+        .meta({ id: 'ModelsTestParams' }),
     result: () =>
       z
         .strictObject({

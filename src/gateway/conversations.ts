@@ -76,6 +76,8 @@ type TalkDeps = Pick<
   | 'skills'
   | 'live'
   | 'channelServices'
+  | 'nodes'
+  | 'auth'
   | 'authenticator'
   | 'server'
   | 'tracing'
@@ -119,6 +121,8 @@ function createTalks(
     skills,
     live,
     channelServices,
+    nodes,
+    auth,
     authenticator,
     server,
     tracing,
@@ -133,8 +137,7 @@ function createTalks(
   const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
   const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const onSessions = () => sessions.refresh();
-  const wakes = { onFree: () => void workstreams.trim(), outbox: () => outbox, onSessions };
+  const wakes = { onFree: () => void workstreams.trim(), outbox: () => outbox, onSessions: () => sessions.refresh() };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
@@ -171,11 +174,14 @@ function createTalks(
     attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
-    onRemoved: () => sweepFiles(records, onSessions),
+    onRemoved: () => sweepFiles(records, wakes.onSessions),
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
-  const outbox = createOutbox({ store, channelServices, authenticator, server, metrics, clock, ids, log }, workstreams);
+  const outbox = createOutbox(
+    { store, channelServices, nodes, memories, auth, authenticator, server, metrics, clock, ids, log },
+    workstreams,
+  );
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   return {
     workstreams,

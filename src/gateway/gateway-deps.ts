@@ -59,7 +59,7 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   vault: SecretsMethodDeps['vault'];
   isLoginSecretChosen: boolean;
   /** Accounts of people at tool servers. */
-  consents: ConsentMethodDeps & Pick<Consents, 'recover' | 'close' | 'ending' | 'userIn'>;
+  consents: ConsentMethodDeps & Pick<Consents, 'recover' | 'close' | 'ending' | 'userIn' | 'onWaiting'>;
 }
 
 export interface GatewayDeps {

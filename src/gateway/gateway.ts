@@ -64,7 +64,10 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not match its schema'),
   });
   const broadcast = createBroadcast({ check });
-  nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));
+  nodes.onAnnouncement((event, payload) => {
+    broadcast.publish(event, payload);
+    conversations.talks.outbox.push.look();
+  });
   const idempotency = createIdempotency({ store, clock, log });
   const { defer, flush } = createEndOfTurn();
   const shared = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };

@@ -104,7 +104,8 @@ const ModelList = z.object({ data: z.array(ModelRow) });
 const modelsUrl = ({ baseUrl }: Upstream) => `${baseUrl.replace(/\/+$/, '')}/models`;
 const rootOf = ({ baseUrl }: Upstream) => baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
 
-async function listModels(upstream: Upstream, { fetch, signal }: Asking): Promise<ModelRow[]> {
+/** The models that an openai-compatible server lists. */
+export async function listModels(upstream: Upstream, { fetch, signal }: Asking): Promise<ModelRow[]> {
   const answer = await ask(upstream, { url: modelsUrl(upstream), fetch, signal }).catch((error: unknown) => {
     signal.throwIfAborted();
     throw toProviderError(error, upstream, 'connect');

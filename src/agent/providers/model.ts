@@ -1,4 +1,4 @@
-import type { ModelProblem } from '../../../protocol/methods/models.ts';
+import type { LocalModelServer, ModelProblem } from '../../../protocol/methods/models.ts';
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
@@ -192,6 +192,10 @@ export interface Models {
    * tokens. Throws ProviderError, and GatewayError INVALID_REQUEST for an unknown model.
    */
   check(alias: string, signal: AbortSignal): Promise<string>;
+  /** The same for a model that is not configured. */
+  checkCandidate(model: ModelConfig, signal: AbortSignal): Promise<string>;
+  /** The usual servers of this machine that have models. Asks all of them, without a key. */
+  discover(signal: AbortSignal): Promise<LocalModelServer[]>;
   /** What is known of the default model without asking its server (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
   /** Problems that a person should know: demo model in use, key missing, key rejected. */

@@ -195,9 +195,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
   using world = await setUp();
   const restart = { restart: true };
   assert.deepEqual(world.config.schema().uiHints, {
-    models: restart,
     'models.*.apiKey': { sensitive: true },
-    defaultModel: restart,
     answers: restart,
     'tools.sandbox': restart,
     'tools.homePaths': restart,

@@ -30,6 +30,8 @@ const LIVE_KEYS: readonly string[] = [
     'logLevel',
     'mcp',
     'memory',
+    'models',
+    'defaultModel',
     'nodes',
   ],
   'retentionDays',
@@ -51,7 +53,7 @@ interface LiveConfigOptions {
   environment: Readonly<Record<string, string | undefined>>;
   setLogLevel(level: Config['logLevel']): void;
   /** Called with each configuration that comes into force after the first. */
-  onChange?(next: Config): void;
+  changes?: readonly ((next: Config) => void)[];
 }
 
 interface ChannelSettings {
@@ -116,7 +118,7 @@ const subAgentsOf = ({ agents: { parallel, maxTimeoutSecs } }: Config): LiveConf
 });
 
 /** Keys that need a restart are compared with the configuration of the start. */
-export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
+export function createLiveConfig({ config, environment, setLogLevel, changes = [] }: LiveConfigOptions): LiveConfig {
   let current = config; // that of the file
   let channels = channelsOf(config, environment);
   return {
@@ -197,11 +199,11 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     check: (next) => [...missingSecrets(next, environment), ...missingTokens(next, environment)],
     apply(next) {
-      const changes = changesBetween({ file: current, start: config }, next);
+      const changed = changesBetween({ file: current, start: config }, next);
       [channels, current] = [channelsOf(next, environment), next];
       setLogLevel(next.logLevel);
-      onChange?.(next);
-      return changes;
+      for (const change of changes) change(next);
+      return changed;
     },
   };
 }

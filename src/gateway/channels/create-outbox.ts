@@ -13,14 +13,17 @@ import { createNumbers } from './whatsapp/numbers.ts';
 import { createWhatsAppChannel } from './whatsapp/whatsapp-channel.ts';
 import { createWorkstreamChannel } from './workstream-note.ts';
 
-type OutboxDeps = Pick<GatewayDeps, 'store' | 'channelServices' | 'server' | 'clock' | 'ids' | 'log'> & {
+type OutboxDeps = Pick<
+  GatewayDeps,
+  'store' | 'channelServices' | 'nodes' | 'memories' | 'auth' | 'server' | 'clock' | 'ids' | 'log'
+> & {
   authenticator: Pick<Authenticator, 'viewerOf'>;
   metrics: ChannelMetrics;
 };
 
-/** Where messages go that leave a conversation, the queue from which they go, and who is notified of questions. */
+/** Where messages go that leave a conversation, the queue from which they go, and who is notified of what waits. */
 export function createOutbox(
-  { store, channelServices, authenticator, server, metrics, clock, ids, log }: OutboxDeps,
+  { store, channelServices, nodes, memories, auth, authenticator, server, metrics, clock, ids, log }: OutboxDeps,
   workstreams: Workstreams,
 ) {
   const { webhooks, telegram, whatsapp } = channelServices;
@@ -48,6 +51,19 @@ export function createOutbox(
   ]);
   const deliveries = new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log });
   const { push: services } = channelServices;
-  const push = new Push({ store, services, holders: services.holders, url: server.url, clock, ids, log });
+  const { consents } = auth;
+  const push = new Push({
+    store,
+    services,
+    holders: services.holders,
+    requests: nodes.requests,
+    servers: () => consents.servers(),
+    url: server.url,
+    clock,
+    ids,
+    log,
+  });
+  memories.quarantine.onChanged(() => push.look());
+  consents.onWaiting(() => push.look());
   return { channels, deliveries, previews, push };
 }

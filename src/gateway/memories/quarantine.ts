@@ -40,6 +40,8 @@ export interface Quarantine {
   release(memoryId: string, by: Decider): Promise<Awaited<ReturnType<Memories['save']>>>;
   /** Deletes it. Throws NOT_FOUND. */
   discard(memoryId: string, by: Decider): Promise<FoundQuarantined>;
+  /** Called when a memory has begun or ended to wait. */
+  onChanged(listener: () => void): void;
 }
 
 interface QuarantineDeps {
@@ -52,13 +54,21 @@ interface QuarantineDeps {
 
 export function createQuarantine(deps: QuarantineDeps): Quarantine {
   const { store, memories } = deps;
+  const listeners: (() => void)[] = [];
+  const changed = () => {
+    for (const listener of listeners) listener();
+  };
   const get = async (memoryId: string, by: Decider): Promise<FoundQuarantined> => {
     const [row] = (await readQuarantinedById(memoryId, by).execute(store.db)).rows;
     if (row === undefined) throw unknownId();
     return row;
   };
   return {
-    add: (memory, origin) => add(memory, origin, deps),
+    async add(memory, origin) {
+      await add(memory, origin, deps);
+      changed();
+    },
+    onChanged: (listener) => void listeners.push(listener),
     async list(filter, limit) {
       const { rows } = await readQuarantined(filter, limit).execute(store.db);
       let chars = 0;
@@ -81,7 +91,9 @@ export function createQuarantine(deps: QuarantineDeps): Quarantine {
       const origin = readOrigin(row.origin_json) ?? { by: 'agent', isTrusted: false };
       const also = () => [deleteQuarantined(memoryId), ...by.also(row)];
       try {
-        return await memories.save(memory, { viewer: by.viewer, origin, also });
+        const saved = await memories.save(memory, { viewer: by.viewer, origin, also });
+        changed();
+        return saved;
       } catch (error) {
         throw error instanceof UnitRefused ? unknownId(error) : error;
       }
@@ -90,6 +102,7 @@ export function createQuarantine(deps: QuarantineDeps): Quarantine {
       const row = await get(memoryId, by);
       const unit = { statements: [deleteQuarantined(memoryId), ...by.also(row)], durable: true };
       if (!(await tookEffect(store.commit(unit)))) throw unknownId();
+      changed();
       return row;
     },
   };

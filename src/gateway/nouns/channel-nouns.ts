@@ -20,6 +20,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     approvals: turns.approvals,
     deliveries: talks.outbox.deliveries,
     previews: talks.outbox.previews,
+    push: talks.outbox.push,
     events: records.events,
     attachments: records.attachments,
     metrics,
@@ -57,7 +58,14 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       log: deps.log,
     }),
     channel: {
-      methods: channelMethods({ store, channels, users: deps.auth.users, services: { telegram, whatsapp }, clock }),
+      methods: channelMethods({
+        store,
+        channels,
+        users: deps.auth.users,
+        services: { telegram, whatsapp },
+        push,
+        clock,
+      }),
     },
     telegram: { run: telegram.run, close: telegram.close },
     whatsapp: { run: whatsapp.run, close: whatsapp.close },
@@ -67,23 +75,28 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       whatsapp.look();
     },
     findHook: async (channel: string) => [telegram, whatsapp].find((one) => one.channel === channel)?.hook(),
-    /** Messages, and notifications of questions. */
+    /** Messages, and notifications of what waits. */
     send: {
       methods: {
         ...sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
         ...push.methods,
       },
       run: (signal: AbortSignal) => {
-        // What the daemon before had asked is told again.
-        for (const { data, current } of talks.workstreams.list(DAEMON)) {
-          const approval = current?.pendingApproval();
-          if (approval !== undefined) push.asked(data, approval);
-        }
+        tellAgain(talks);
         return deliveries.run(signal);
       },
       close: () => Promise.all([deliveries.close(), push.close()]),
     },
   };
+}
+
+/** What the daemon before had asked, and what still waits besides, is told again. */
+function tellAgain({ workstreams, outbox: { push } }: Conversations['talks']): void {
+  for (const { data, current } of workstreams.list(DAEMON)) {
+    const approval = current?.pendingApproval();
+    if (approval !== undefined) push.asked(data, approval);
+  }
+  push.look();
 }
 
 export type ChannelNouns = ReturnType<typeof channelNouns>;

@@ -4,13 +4,11 @@ import type { Clock } from '../../clock.ts';
 import { openPushKeys, type PushKeys } from '../../home/push-keys.ts';
 import type { Log } from '../../log.ts';
 import type { Holders, Standing } from '../auth/logins/standing.ts';
-import { mayDecide } from '../rights.ts';
-import { mayPerceive } from '../sharing/perception.ts';
 import type { PushSubscriptionTable } from '../store/schema/channels/push-schema.ts';
 import type { Store } from '../store/store.ts';
+import type { Matter } from './matter.ts';
 import { GoneError, postNotice, toDeliveryError } from './post-notice.ts';
 import type { PushServices } from './push-services.ts';
-import { toNotice, type WaitingQuestion } from './question.ts';
 import { deleteSubscription, noteSent, readSubscription, readSubscriptions } from './subscription-rows.ts';
 import type { Target } from './target.ts';
 
@@ -26,17 +24,19 @@ export interface BrowserDeps {
   log: Pick<Log, 'info'>;
 }
 
-/** The message of a question, as the service worker of the page reads it (src/page/worker/). */
+/** The message of a matter, as the service worker of the page reads it (src/page/worker/). */
 export interface PushMessage {
-  /** Of the question: it replaces an earlier notification about it. Absent: a test. */
+  /** Of the matter: it replaces an earlier notification about it. Absent: a test. */
   id?: string;
   /** The conversation. */
   ws?: string;
+  /** The entry of the inbox that it leads to; absent: the one of the id. */
+  at?: string;
   title?: string;
   body?: string;
   /** The notification may have buttons that decide. */
   act?: true;
-  /** The question does not wait any more. */
+  /** It does not wait any more. */
   gone?: true;
 }
 
@@ -57,10 +57,12 @@ export class Browsers {
     return this.#keys;
   }
 
-  /** The browsers of those who may decide about the question, and perceive it. */
-  async targetsOf(question: WaitingQuestion): Promise<Target[]> {
-    const rows = await this.standing();
-    return rows.flatMap(([row, standing]) => (isFor(standing, question) ? [this.#toTarget(row)] : []));
+  /** The browsers of those who may decide about it. */
+  async targetsOf(matter: Matter): Promise<Target[]> {
+    const targets: Target[] = [];
+    for (const [row, standing] of await this.standing())
+      if (await matter.isFor(standing)) targets.push(this.#toTarget(row));
+    return targets;
   }
 
   /** Those whose credentials stand; the others are removed. */
@@ -108,21 +110,21 @@ export class Browsers {
     const { clock } = this.#deps;
     return {
       name: `${id} at ${hostOf(found)}`,
-      isFor: async (question) => {
+      isFor: async (matter) => {
         const [, standing] = (await this.#now(id)) ?? [];
-        return standing !== undefined && isFor(standing, question);
+        return standing !== undefined && (await matter.isFor(standing));
       },
-      ask: async (question, signal) => {
+      ask: async (matter, signal) => {
         const [row, standing] = (await this.#now(id)) ?? [];
         if (row === undefined || standing === undefined) return;
-        const ttlSecs = ttlOf(question.approval.expiresAtMs - clock.now());
-        await this.send(row, toMessage(question, row, standing), { signal, ttlSecs });
+        const { expiresAtMs = Number.POSITIVE_INFINITY } = matter;
+        await this.send(row, toMessage(matter, row, standing), { signal, ttlSecs: ttlOf(expiresAtMs - clock.now()) });
       },
-      withdraw: async ({ approval }, signal) => {
+      withdraw: async (matter, signal) => {
         const [row] = (await this.#now(id)) ?? [];
         // Without a content, a message cannot say what it takes back.
         if (row !== undefined && row.content !== 'none')
-          await this.send(row, { id: approval.approvalId, gone: true }, { signal });
+          await this.send(row, { id: matter.id, gone: true }, { signal });
       },
     };
   }
@@ -135,15 +137,13 @@ export class Browsers {
   }
 }
 
-const isFor = (standing: Standing, { of }: WaitingQuestion): boolean =>
-  mayDecide(standing) && mayPerceive(standing, of);
-
 /** An expired login gets no texts: it may be somebody else who looks at the screen. */
-function toMessage(question: WaitingQuestion, row: PushSubscriptionTable, standing: Standing): PushMessage {
-  const { approvalId: id, wsId: ws } = question.approval;
+function toMessage(matter: Matter, row: PushSubscriptionTable, standing: Standing): PushMessage {
+  const { id, wsId: ws, entry: at } = matter;
   const content = row.content === 'full' && standing.isLoggedIn ? 'full' : 'title';
-  const { title, body, isWhole } = toNotice(question, content);
-  return { id, ws, title, ...(body !== undefined && { body }), ...(isWhole && standing.isFresh && { act: true }) };
+  const { title, body, isWhole } = matter.notice(content);
+  const place = { id, ws, ...(at !== undefined && { at }) };
+  return { ...place, title, ...(body !== undefined && { body }), ...(isWhole && standing.isFresh && { act: true }) };
 }
 
 function toRequest(

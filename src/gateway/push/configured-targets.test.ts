@@ -6,6 +6,7 @@ import type { NoticeContent } from '../../../protocol/methods/channels/push.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { Owned } from '../sharing/perception.ts';
 import { configuredTargets } from './configured-targets.ts';
+import { toMatter } from './question.ts';
 
 const NEVER = new AbortController().signal;
 const KEY = 'sixteen letters!';
@@ -20,15 +21,18 @@ const APPROVAL: Approval = {
 };
 
 /** One topic and one webhook. */
-function setUp(content: NoticeContent, { of = { ownerId: '', visibility: 'shared' } as Owned, status = 200 } = {}) {
+async function setUp(
+  content: NoticeContent,
+  { of = { ownerId: '', visibility: 'shared' } as Owned, status = 200 } = {},
+) {
   const sent: { url: string; method: string | undefined; headers: Headers; body: string }[] = [];
-  const question = { approval: APPROVAL, of, place: 'harbour' };
+  const question = toMatter({ approval: APPROVAL, of, place: 'harbour' });
   const settings = {
     ...{ delayMs: 0, contact: 'mailto:ada@example.org' },
     ntfy: new Map([['phone', { url: 'https://ntfy.example.com/topic', token: 'tk_secret', content }]]),
     webhooks: new Map([['ops', { url: 'https://hooks.example.com/x', secret: KEY, content }]]),
   };
-  const targets = configuredTargets(question, {
+  const targets = await configuredTargets(question, {
     services: {
       settings: () => settings,
       async fetch(url, { method, headers, body }) {
@@ -45,7 +49,7 @@ function setUp(content: NoticeContent, { of = { ownerId: '', visibility: 'shared
 test('a topic is told as much as is configured, with its token, and a link to the inbox', async () => {
   const told: string[][] = [];
   for (const content of ['none', 'title', 'full'] as const) {
-    const { targets, sent, question } = setUp(content);
+    const { targets, sent, question } = await setUp(content);
     await targets[0]?.ask(question, NEVER);
     const [{ url, method, headers, body } = assert.fail('nothing was sent')] = sent;
     assert.deepEqual(
@@ -63,19 +67,19 @@ test('a topic is told as much as is configured, with its token, and a link to th
 
 test('a topic takes a notification back; a server that cannot is no failure', async () => {
   for (const status of [200, 404]) {
-    const { targets, sent, question } = setUp('title', { status });
+    const { targets, sent, question } = await setUp('title', { status });
     await targets[0]?.withdraw(question, NEVER);
     assert.deepEqual(
       sent.map(({ url, method }) => [method, url]),
       [['DELETE', 'https://ntfy.example.com/topic/apr_1']],
     );
   }
-  const { targets, question } = setUp('title', { status: 503 });
+  const { targets, question } = await setUp('title', { status: 503 });
   await assert.rejects(async () => targets[0]?.withdraw(question, NEVER), /HTTP 503/);
 });
 
 test('a webhook gets the question and its end, signed', async () => {
-  const { targets, sent, question } = setUp('title');
+  const { targets, sent, question } = await setUp('title');
   await targets[1]?.ask(question, NEVER);
   await targets[1]?.withdraw(question, NEVER);
   assert.deepEqual(
@@ -99,18 +103,18 @@ test('a webhook gets the question and its end, signed', async () => {
 });
 
 test('without a content, a webhook gets the id and nothing else', async () => {
-  const { targets, sent, question } = setUp('none');
+  const { targets, sent, question } = await setUp('none');
   await targets[1]?.ask(question, NEVER);
   assert.deepEqual(JSON.parse(sent[0]?.body ?? '').data, { approvalId: 'apr_1' });
 });
 
-test('the targets of the configuration are not told of private workstreams of users', () => {
-  const count = (of: Owned) => setUp('full', { of }).targets.length;
+test('the targets of the configuration are not told of private workstreams of users', async () => {
+  const count = async (of: Owned) => (await setUp('full', { of })).targets.length;
   assert.deepEqual(
     [
-      count({ ownerId: 'user_1', visibility: 'private' }),
-      count({ ownerId: 'user_1', visibility: 'shared' }),
-      count({ ownerId: '', visibility: 'private' }),
+      await count({ ownerId: 'user_1', visibility: 'private' }),
+      await count({ ownerId: 'user_1', visibility: 'shared' }),
+      await count({ ownerId: '', visibility: 'private' }),
     ],
     [0, 2, 2],
   );
@@ -118,7 +122,7 @@ test('the targets of the configuration are not told of private workstreams of us
 
 test('a workstream that is made private, and a target that is removed from the configuration, end what is told', async () => {
   const of = { ownerId: 'user_1', visibility: 'shared' as Owned['visibility'] };
-  const { targets, sent, question, settings } = setUp('full', { of });
+  const { targets, sent, question, settings } = await setUp('full', { of });
   const areFor = () => Promise.all(targets.map((target) => target.isFor(question)));
   assert.deepEqual(await areFor(), [true, true]);
   of.visibility = 'private';

@@ -1,11 +1,9 @@
-import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { NoticeContent } from '../../../protocol/methods/channels/push.ts';
 import type { Clock } from '../../clock.ts';
 import { signedHeaders } from '../channels/webhook.ts';
-import { ANYONE, mayPerceive, type Owned } from '../sharing/perception.ts';
+import type { Matter } from './matter.ts';
 import { GoneError, postNotice } from './post-notice.ts';
 import type { NtfyTopic, PushServices, PushSettings } from './push-services.ts';
-import { toNotice, type WaitingQuestion } from './question.ts';
 import type { Target } from './target.ts';
 
 interface ConfiguredDeps {
@@ -16,11 +14,11 @@ interface ConfiguredDeps {
 }
 
 /**
- * The targets of config.json. They are the operator's: private conversations of users are nothing for them. Their settings
+ * The targets of config.json. They are the operator's: what is private to users is nothing for them. Their settings
  * are read again for each message, because they may change meanwhile.
  */
-export function configuredTargets(question: WaitingQuestion, deps: ConfiguredDeps): Target[] {
-  if (!isForOperator(question.of)) return [];
+export async function configuredTargets(matter: Matter, deps: ConfiguredDeps): Promise<Target[]> {
+  if (!(await matter.isForOperator())) return [];
   const { ntfy, webhooks } = deps.services.settings();
   return [
     ...[...ntfy.keys()].map((name) => ntfyTarget(name, deps)),
@@ -28,25 +26,23 @@ export function configuredTargets(question: WaitingQuestion, deps: ConfiguredDep
   ];
 }
 
-const isForOperator = (of: Owned): boolean => of.ownerId === '' || mayPerceive(ANYONE, of);
-
 /** A topic of ntfy (https://docs.ntfy.sh/publish). Its servers take a notification back from version 2.16 on. */
 function ntfyTarget(name: string, { services, url: page }: ConfiguredDeps): Target {
   const topic = () => services.settings().ntfy.get(name);
   return {
     name: `ntfy ${name}`,
-    isFor: async ({ of }) => isForOperator(of) && topic() !== undefined,
-    async ask(question, signal) {
+    isFor: async (matter) => topic() !== undefined && (await matter.isForOperator()),
+    async ask(matter, signal) {
       const to = topic();
       if (to === undefined) return;
-      const { title, body } = textOf(question, to.content);
+      const { title, body } = textOf(matter, to.content);
       await postNotice(services.fetch, to.url, {
         method: 'POST',
         headers: {
           ...authorizationOf(to),
           'Content-Type': 'text/plain; charset=utf-8',
           'X-Title': title,
-          'X-Sequence-ID': question.approval.approvalId,
+          'X-Sequence-ID': matter.id,
           // An address of this machine leads nowhere on a phone.
           ...(page().startsWith('https://') && { 'X-Click': `${page()}/#inbox` }),
         },
@@ -54,10 +50,10 @@ function ntfyTarget(name: string, { services, url: page }: ConfiguredDeps): Targ
         signal,
       });
     },
-    async withdraw({ approval }, signal) {
+    async withdraw({ id }, signal) {
       const to = topic();
       if (to === undefined) return;
-      await postNotice(services.fetch, `${to.url.replace(/\/$/, '')}/${approval.approvalId}`, {
+      await postNotice(services.fetch, `${to.url.replace(/\/$/, '')}/${id}`, {
         method: 'DELETE',
         headers: authorizationOf(to),
         signal,
@@ -73,9 +69,9 @@ const authorizationOf = ({ token }: NtfyTopic): Record<string, string> =>
 
 const NOTHING_SAID = { title: 'Headgate', body: 'Something waits for you' };
 
-function textOf(question: WaitingQuestion, content: NoticeContent): { title: string; body: string } {
+function textOf(matter: Matter, content: NoticeContent): { title: string; body: string } {
   if (content === 'none') return NOTHING_SAID;
-  const { title, body = title } = toNotice(question, content);
+  const { title, body = title } = matter.notice(content);
   return { title, body };
 }
 
@@ -84,32 +80,38 @@ type QuestionWebhook = PushSettings['webhooks'] extends ReadonlyMap<string, infe
 /** A webhook, signed as messages are. */
 function webhookTarget(name: string, { services, clock }: ConfiguredDeps): Target {
   const webhook = () => services.settings().webhooks.get(name);
-  const post = (to: QuestionWebhook, type: string, { data, signal }: { data: Data; signal: AbortSignal }) => {
+  const post = (to: QuestionWebhook, { id, type, data, signal }: Message) => {
     const nowMs = clock.now();
     const body = JSON.stringify({ type, timestamp: new Date(nowMs).toISOString(), data });
-    const signed = signedHeaders(`${type}:${data.approvalId}`, body, { destination: to, nowMs });
+    const signed = signedHeaders(`${type}:${id}`, body, { destination: to, nowMs });
     const headers = { 'content-type': 'application/json', ...signed };
     return postNotice(services.fetch, to.url, { method: 'POST', headers, body, signal });
   };
   return {
     name: `webhook ${name}`,
-    isFor: async ({ of }) => isForOperator(of) && webhook() !== undefined,
-    async ask(question, signal) {
+    isFor: async (matter) => webhook() !== undefined && (await matter.isForOperator()),
+    async ask(matter, signal) {
       const to = webhook();
-      if (to) await post(to, 'question', { data: toData(question, to.content), signal });
+      const { id, named } = matter;
+      if (to) await post(to, { id, type: named.type, data: toData(matter, to.content), signal });
     },
-    async withdraw({ approval: { approvalId } }, signal) {
+    async withdraw({ id, named }, signal) {
       const to = webhook();
-      if (to) await post(to, 'question.ended', { data: { approvalId }, signal });
+      if (to) await post(to, { id, type: `${named.type}.ended`, data: named.id, signal });
     },
   };
 }
 
-type Data = Record<string, unknown> & { approvalId: string };
+interface Message {
+  id: string;
+  type: string;
+  data: Readonly<Record<string, unknown>>;
+  signal: AbortSignal;
+}
 
-function toData(question: WaitingQuestion, content: NoticeContent): Data {
-  const { approvalId, wsId, kind, expiresAtMs }: Approval = question.approval;
-  if (content === 'none') return { approvalId };
-  const { title, body } = toNotice(question, content);
-  return { approvalId, wsId, kind, expiresAt: new Date(expiresAtMs).toISOString(), title, ...(body && { body }) };
+function toData({ named, expiresAtMs, notice }: Matter, content: NoticeContent): Message['data'] {
+  if (content === 'none') return named.id;
+  const { title, body } = notice(content);
+  const expiry = expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() };
+  return { ...named.id, ...named.about, ...expiry, title, ...(body && { body }) };
 }

@@ -14,10 +14,12 @@ import { type BrowserDeps, Browsers, hostOf } from './browsers.ts';
 import { configuredTargets } from './configured-targets.ts';
 import { Notifier } from './notifier.ts';
 import { deleteSubscription, putSubscription } from './subscription-rows.ts';
+import type { ThingSources } from './thing-kinds.ts';
+import { ThingWatch } from './thing-watch.ts';
 
 const MOST_OF_PRINCIPAL = 20;
 
-export interface PushDeps extends BrowserDeps {
+export interface PushDeps extends BrowserDeps, Pick<ThingSources, 'requests' | 'servers'> {
   holders: Holders;
   /** The address of the page. */
   url(): string;
@@ -28,18 +30,20 @@ export interface PushDeps extends BrowserDeps {
 
 /** Notifications, once somebody wants them. */
 export function createLoadedPush(deps: PushDeps) {
-  const { store, services, holders, url, clock, log } = deps;
+  const { store, services, holders, requests, servers, url, clock, log } = deps;
   const browsers = new Browsers({ store, services, holders, clock, log });
   const notifier = new Notifier({
-    targetsOf: async (question) => [
-      ...(await browsers.targetsOf(question)),
-      ...configuredTargets(question, { services, url, clock }),
+    targetsOf: async (matter) => [
+      ...(await browsers.targetsOf(matter)),
+      ...(await configuredTargets(matter, { services, url, clock })),
     ],
     delayMs: () => services.settings().delayMs,
     clock,
     log,
   });
-  return { notifier, methods: pushMethods(deps, browsers) };
+  const secret = async () => (await browsers.keys()).privateKey;
+  const things = new ThingWatch({ store, requests, servers, notifier, secret, clock, log });
+  return { notifier, things, methods: pushMethods(deps, browsers) };
 }
 
 export type LoadedPush = ReturnType<typeof createLoadedPush>;

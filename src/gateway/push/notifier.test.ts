@@ -5,16 +5,16 @@ import { recordingLog } from '../../testing/temp-store.ts';
 import { DeliveryError } from '../channels/channel.ts';
 import { OF_EVERYONE } from '../sharing/perception.ts';
 import { Notifier } from './notifier.ts';
-import type { WaitingQuestion } from './question.ts';
+import { toMatter } from './question.ts';
 
-const QUESTION: WaitingQuestion = {
+const QUESTION = toMatter({
   approval: {
     ...{ approvalId: 'a1', wsId: 'w', sessionKey: 'main', kind: 'tools', items: [] },
     expiresAtMs: 9_000_000,
   },
   of: OF_EVERYONE,
   place: 'harbour',
-};
+});
 
 /** A target that refuses the first messages like this. */
 function setUp({ refusals = [] as Error[], delayMs = 0 } = {}) {
@@ -66,17 +66,27 @@ test('a question that is nothing for a target any more is not tried again', asyn
   assert.deepEqual(sent, ['ask at 0']);
 });
 
+test('what does not wait any more is not tried again, although nobody has said so', async () => {
+  const { clock, sent, notifier } = setUp({ refusals: [busy(), busy()] });
+  let waits = true;
+  notifier.asked({ ...QUESTION, waits: async () => waits });
+  await clock.advance(0);
+  waits = false;
+  await clock.advance(60_000);
+  assert.deepEqual(sent, ['ask at 0']);
+});
+
 test('when fewer people share a workstream, its question is taken back from those who lose it, once', async () => {
   const { clock, sent, notifier, sight } = setUp();
   notifier.asked(QUESTION);
   await clock.advance(0);
-  notifier.shared('w');
+  notifier.shared({ wsId: 'w' });
   await clock.advance(1_000);
   sight.isFor = false;
-  notifier.shared('another');
+  notifier.shared({ wsId: 'another' });
   await clock.advance(1_000);
   assert.deepEqual(sent, ['ask at 0']);
-  notifier.shared('w');
+  notifier.shared({ wsId: 'w' });
   await clock.advance(0);
   notifier.decided('a1');
   await clock.advance(0);

@@ -1,27 +1,27 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { DeliveryError } from '../channels/channel.ts';
+import type { Matter } from './matter.ts';
 import { toDeliveryError } from './post-notice.ts';
-import type { WaitingQuestion } from './question.ts';
 import type { Target } from './target.ts';
 
 /** With the waits between them, about half an hour. */
 const MAX_ATTEMPTS = 10;
 const MAX_WAIT_MS = 10 * 60_000;
 /** Further ones are not told. */
-const MOST_QUESTIONS = 1_000;
+const MOST_MATTERS = 1_000;
 
 interface NotifierDeps {
-  /** Who is told about a question now. */
-  targetsOf(question: WaitingQuestion): Promise<readonly Target[]>;
-  /** How long somebody has who is looking at the question already. */
+  /** Who is told about a matter now. */
+  targetsOf(matter: Matter): Promise<readonly Target[]>;
+  /** How long somebody has who is looking at it already. */
   delayMs(): number;
   clock: Pick<Clock, 'now' | 'sleep'>;
   log: Pick<Log, 'info' | 'warn'>;
 }
 
 interface Waiting {
-  question: WaitingQuestion;
+  matter: Matter;
   /** Aborts when it is decided. */
   end: AbortController;
   /** What has been asked, or may have been. */
@@ -29,8 +29,8 @@ interface Waiting {
 }
 
 /**
- * Tells people about questions while these wait: before each attempt, it looks whether the question was decided, and whether
- * it is still for them. It takes back what it told then. Nothing is stored, because a daemon that starts again asks its questions again.
+ * Tells people about questions and other things while these wait: before each attempt, it looks whether the matter was decided,
+ * and whether it is still for them. It takes back what it told then. Nothing is stored, because a daemon that starts again asks again.
  */
 export class Notifier {
   readonly #deps: NotifierDeps;
@@ -42,26 +42,26 @@ export class Notifier {
     this.#deps = deps;
   }
 
-  asked(question: WaitingQuestion): void {
-    const { approvalId } = question.approval;
-    if (this.#waiting.has(approvalId) || this.#waiting.size >= MOST_QUESTIONS) return;
-    const waiting: Waiting = { question, end: new AbortController(), asked: new Set() };
-    this.#waiting.set(approvalId, waiting);
+  asked(matter: Matter): void {
+    if (this.#waiting.has(matter.id) || this.#waiting.size >= MOST_MATTERS) return;
+    const waiting: Waiting = { matter, end: new AbortController(), asked: new Set() };
+    this.#waiting.set(matter.id, waiting);
     this.#follow(this.#tell(waiting));
   }
 
-  decided(approvalId: string): void {
-    const waiting = this.#waiting.get(approvalId);
+  /** It does not wait any more. */
+  decided(id: string): void {
+    const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
-    this.#waiting.delete(approvalId);
-    waiting.end.abort(new Error('the question was decided'));
-    for (const target of waiting.asked) this.#follow(this.#withdraw(target, waiting.question));
+    this.#waiting.delete(id);
+    waiting.end.abort(new Error('it was decided'));
+    for (const target of waiting.asked) this.#follow(this.#withdraw(target, waiting.matter));
   }
 
-  /** Takes the questions of a workstream back from those whom they do not concern any more. */
-  shared(wsId: string): void {
+  /** Takes matters back from those whom they do not concern any more: those of a workstream, or a single one. */
+  shared(which: { wsId: string } | { id: string }): void {
     for (const waiting of this.#waiting.values())
-      if (waiting.question.approval.wsId === wsId)
+      if ('id' in which ? waiting.matter.id === which.id : waiting.matter.wsId === which.wsId)
         for (const target of waiting.asked) this.#follow(this.#withdrawUnless(target, waiting));
   }
 
@@ -87,22 +87,23 @@ export class Notifier {
       () => false, // decided in time
     );
     if (!(await passed)) return;
-    const targets = await targetsOf(waiting.question);
+    const { matter, asked } = waiting;
+    const targets = await targetsOf(matter);
     const ask = async (target: Target) => {
-      if (!(await target.isFor(waiting.question)) || signal.aborted) return;
-      waiting.asked.add(target);
-      await target.ask(waiting.question, signal);
+      if (!(await matter.waits()) || !(await target.isFor(matter)) || signal.aborted) return;
+      asked.add(target);
+      await target.ask(matter, signal);
     };
     await Promise.all(targets.map((target) => this.#attempt(target, () => ask(target), signal)));
   }
 
-  async #withdrawUnless(target: Target, { question, asked }: Waiting): Promise<void> {
-    if (!(await target.isFor(question)) && asked.delete(target)) await this.#withdraw(target, question);
+  async #withdrawUnless(target: Target, { matter, asked }: Waiting): Promise<void> {
+    if (!(await target.isFor(matter)) && asked.delete(target)) await this.#withdraw(target, matter);
   }
 
-  #withdraw(target: Target, question: WaitingQuestion): Promise<void> {
+  #withdraw(target: Target, matter: Matter): Promise<void> {
     const { signal } = this.#stopping;
-    return this.#attempt(target, () => target.withdraw(question, signal), signal);
+    return this.#attempt(target, () => target.withdraw(matter, signal), signal);
   }
 
   async #attempt(target: Target, send: () => Promise<void>, signal: AbortSignal): Promise<void> {

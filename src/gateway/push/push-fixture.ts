@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { NodePairing } from '../../../protocol/methods/node.ts';
 import { createPublicFetch, requirePublic } from '../../egress/public-fetch.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
@@ -27,8 +28,8 @@ export const APPROVAL: Approval = {
   ],
 };
 
-/** A browser, logged in by a link, and the daemon’s side of its notifications. `answers`: of the push server, in order. */
-export async function pushFixture({ answers = [] as Response[], delayMs = 0 } = {}) {
+/** A home, and what the daemon’s side of notifications needs of it. */
+async function openHome({ answers, delayMs }: { answers: Response[]; delayMs: number }) {
   const clock = fakeClock(START_MS);
   const store = await tempStore({ clock });
   const home = tempDir();
@@ -42,18 +43,26 @@ export async function pushFixture({ answers = [] as Response[], delayMs = 0 } = 
     received.push({ url, headers, text: browser.open(headers, body) });
     return answers.shift() ?? new Response(null, { status: 201 });
   };
-  const push = new Push({
-    store,
+  const requests: NodePairing[] = [];
+  const deps = {
+    ...{ store, requests: { list: () => requests }, servers: () => [{ server: 'notes' }] },
     services: {
       settings: () => ({ delayMs, contact: 'mailto:ada@example.org', ntfy: new Map(), webhooks: new Map() }),
       fetch,
       publicFetch: createPublicFetch(fetch, () => []),
-      requirePublic: (address) => requirePublic(address, []),
+      requirePublic: (address: string) => requirePublic(address, []),
       holders: accounts.holders,
       home: home.path,
     },
     ...{ holders: accounts.holders, url: () => 'https://headgate.example', clock, ids: randomIds, log },
-  });
+  };
+  return { clock, store, home, log, accounts, received, browser, requests, deps };
+}
+
+/** A browser, logged in by a link, and the daemon’s side of its notifications. `answers`: of the push server, in order. */
+export async function pushFixture({ answers = [] as Response[], delayMs = 0 } = {}) {
+  const { clock, store, home, log, accounts, received, browser, requests, deps } = await openHome({ answers, delayMs });
+  let push = new Push(deps);
   const { principal } = await accounts.sessions.start(OPERATOR);
   const opening: Pick<Call, 'principal'> = { principal };
   await push.methods['push.list']({}, opening as Call); // makes the keys, which takes a while
@@ -69,7 +78,10 @@ export async function pushFixture({ answers = [] as Response[], delayMs = 0 } = 
     ...{ momentary: () => undefined, perform: () => assert.fail('no other call') },
   });
   return {
-    ...{ clock, store, log, accounts, push, received, principal, callBy, browser, records },
+    ...{ clock, store, log, accounts, received, principal, callBy, browser, records, requests },
+    get push() {
+      return push;
+    },
     subscribe: (more: Partial<ParamsInput<'push.subscribe'>> = {}, by = principal) =>
       push.methods['push.subscribe']({ ...browser.subscription, ...more }, callBy(by)),
     list: async (by = principal) => (await push.methods['push.list']({}, callBy(by))).subscriptions,
@@ -78,6 +90,19 @@ export async function pushFixture({ answers = [] as Response[], delayMs = 0 } = 
       await settled();
       await clock.advance(0); // the delay
       await settled();
+    },
+    /** Something besides questions may have begun or ended to wait. */
+    async looks() {
+      push.look();
+      await settled();
+      await clock.advance(0); // the delay
+      await settled();
+    },
+    /** Another process with the same home and store. */
+    async restart() {
+      await push.close();
+      push = new Push(deps);
+      await push.methods['push.list']({}, opening as Call); // reads the keys
     },
     async decides(approvalId = 'apr_1') {
       push.decided(approvalId);

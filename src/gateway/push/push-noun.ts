@@ -3,6 +3,7 @@ import type { pushContracts } from '../../../protocol/methods/channels/push.ts';
 import type { Handlers } from '../call.ts';
 import type { Owned } from '../sharing/perception.ts';
 import type { LoadedPush, PushDeps } from './loaded-push.ts';
+import { toMatter } from './question.ts';
 import { hasSubscriptions } from './subscription-rows.ts';
 
 /** The workstream of a question, as it is now: it may be shared with fewer while the question waits. */
@@ -11,7 +12,7 @@ interface Asking extends Owned {
   name: string;
 }
 
-/** Notifications of questions. Their code is loaded when somebody wants them: most daemons need none of it. */
+/** Notifications of what waits for people. Their code is loaded when somebody wants them: most daemons need none of it. */
 export class Push {
   readonly #deps: PushDeps;
   #loading: Promise<LoadedPush> | undefined;
@@ -30,9 +31,9 @@ export class Push {
   };
 
   asked(of: Asking, approval: Approval): void {
-    const question = { approval, of, place: of.title ?? of.name };
+    const matter = toMatter({ approval, of, place: of.title ?? of.name });
     this.#later(async () => {
-      if (await this.#isWanted()) (await this.#load()).notifier.asked(question);
+      if (await this.#isWanted()) (await this.#load()).notifier.asked(matter);
     });
   }
 
@@ -42,12 +43,21 @@ export class Push {
 
   /** Others perceive the workstream now: those who do not any more shall not keep its questions. */
   shared(wsId: string): void {
-    this.#later(async () => (await this.#loading)?.notifier.shared(wsId));
+    this.#later(async () => (await this.#loading)?.notifier.shared({ wsId }));
+  }
+
+  /** A machine, a person, an account or a memory may have begun or ended to wait. */
+  look(): void {
+    this.#later(async () => {
+      if (await this.#isWanted()) await (await this.#load()).things.look();
+    });
   }
 
   async close(): Promise<void> {
     await this.#queue;
-    await (await this.#loading)?.notifier.close();
+    const loaded = await this.#loading;
+    await loaded?.things.close();
+    await loaded?.notifier.close();
   }
 
   #later(work: () => Promise<void>): void {

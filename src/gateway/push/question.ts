@@ -1,7 +1,8 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
-import type { NoticeContent } from '../../../protocol/methods/channels/push.ts';
 import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
-import type { Owned } from '../sharing/perception.ts';
+import { mayDecide } from '../rights.ts';
+import { ANYONE, mayPerceive, type Owned } from '../sharing/perception.ts';
+import { cutText, type Matter, type Notice, type Told } from './matter.ts';
 
 /** A question that waits, as notifications tell it. */
 export interface WaitingQuestion {
@@ -12,13 +13,24 @@ export interface WaitingQuestion {
   place: string;
 }
 
-/** What a notification says. */
-export interface Notice {
-  title: string;
-  body?: string;
-  /** The text is all that a person has to know to decide. */
-  isWhole: boolean;
-}
+/** What is private to a user is nothing for the targets of the configuration. */
+const isForOperator = (of: Owned): boolean => of.ownerId === '' || mayPerceive(ANYONE, of);
+
+/** A question as a matter of notifications. Its end is told to the notifier, so it waits until then. */
+export const toMatter = (question: WaitingQuestion): Matter => {
+  const { approval, of } = question;
+  const { approvalId, wsId, kind, expiresAtMs } = approval;
+  return {
+    id: approvalId,
+    wsId,
+    expiresAtMs,
+    named: { type: 'question', id: { approvalId }, about: { wsId, kind } },
+    notice: (content) => toNotice(question, content),
+    waits: async () => true,
+    isFor: async (standing) => mayDecide(standing) && mayPerceive(standing, of),
+    isForOperator: async () => isForOperator(of),
+  };
+};
 
 const TITLES: Readonly<Record<Approval['kind'], string>> = {
   tools: 'The agent asks before it acts',
@@ -28,11 +40,8 @@ const TITLES: Readonly<Record<Approval['kind'], string>> = {
   budget: 'A budget is used up',
 };
 
-/** One message of Web Push holds 4096 bytes; a notification shows far less. */
-const MOST_CHARS = 500;
-
 /** The text for a content that is not `none`. What an agent wrote is only in `full`, with everything in it visible. */
-export function toNotice({ approval, place }: WaitingQuestion, content: Exclude<NoticeContent, 'none'>): Notice {
+function toNotice({ approval, place }: WaitingQuestion, content: Told): Notice {
   const asked = approval.items.filter(({ needs_approval: isAsked }) => isAsked);
   const isQuestion = asked.some(({ question }) => question !== undefined);
   const title = isQuestion ? 'The agent has a question' : TITLES[approval.kind];
@@ -41,7 +50,7 @@ export function toNotice({ approval, place }: WaitingQuestion, content: Exclude<
     [toVisibleLine(header), toVisibleText(question?.text ?? plan?.content ?? preview)].join('\n').trim(),
   );
   const whole = [toVisibleLine(place), ...texts].join('\n');
-  const body = whole.length > MOST_CHARS ? `${whole.slice(0, MOST_CHARS)}…` : whole;
+  const body = cutText(whole);
   const [only] = asked;
   const isPlain = approval.kind === 'tools' && asked.length === 1 && only?.not_sandboxed === undefined && !isQuestion;
   return { title, body, isWhole: isPlain && approval.items.length === 1 && body === whole };

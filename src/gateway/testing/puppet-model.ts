@@ -58,6 +58,8 @@ export function puppetModels() {
         isDefault: alias === 'puppet',
       })),
     check: async (alias) => (await models.resolve(alias)).modelId,
+    checkCandidate: async ({ model: name = 'own' }) => name,
+    discover: async () => [],
     current: () => ({ alias: 'puppet', provider: 'puppet', modelId: 'puppet' }),
     notices: () => [warn('model_unusable', 'a puppet')],
     health: () => ({ status: 'up', circuitState: 'closed' }),

@@ -125,6 +125,18 @@ test('a press opens the question in the page that is open, or in a new one; a ta
   assert.deepEqual(closed.did, ['/#inbox=apr_1', '/#inbox']);
 });
 
+test('a notification of something else leads to its entry of the inbox', async () => {
+  const data = { id: 'wait-1', ws: '', at: 'person telegram 7' };
+  const closed = setUp();
+  await onPush(closed.port, { ...data, title: 'Somebody asks to write from a chat' });
+  assert.deepEqual(closed.shown[0]?.data, data);
+  await onPress(closed.port, '', data);
+  assert.equal(closed.did.at(-1), '/#inbox=person%20telegram%207');
+  const open = setUp({ tabs: ['/'] });
+  await onPress(open.port, '', data);
+  assert.deepEqual(open.did[0], { inbox: 'person telegram 7' });
+});
+
 test('a button decides this question, with the login of the browser, and says where it was pressed', async () => {
   const { port, did } = setUp();
   await onPress(port, 'approve', { id: 'apr_1', ws: 'w1' });

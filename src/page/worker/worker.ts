@@ -1,5 +1,5 @@
 /*
- * Shows notifications of questions, also while no page is open. It stores nothing, answers no requests of the page, and knows no
+ * Shows notifications of what waits for the person, also while no page is open. It stores nothing, answers no requests of the page, and knows no
  * secrets: the browser decrypts the messages, and sends the login with what it asks of the daemon.
  */
 
@@ -42,10 +42,12 @@ export interface WorkerPort {
   subscribe(options: unknown): Promise<unknown>;
 }
 
-/** The question that a notification is about. Without an id: none in particular. */
+/** What a notification is about. Without an id: nothing in particular. */
 export interface Place {
   id: string;
   ws: string;
+  /** The entry of the inbox; absent: the one of the id. */
+  at?: string;
   /** It only says that the question is decided. */
   isOver?: true;
 }
@@ -58,11 +60,11 @@ const UNTOLD = { title: 'Headgate', body: 'Something waits for you' };
  * something: after messages that show nothing, some browsers tell the person so, and others withdraw the permission.
  */
 export async function onPush(port: WorkerPort, message: unknown): Promise<void> {
-  const { id, ws, title, body, act, gone } = fieldsOf(message);
+  const { id, ws, at, title, body, act, gone } = fieldsOf(message);
   await closeThoseOver(port);
   if (gone === true) await showOver(port, textOf(id));
   else {
-    const place = { id: textOf(id), ws: textOf(ws) };
+    const place = { id: textOf(id), ws: textOf(ws), ...(at !== undefined && { at: textOf(at) }) };
     const told = message === undefined ? UNTOLD : { title: textOf(title), body: textOf(body) };
     await port.show(told.title || UNTOLD.title, {
       ...(told.body !== '' && { body: told.body }),
@@ -102,12 +104,14 @@ async function closeThoseOver(port: WorkerPort): Promise<void> {
 
 /** A notification, or one of its buttons, was pressed. What the daemon refuses is decided on the page. */
 export async function onPress(port: WorkerPort, action: string, data: unknown): Promise<void> {
-  const { id, ws } = fieldsOf(data);
+  const { id, ws, at } = fieldsOf(data);
   const place = { id: textOf(id), ws: textOf(ws) };
+  const entry = textOf(at) || place.id;
   if ((action === 'approve' || action === 'deny') && (await decide(port, place, action === 'approve'))) return;
   const [page] = pagesOf(await port.tabs());
-  if (page === undefined) return void (await port.open(place.id === '' ? '/#inbox' : `/#inbox=${place.id}`));
-  page.postMessage({ inbox: place.id });
+  if (page === undefined)
+    return void (await port.open(entry === '' ? '/#inbox' : `/#inbox=${encodeURIComponent(entry)}`));
+  page.postMessage({ inbox: entry });
   await page.focus();
 }
 

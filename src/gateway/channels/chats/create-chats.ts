@@ -33,6 +33,8 @@ export interface ChatParts {
   deliveries: Pick<DeliveryQueue, 'wake'>;
   metrics: Pick<ChannelMetrics, 'channelUpdate'>;
   attachments: Pick<Attachments, 'staged'>;
+  /** Somebody may have begun to wait for approval. */
+  push: { look(): void };
 }
 
 /** How a chat service differs from the others. */
@@ -55,7 +57,7 @@ export function createChats(
   parts: ChatParts,
 ) {
   const { store, auth, hear, clock, ids, log } = deps;
-  const { workstreams, runs, commands, approvals, deliveries, metrics, attachments } = parts;
+  const { workstreams, runs, commands, approvals, deliveries, metrics, attachments, push } = parts;
   const { users, audit } = auth;
   const { channel } = service;
   const replies = createReplies({ store, wake: () => deliveries.wake(), clock });
@@ -68,7 +70,7 @@ export function createChats(
     commands: createChatCommands({ store, commands, replies }),
     replies,
     receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
-    offerPairing: (asking) => offerPairing(asking, { sendNow, store, clock, ids, log }),
+    offerPairing: (asking) => offerPairing(asking, { sendNow, onAsked: () => push.look(), store, clock, ids, log }),
     onWork,
     clock,
   });

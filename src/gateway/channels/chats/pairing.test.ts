@@ -16,16 +16,20 @@ async function setUp() {
   const clock = fakeClock(1_000_000);
   const told: [string, string][] = [];
   let isReachable = true;
+  let asked = 0;
   let id = 0;
   const deps = {
     async sendNow(chat: string, text: string) {
       if (!isReachable) throw new Error('not reachable');
       told.push([chat, text]);
     },
+    onAsked: () => {
+      asked += 1;
+    },
     ...{ store, clock, ids: randomIds, log: recordingLog() },
   };
   return {
-    ...{ store, clock, told },
+    ...{ store, clock, told, asked: () => asked },
     unplug: () => {
       isReachable = false;
     },
@@ -65,7 +69,7 @@ test('a stranger is told a code once an hour, and only its digest is stored', as
   assert.equal(known?.code_hash, hashOfCode(code.toLowerCase()));
   assert.equal(JSON.stringify(known).includes(code), false);
   assert.equal(await stage.ask('7'), 'the sender was told that approval is needed');
-  assert.equal(stage.told.length, 1);
+  assert.deepEqual([stage.told.length, stage.asked()], [1, 1]);
   await stage.clock.advance(PAIRING.replyEveryMs);
   assert.equal(await stage.ask('7'), 'the sender needs approval');
   assert.equal(stage.told.length, 2);

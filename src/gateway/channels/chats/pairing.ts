@@ -11,6 +11,8 @@ import { hashOfCode, newPairingCode, PAIRING } from './pairing-code.ts';
 interface PairingDeps {
   /** Sends a text at once, without a record of it. */
   sendNow(chat: string, text: string): Promise<unknown>;
+  /** A person waits for approval. */
+  onAsked(): void;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now'>;
   ids: Pick<Ids, 'secret'>;
@@ -40,6 +42,7 @@ export async function offerPairing({ row, message, known }: Asking, deps: Pairin
   const statements = [ask, block('the sender needs approval')];
   if (!(await tookEffect(store.commit({ statements }))))
     return void (await store.commit({ statements: [block(`${PAIRING.pending} other people wait for approval`)] }));
+  deps.onAsked();
   await tellCode(code, message, deps);
 }
 

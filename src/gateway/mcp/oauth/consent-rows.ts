@@ -181,3 +181,11 @@ export const deletePending = (user: string, server?: string): Statement => {
 
 export const listPending = ({ db }: Db, user: string) =>
   db.selectFrom('mcp_pending_consents').selectAll().where('user_id', '=', user).orderBy('created_ms').execute();
+
+export const findPending = ({ db }: Db, user: string, server: string) =>
+  db
+    .selectFrom('mcp_pending_consents')
+    .selectAll()
+    .where('user_id', '=', user)
+    .where('server', '=', server)
+    .executeTakeFirst();

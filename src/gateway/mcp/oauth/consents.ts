@@ -35,6 +35,7 @@ type Listener = Parameters<Accounts['onChanged']>[0];
 export class Consents implements Accounts {
   readonly #deps: ConsentDeps;
   readonly #listeners = new Set<Listener>();
+  readonly #waiting = new Set<() => void>();
   readonly #keeper: TokenKeeper;
   readonly #flow: ReturnType<typeof createConsentFlow>;
   /** Revocations under way at providers. */
@@ -44,7 +45,7 @@ export class Consents implements Accounts {
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
     const { users, log } = deps;
-    this.#keeper = new TokenKeeper(deps);
+    this.#keeper = new TokenKeeper(deps, () => this.#wake());
     this.#flow = createConsentFlow(deps);
     users.onChanged((user) => {
       if (users.boundsOf(user) !== undefined) return;
@@ -67,6 +68,11 @@ export class Consents implements Accounts {
 
   onChanged(listener: Listener): void {
     this.#listeners.add(listener);
+  }
+
+  /** Called when somebody may have begun or ended to wait for an account. */
+  onWaiting(listener: () => void): void {
+    this.#waiting.add(listener);
   }
 
   userIn(wsId: string) {
@@ -100,6 +106,7 @@ export class Consents implements Accounts {
   async finish(answer: ConsentAnswer, also: Parameters<ReturnType<typeof createConsentFlow>['finish']>[1]) {
     const done = await this.#flow.finish(answer, also);
     this.#announce({ server: done.server, user: done.user, isConnected: true });
+    this.#wake();
     return done;
   }
 
@@ -137,6 +144,7 @@ export class Consents implements Accounts {
   /** Without a server, all of the user. */
   async dismiss(user: string, server?: string): Promise<void> {
     await this.#deps.store.commit({ statements: [deletePending(user, server)] });
+    this.#wake();
   }
 
   /** The servers that are used with accounts, and where a person begins to connect one. */
@@ -175,6 +183,7 @@ export class Consents implements Accounts {
     const { store } = this.#deps;
     const rows = await listConsents(store, whose);
     await store.commit({ statements: [...deleteAll(whose), ...also], durable: true, erases: true });
+    this.#wake();
     this.#revokeAll(rows);
   }
 
@@ -197,6 +206,10 @@ export class Consents implements Accounts {
         log.warn({ server, why: await whyFailed(error) }, 'a token could not be revoked at its provider');
       }
     }
+  }
+
+  #wake(): void {
+    for (const listener of this.#waiting) listener();
   }
 
   #announce(change: Parameters<Listener>[0]): void {

@@ -28,8 +28,12 @@ export class TokenKeeper {
   readonly #serially = createSerialKeys();
   readonly #hidden = new Map<string, readonly string[]>();
 
-  constructor(deps: ConsentDeps) {
+  readonly #onWaiting: () => void;
+
+  /** `onWaiting`: somebody has to connect an account. */
+  constructor(deps: ConsentDeps, onWaiting: () => void) {
     this.#deps = deps;
+    this.#onWaiting = onWaiting;
   }
 
   async missing(server: OAuthServer, user: string): Promise<ConsentProblem | undefined> {
@@ -64,6 +68,7 @@ export class TokenKeeper {
     const wanted = code === 'mcp_insufficient_scope' ? union(row?.scopes ? row.scopes.split(' ') : [], scopes) : scopes;
     const pending = { user, server: server.name, code, scopes: wanted, nowMs: clock.now() };
     await store.commit({ statements: [putPending(pending)] });
+    this.#onWaiting();
     return this.#problem(server, code, scopes);
   }
 

@@ -17,6 +17,7 @@ import {
 import type { LazyService } from '../../channels/lazy-service.ts';
 import { readLatestChunks } from '../../channels/ledger/chunk-rows.ts';
 import { readNotifications } from '../../channels/notification-rows.ts';
+import type { Push } from '../../push/push-noun.ts';
 import { seesEverything, viewerOf } from '../../sharing/perception.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
@@ -29,6 +30,7 @@ export interface ChannelMethodDeps {
   users: { findLogin(username: string): { userId: string } | undefined };
   /** By the names of their channels. */
   services: Readonly<Record<string, ChannelService>>;
+  push: Pick<Push, 'look'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -42,6 +44,7 @@ export const channelMethods = ({
   channels,
   users,
   services,
+  push,
   clock,
 }: ChannelMethodDeps): Handlers<keyof typeof channelContracts> => ({
   'channel.list': async (_, call) => ({
@@ -68,7 +71,7 @@ export const channelMethods = ({
   },
   'channel.pair': (params, call) => {
     serviceOf(params.channel, services);
-    return pair(params, call, { store, users, clock });
+    return pair(params, call, { store, users, push, clock });
   },
   'channel.revoke': async ({ channel, senderId }, call) => {
     const service = serviceOf(channel, services);
@@ -77,6 +80,7 @@ export const channelMethods = ({
     const revoke = revokeSender({ channel, senderId }, { by, nowMs: clock.now() });
     const record = call.audited({ id: senderId, channel });
     await store.commit({ statements: [revoke, ...record] });
+    push.look();
     await service.drop(senderId);
     return { revoked: true };
   },
@@ -95,7 +99,7 @@ export const channelMethods = ({
 async function pair(
   { channel, code, user }: { channel: string; code: string; user?: string | undefined },
   call: Pick<Call, 'principal' | 'audited'>,
-  { store, users, clock }: Pick<ChannelMethodDeps, 'store' | 'users' | 'clock'>,
+  { store, users, push, clock }: Pick<ChannelMethodDeps, 'store' | 'users' | 'push' | 'clock'>,
 ) {
   const linked = user === undefined ? undefined : users.findLogin(user);
   if (user !== undefined && linked === undefined) throw new GatewayError('NOT_FOUND', 'Unknown user');
@@ -111,6 +115,7 @@ async function pair(
   const approve = approveSender({ channel, senderId }, { codeHash, userId, by, nowMs });
   const detail = { id: senderId, channel, ...(linked && { userId: linked.userId }) };
   if (!(await tookEffect(store.commit({ statements: [approve, ...call.audited(detail)] })))) throw unknownCode();
+  push.look();
   return { channel, senderId, name };
 }
 

@@ -48,12 +48,12 @@ export class Arrival {
     return this.#question.peek() !== undefined;
   }
 
-  /** The question that a notification leads to, empty for none in particular; undefined without one, and after `endQuestion`. */
+  /** The entry of the inbox that a notification leads to, empty for none in particular; undefined without one, and after `endQuestion`. */
   get question(): ReadonlySignal<string | undefined> {
     return this.#question;
   }
 
-  /** The person sees the question, or it does not wait any more. */
+  /** The person sees the entry, or it does not wait any more. */
   endQuestion(): void {
     this.#question.value = undefined;
   }
@@ -63,9 +63,9 @@ export class Arrival {
     const { fragment, search } = this.#address;
     const code = findLoginCode(`#${fragment.read()}`);
     const place = findPlace(fragment.read());
-    const question = /^inbox(?:=([\w-]{1,128}))?$/.exec(fragment.read());
-    if (code !== undefined || place !== undefined || question !== null) fragment.clear();
-    if (question !== null) this.#question.value = question[1] ?? '';
+    const question = findEntry(fragment.read());
+    if (code !== undefined || place !== undefined || question !== undefined) fragment.clear();
+    if (question !== undefined) this.#question.value = question;
     this.#place = place ?? this.#place; // kept until the login
     const text = search.read();
     const [problem, consent] = [findProviderProblem(text), findConsentResult(text)];
@@ -75,5 +75,16 @@ export class Arrival {
       this.#isNew = true;
     }
     return { code, problem };
+  }
+}
+
+/** The entry of the inbox that an address names; empty for none in particular, undefined for another address. */
+function findEntry(fragment: string): string | undefined {
+  const [, entry] = /^inbox(?:=([\w.!~*'()%-]{1,1024}))?$/.exec(fragment) ?? [];
+  if (entry === undefined) return fragment === 'inbox' ? '' : undefined;
+  try {
+    return decodeURIComponent(entry);
+  } catch {
+    return ''; // cut somewhere in the middle
   }
 }

@@ -1,6 +1,9 @@
+import type { Result } from '../../../../protocol/index.ts';
 import type { ModelRow } from '../../../../protocol/methods/models.ts';
 import type { WorkstreamState } from '../../../../protocol/stream-events.ts';
-import type { Tested } from './guide.ts';
+
+/** What a test of a model found. */
+export type Tested = Result<'models.test'> | 'waiting';
 
 /** Where the model of a row comes from. */
 export function toOrigin({ provider, id }: Pick<ModelRow, 'provider' | 'id'>): string {
@@ -11,7 +14,7 @@ export function toOrigin({ provider, id }: Pick<ModelRow, 'provider' | 'id'>): s
 
 /** What to do so that there is more to choose from. */
 export const MORE_MODELS =
-  'Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL, or start Ollama or llama.cpp on this machine, and restart Headgate.';
+  'Add a model here, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL and restart Headgate.';
 
 /** The result of a test, for people. */
 export function toTestWords(tested: Tested): string {
@@ -24,7 +27,7 @@ export function toTestWords(tested: Tested): string {
 }
 
 const REMEDIES: Partial<Record<string, string>> = {
-  unauthorized: 'Check the key, and restart Headgate after a change.',
+  unauthorized: 'Check the key. A key in the environment is read again at a restart.',
   unreachable: 'Is the server running, and may this machine reach it?',
   timeout: 'The server may be busy: try again.',
   rate_limited: 'The account has reached a limit: wait, or use another model.',

@@ -1,16 +1,14 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { Result } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Workstreams } from '../workstreams.ts';
+import type { Tested } from './guide-words.ts';
+import { ModelSetup } from './model-setup.ts';
 
 const MEMORY_KEY = 'headgate.first-steps';
 
 /** A harmless task that asks once. The demo model knows this sentence. */
 export const FIRST_TASK = 'Create a file hello.txt with a greeting.';
-
-/** What a test of a model found. */
-export type Tested = Result<'models.test'> | 'waiting';
 
 interface Port {
   client: Pick<GatewayClient, 'call'>;
@@ -27,9 +25,12 @@ export class Guide {
   readonly #task = signal<string | undefined>(undefined);
   readonly #tested = signal<ReadonlyMap<string, Tested>>(new Map());
   #isOffered = false;
+  /** Adds models to the configuration. */
+  readonly setup: ModelSetup;
 
   constructor(port: Port) {
     this.#port = port;
+    this.setup = new ModelSetup(port.client);
     const { tabs } = port.workstreams;
     this.#isOpen = computed(
       () => this.#opened.value === 'asked for' || (this.#opened.value === 'offered' && tabs.value.length <= 1),

@@ -39,16 +39,16 @@ export function toEntries(
   return all.filter(({ key }) => key !== heldKey).toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** A notification leads to its question. */
+/** A notification leads to its entry. */
 interface Way {
   arrival: Pick<Arrival, 'question' | 'endQuestion'>;
   /** How many entries are drawn. */
   drawn: Signal<number>;
   /** Returns false while the card is not drawn. */
-  focus(approvalId: string): boolean;
+  focus(key: string): boolean;
 }
 
-/** Called after each time that the entries were drawn. A question far below is drawn first, and then gets the focus. */
+/** Called after each time that the entries were drawn. An entry far below is drawn first, and then gets the focus. */
 export function goToAsked({ arrival, drawn, focus }: Way, entries: readonly Entry[]): void {
   const id = arrival.question.peek();
   if (id === undefined) return;
@@ -57,16 +57,19 @@ export function goToAsked({ arrival, drawn, focus }: Way, entries: readonly Entr
   else if (id === '' || focus(id)) arrival.endQuestion();
 }
 
-/** The list may be older than the notification, so it is read before the question counts as decided. */
+/** What is read may be older than the notification, so it is read again before the entry counts as decided. */
 export async function readAsked(
   arrival: Way['arrival'],
-  inbox: Pick<Inbox, 'read' | 'reading' | 'waiting'>,
+  { inbox, things }: { inbox: Pick<Inbox, 'read' | 'reading' | 'waiting'>; things: ReadThings },
 ): Promise<void> {
   const id = arrival.question.peek();
   if (id === undefined) return;
-  await inbox.read();
-  const { isReading, isWaiting, problem } = inbox.reading;
-  const isRead = !isReading.peek() && !isWaiting.peek() && problem.peek() === undefined;
-  const waits = inbox.waiting.peek()?.some(({ approvalId }) => approvalId === id) ?? false;
-  if (isRead && !waits && arrival.question.peek() === id) arrival.endQuestion();
+  await Promise.all([inbox.read(), things.read()]);
+  const isRead = [inbox.reading, things.reading].every(
+    ({ isReading, isWaiting, problem }) => !isReading.peek() && !isWaiting.peek() && problem.peek() === undefined,
+  );
+  const keys = toEntries(inbox.waiting.peek() ?? [], things.all.peek(), undefined).map(({ key }) => key);
+  if (isRead && !keys.includes(id) && arrival.question.peek() === id) arrival.endQuestion();
 }
+
+type ReadThings = Pick<WaitingThings, 'read' | 'reading' | 'all'>;

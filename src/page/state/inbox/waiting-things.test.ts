@@ -45,13 +45,13 @@ test('machines, people, accounts and memories wait together, the oldest first, e
     ),
     [
       ['person telegram 7', 'channels', undefined, undefined],
-      ['machine r1', 'nodes', undefined, 'Reject'],
+      ['machine box', 'nodes', undefined, 'Reject'],
       ['memory mem_1', 'agent', 'Release', 'Discard'],
       ['account notes', 'agent', undefined, 'Dismiss'],
     ],
   );
   assert.ok(
-    !toEntries([], things.all.value, 'machine r1').some(({ key }) => key === 'machine r1'),
+    !toEntries([], things.all.value, 'machine box').some(({ key }) => key === 'machine box'),
     'it is decided now',
   );
 });

@@ -10,6 +10,7 @@ import type { Panel } from '../workstreams.ts';
 
 /** Something besides a question that waits for a person. */
 export interface WaitingThing {
+  /** Notifications lead to it by this key (src/gateway/push/thing-kinds.ts). */
   key: string;
   title: string;
   detail: string;
@@ -39,7 +40,7 @@ interface Rights {
 /** A longer text is read, and decided about, where it is whole. */
 const MOST_CHARS = 600;
 
-/** Machines, people, accounts and memories that wait. Read when the inbox is shown; machines are known before. */
+/** Machines, people, accounts and memories that wait. Read when the inbox is shown. */
 export class WaitingThings {
   readonly #desk: Pick<Desk, 'client' | 'nodes' | 'others'>;
   readonly #rights: Rights;
@@ -61,7 +62,11 @@ export class WaitingThings {
     ...this.#memories.value.map((memory) => this.#toMemory(memory)),
   ]);
 
-  read(): Promise<void> {
+  async read(): Promise<void> {
+    await Promise.all([this.#desk.nodes.refresh(), this.#readOthers()]);
+  }
+
+  #readOthers(): Promise<void> {
     const { client } = this.#desk;
     const { releaseMemories, manageChannels } = this.#rights;
     return this.reading.read(
@@ -84,7 +89,7 @@ export class WaitingThings {
     const { nodes } = this.#desk;
     const waiting = nodes.asking.value.filter(({ outcome }) => outcome === undefined);
     return waiting.map(({ request }) => ({
-      key: `machine ${request.requestId}`,
+      key: `machine ${request.nodeId}`,
       title: 'A machine asks to be paired',
       detail: toVisibleLine(nodeName(request)),
       sinceMs: request.ts,

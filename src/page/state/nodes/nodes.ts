@@ -33,6 +33,7 @@ export class Nodes {
   readonly #nodes = signal<readonly NodeEntry[] | undefined>(undefined);
   #isFollowed = false;
   #isReading = false;
+  #read: Promise<void> = Promise.resolve();
   /** Something has changed since the current read began. */
   #isStale = false;
 
@@ -75,7 +76,13 @@ export class Nodes {
 
   refreshLater(): void {
     this.#isStale = true;
-    if (!this.#isReading && (this.#isFollowed || this.#port.mayDecide())) void this.#read();
+    if (!this.#isReading && (this.#isFollowed || this.#port.mayDecide())) this.#read = this.#readAll();
+  }
+
+  /** Resolves when what is known is current, or could not be read. */
+  refresh(): Promise<void> {
+    this.refreshLater();
+    return this.#read;
   }
 
   /** This and the next methods return an error message, or undefined on success. */
@@ -117,7 +124,7 @@ export class Nodes {
     }
   }
 
-  async #read(): Promise<void> {
+  async #readAll(): Promise<void> {
     this.#isReading = true;
     while (this.#isStale) {
       this.#isStale = false;

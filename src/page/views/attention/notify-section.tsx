@@ -18,7 +18,7 @@ export { notificationsOf } from './notifications-of.ts';
 
 const CONTENTS: Record<NoticeContent, string> = {
   none: 'Only that something waits',
-  title: 'What kind of question it is',
+  title: 'What kind of thing waits',
   full: 'All of it, and buttons after you have confirmed your login',
 };
 

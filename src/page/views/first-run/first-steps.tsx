@@ -8,6 +8,7 @@ import { toChoices } from '../../state/model-choices.ts';
 import css from '../../styles/first-steps.css?inline';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { useSubmit } from '../use-submit.ts';
+import { MoreModels } from './more-models.tsx';
 
 adoptStyles(css);
 
@@ -67,7 +68,8 @@ export function FirstSteps({ desk }: { desk: Desk }) {
   );
 }
 
-function ModelStep({ desk: { models, guide } }: { desk: Desk }) {
+function ModelStep({ desk }: { desk: Desk }) {
+  const { models, guide } = desk;
   const chosen = useSignal<string | undefined>(undefined);
   useEffect(() => void models.refresh(), [models]);
   const rows = models.rows.value;
@@ -101,6 +103,12 @@ function ModelStep({ desk: { models, guide } }: { desk: Desk }) {
         </button>{' '}
         <span role="status">{tested && toTestWords(tested)}</span>
       </p>
+      <MoreModels
+        desk={desk}
+        onAdded={(added) => {
+          chosen.value = added === '' ? undefined : added;
+        }}
+      />
       <p class="hint">{MORE_MODELS}</p>
     </fieldset>
   );

@@ -43,7 +43,7 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   const left = entries.length - drawn.value;
   const { arrival } = app;
   const question = arrival.question.value;
-  useEffect(() => void readAsked(arrival, inbox), [arrival, inbox, question]);
+  useEffect(() => void readAsked(arrival, { inbox, things: panel.things }), [arrival, inbox, panel, question]);
   useLayoutEffect(() => goToAsked({ arrival, drawn, focus: focusCard }, entries));
   return (
     <Panel name="inbox" title="Inbox" count={toCount(waiting?.length, 'question')} desk={desk}>
@@ -110,8 +110,8 @@ function TriageNotice({ triage }: { triage: Triage }) {
 }
 
 /** Returns false while the card is not drawn. */
-function focusCard(approvalId: string): boolean {
-  const card = document.getElementById(`inbox-${approvalId}`)?.closest('article');
+function focusCard(key: string): boolean {
+  const card = document.getElementById(`inbox-${key}`)?.closest('article');
   card?.focus();
   return card !== undefined && card !== null;
 }
