@@ -4,7 +4,7 @@ import { link, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import { toPdf, toPdfBomb } from './documents/pdf-fixture.ts';
 import { toSha256 } from './files/confined-file.ts';
@@ -12,9 +12,15 @@ import { createConfinement } from './files/confinement.ts';
 import { createReadFileTool } from './read-file.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
+/** Limits of seconds do not end on a slow machine; the memory is looked at as often as usual. */
+const patientClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms > 1_000 ? ms * 100 : ms, signal),
+};
+
 async function start() {
   const fixture = await createToolFixture();
-  const pdf = { clock: systemClock, workerUrl: new URL('./documents/pdf-worker.ts', import.meta.url) };
+  const pdf = { clock: patientClock, workerUrl: new URL('./documents/pdf-worker.ts', import.meta.url) };
   const tool = createReadFileTool({ confinement: createConfinement({ home: fixture.home }), pdf });
   const prepare = (args: { path: string; offset?: number; limit?: number; pages?: string }) =>
     tool.prepare(tool.parameters.parse(args), fixture.context());

@@ -47,7 +47,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     clock: deps.clock,
   });
   const { channels, deliveries, push } = talks.outbox;
-  const { store, clock, ids } = deps;
+  const { store, clock, ids, log } = deps;
   return {
     channels,
     /** How the chat services are doing. */
@@ -55,7 +55,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       services: [telegram, whatsapp],
       jobNotices: () => unlinkedJobs(turns.cron.scheduler, channels),
       store,
-      log: deps.log,
+      log,
     }),
     channel: {
       methods: channelMethods({
@@ -81,17 +81,14 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
         ...sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
         ...push.methods,
       },
-      run: (signal: AbortSignal) => {
-        tellAgain(talks);
-        return deliveries.run(signal);
-      },
+      run: (signal: AbortSignal) => tellAgain(talks).then(() => deliveries.run(signal)),
       close: () => Promise.all([deliveries.close(), push.close()]),
     },
   };
 }
 
 /** What the daemon before had asked, and what still waits besides, is told again. */
-function tellAgain({ workstreams, outbox: { push } }: Conversations['talks']): void {
+async function tellAgain({ workstreams, outbox: { push } }: Conversations['talks']): Promise<void> {
   for (const { data, current } of workstreams.list(DAEMON)) {
     const approval = current?.pendingApproval();
     if (approval !== undefined) push.asked(data, approval);

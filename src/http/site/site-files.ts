@@ -58,27 +58,27 @@ const WORKER_HEADERS = {
   'Content-Security-Policy': "default-src 'none';connect-src 'self'",
 };
 
+const headersOf = ({ etag, policy, isImmutable }: SiteFile, path: string): Record<string, string> => ({
+  'Cache-Control': isImmutable ? FOREVER : 'no-cache',
+  ETag: etag,
+  Vary: 'Accept-Encoding',
+  'X-Content-Type-Options': 'nosniff',
+  ...(path === WORKER && WORKER_HEADERS),
+  ...(policy !== undefined && { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }),
+});
+
 /** Sends a file from the disk, in gzip if the client accepts that. `respond` only counts: the headers are sent here. */
 export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: Respond): Promise<void> {
   const { req, res, path } = exchange;
   const isKnown = matches(req.headers['if-none-match'], file.etag);
   const status = isKnown ? 304 : 200;
   const coding = accepts('gzip', req.headers['accept-encoding']) ? 'gzip' : 'identity';
-  const described = {
-    'Content-Type': file.contentType,
-    'Content-Length': file.bytes[coding],
-    ...(coding === 'gzip' && { 'Content-Encoding': coding }),
-  };
   try {
     res.writeHead(status, {
       ...everyAnswer(exchange),
-      'Cache-Control': file.isImmutable ? FOREVER : 'no-cache',
-      ETag: file.etag,
-      Vary: 'Accept-Encoding',
-      'X-Content-Type-Options': 'nosniff',
-      ...(path === WORKER && WORKER_HEADERS),
-      ...(file.policy !== undefined && { 'Content-Security-Policy': file.policy, 'Referrer-Policy': 'no-referrer' }),
-      ...(!isKnown && described),
+      ...headersOf(file, path),
+      ...(!isKnown && { 'Content-Type': file.contentType, 'Content-Length': file.bytes[coding] }),
+      ...(!isKnown && coding === 'gzip' && { 'Content-Encoding': coding }),
     });
     if (isKnown || req.method === 'HEAD') res.end();
     else if (coding === 'gzip') await pipeline(file.read(), res);

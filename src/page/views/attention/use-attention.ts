@@ -41,7 +41,8 @@ export function useNotifications({ app, desk }: { app: App; desk: Desk }): void 
     if (serviceWorker === undefined) return; // plain http from another machine
     const onMessage = ({ data }: MessageEvent<{ inbox?: unknown; renew?: unknown } | undefined>) => {
       if (data?.renew === true) renew(desk);
-      if (typeof data?.inbox === 'string') location.hash = data.inbox === '' ? 'inbox' : `inbox=${encodeURIComponent(data.inbox)}`;
+      if (typeof data?.inbox === 'string')
+        location.hash = data.inbox === '' ? 'inbox' : `inbox=${encodeURIComponent(data.inbox)}`;
     };
     serviceWorker.addEventListener('message', onMessage);
     return () => serviceWorker.removeEventListener('message', onMessage);
