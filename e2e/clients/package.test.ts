@@ -150,7 +150,7 @@ test('the package contains the licences of all bundled code, and the page those 
   );
 });
 
-test('the archive takes at most 15 MB, and the installed package 29 MB, including dependencies', async () => {
+test('the archive takes at most 15 MB, and the installed package 30 MB, including dependencies', async () => {
   await bundleUpToDate();
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const [{ files, size }]: [{ files: { path: string; size: number }[]; size: number }] = JSON.parse(stdout);
@@ -169,7 +169,7 @@ test('the archive takes at most 15 MB, and the installed package 29 MB, includin
   );
   const { stdout: zod } = await run('du', ['-sb', 'node_modules/zod'], { cwd: ROOT });
   const bytes = unpacked + Number.parseInt(zod, 10);
-  assert.ok(bytes <= 29_000_000, `${bytes} bytes`);
+  assert.ok(bytes <= 30_000_000, `${bytes} bytes`);
   const licenses = files.filter(({ path: file }) => /licenses\.txt$/i.test(file));
   assert.equal(licenses.length, 3);
 });

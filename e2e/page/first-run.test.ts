@@ -101,7 +101,7 @@ test('a model with a key is tested, kept and used without a restart, the key is 
   assert.ok(!seen.includes('sk-canary-key'));
   const { page } = await visit(t, daemon);
   await page.getByRole('button', { name: 'Show the first steps' }).first().click();
-  await page.getByText('Add a model').click();
+  await page.getByText('Add a model', { exact: true }).click();
   await page.getByRole('button', { name: 'Look for servers on this machine' }).click();
   await page.getByText('These servers were found, if any.').waitFor();
   await assertAccessible(page, 'adding a model');
