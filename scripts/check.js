@@ -84,6 +84,7 @@ function endToEndEnvironment(file) {
 
 /** The longest ones start first, so that none runs alone at the end. */
 const LONGEST = [
+  'e2e/views/views.test.ts',
   'e2e/security/cards.test.ts',
   'e2e/cli/command-line.test.ts',
   'e2e/protocol/whole.test.ts',

@@ -19,13 +19,13 @@ const JOB = {
   ...{ sessionTarget: 'isolated', wakeMode: 'now' },
   payload: { kind: 'agentTurn', message: 'hi', deliver: true, channel: 'nowhere', to: 'x' },
 };
-
 const onEach = (methods: string[], params: object) => methods.map((method): [string, object] => [method, params]);
 /** Every call that needs a fresh proof, written a second time. Most params do nothing: what they name does not exist. */
 const NEEDED: readonly [string, object][] = [
   ['config.set', { raw: '{}', baseHash: 'old' }],
   ['config.patch', { raw: '{}', baseHash: 'old' }],
   ['config.reload', {}],
+  ['models.test', { model: 'x', candidate: { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }],
   ['settings.set', { key: 'nothing', value: 1 }],
   ['settings.reset', { key: 'nothing' }],
   ['token.create', { name: 'ci', scope: 'read' }],

@@ -92,7 +92,7 @@ async function runWorker(
   });
   const ended = new AbortController();
   const stop = AbortSignal.any([signal, ended.signal]);
-  const tooLarge = watchMemory(clock, stop);
+  const tooLarge = watchMemory(worker, { clock, signal: stop });
   try {
     const said = once(worker, 'message', { signal: stop }).then(([message]) => message);
     return await Promise.race([said, tooLarge, diedOf(worker, stop)]);
@@ -107,12 +107,13 @@ async function runWorker(
 
 const TOO_LARGE = 'The PDF needs too much memory to be read.';
 
-/** Rejects when the process has grown too much. Other work may have grown it; then another attempt helps. */
-async function watchMemory(clock: Clock, signal: AbortSignal): Promise<never> {
-  const atStart = process.memoryUsage.rss();
+/** Rejects when the worker has too much memory: its heap, which V8 limits, and what it holds outside. */
+async function watchMemory(worker: Worker, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<never> {
   for (;;) {
     await clock.sleep(CHECK_MEMORY_MS, signal);
-    if (process.memoryUsage.rss() - atStart > MAX_MEMORY_BYTES) throw new ToolProblem(TOO_LARGE);
+    const used = await worker.getHeapStatistics().catch(() => undefined); // it has ended
+    signal.throwIfAborted();
+    if (used && used.total_heap_size + used.external_memory > MAX_MEMORY_BYTES) throw new ToolProblem(TOO_LARGE);
   }
 }
 

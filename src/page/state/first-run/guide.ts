@@ -3,7 +3,6 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Workstreams } from '../workstreams.ts';
 import type { Tested } from './guide-words.ts';
-import { ModelSetup } from './model-setup.ts';
 
 const MEMORY_KEY = 'headgate.first-steps';
 
@@ -25,12 +24,9 @@ export class Guide {
   readonly #task = signal<string | undefined>(undefined);
   readonly #tested = signal<ReadonlyMap<string, Tested>>(new Map());
   #isOffered = false;
-  /** Adds models to the configuration. */
-  readonly setup: ModelSetup;
 
   constructor(port: Port) {
     this.#port = port;
-    this.setup = new ModelSetup(port.client);
     const { tabs } = port.workstreams;
     this.#isOpen = computed(
       () => this.#opened.value === 'asked for' || (this.#opened.value === 'offered' && tabs.value.length <= 1),

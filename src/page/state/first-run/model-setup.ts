@@ -4,8 +4,20 @@ import type { LocalModelServer, ModelCandidate } from '../../../../protocol/meth
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import { toTestWords } from './guide-words.ts';
 
-/** The providers whose key can be entered. */
-export const KEY_PROVIDERS = ['anthropic', 'openai', 'google'] as const;
+/** The providers whose key can be entered, and other servers. */
+export const KEY_PROVIDERS = [
+  { id: 'anthropic', name: 'Anthropic' },
+  { id: 'openai', name: 'OpenAI' },
+  { id: 'google', name: 'Google' },
+  { id: 'openai-compatible', name: 'Another server that is compatible with OpenAI' },
+] as const;
+
+/** Adds a model to the configuration as the default one. */
+export type KeepModel = (candidate: ModelCandidate) => Promise<void>;
+
+/** The name under which a model is kept: of other servers there can be several. */
+export const toAlias = ({ provider, model }: ModelCandidate): string =>
+  provider === 'openai-compatible' && model !== undefined ? model : provider;
 
 /** Adds models to the configuration of the daemon: servers on its machine, and providers with a key. */
 export class ModelSetup {

@@ -7,11 +7,12 @@ import type { Suggestion } from '../../state/commands.ts';
 import { findPendingApproval } from '../../state/conversation/blocks.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
+import { LazyPiece } from '../parts/lazy-views.tsx';
+import { QUEUE } from '../parts/parts.ts';
 import { takesFiles } from './attach-button.tsx';
 import { ChipList } from './chip-list.tsx';
 import { ComposerRow } from './composer-row.tsx';
 import { type Pasted, PastedNotice } from './pasted-notice.tsx';
-import { QueueList } from './queue-list.tsx';
 import { useHistory } from './use-history.ts';
 import { useSuggestions } from './use-suggestions.ts';
 
@@ -58,7 +59,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
         <p class="problem" role="alert">
           {tab.problem.value}
         </p>
-        <QueueList desk={desk} tab={tab} />
+        <WaitingMessages desk={desk} tab={tab} />
         <CommandList offered={offered} active={active} onTake={suggestions.take} />
         <form
           class="composer-box"
@@ -159,4 +160,16 @@ function fitHeight(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = 'auto';
   field.style.height = `${Math.min(field.scrollHeight, MAX_HEIGHT_PX)}px`;
+}
+
+/** Loaded with the first waiting message. It stays then, because it also says that there are none any more. */
+function WaitingMessages({ desk, tab }: Pick<ComposerProps, 'desk' | 'tab'>) {
+  const wasUsed = useRef(false);
+  wasUsed.current ||= tab.queue.value.length > 0;
+  if (!wasUsed.current) return null;
+  return (
+    <LazyPiece part={QUEUE} desk={desk}>
+      {({ QueueList }) => <QueueList desk={desk} tab={tab} />}
+    </LazyPiece>
+  );
 }

@@ -18,4 +18,5 @@ export const CHANGES = new LazyPart(() => import('../changes/changes-dialog.tsx'
 export const ASIDE = new LazyPart(() => import('../aside/aside-view.tsx'));
 export const OWNER = new LazyPart(() => import('../conversation/head/owner-dialog.tsx'));
 export const DIAGRAM = new LazyPart(() => import('../diagram/diagram.tsx'));
+export const QUEUE = new LazyPart(() => import('../composer/queue-list.tsx'));
 export const SAVED_FILTERS = new LazyPart(() => import('../rail/saved-filter-list.tsx'));
