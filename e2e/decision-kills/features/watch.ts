@@ -19,9 +19,11 @@ export const WATCHES: Feature = {
   async isOver(client, wsId) {
     const { watches } = await client.call('watch.list', { wsId, ended: true });
     const { messages } = await client.call('workstream.history', { wsId });
+    const { snapshot } = await client.call('workstream.get', { wsId });
+    const isIdle = snapshot.workstream.state === 'idle'; // the last message is stored before its run ends
     const told = messages.filter(({ role, content }) => role === 'user' && content?.startsWith('[watch '));
     const isAnswered = messages.at(-1)?.role === 'assistant';
-    return watches.every(({ active }) => active === 0) && told.length >= watches.length && isAnswered;
+    return watches.every(({ active }) => active === 0) && told.length >= watches.length && isAnswered && isIdle;
   },
   findings({ workstream: { runs, watches }, effects }: Left) {
     const starts = runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length;

@@ -173,7 +173,7 @@ for (const [how, rg] of [
     await symlink(it.at('foreign'), it.at('work/link'));
     await it.file('foreign/main.txt');
     const find = async (query: string, limit = 20) => (await it.workspace.find(it.workdir, query, limit)).paths;
-    assert.equal((await find('pgmain'))[0], 'src/page/main.tsx');
+    assert.equal((await find('srcpgmain'))[0], 'src/page/main.tsx');
     assert.deepEqual((await find('main')).toSorted(), [
       it.at('added/main.md'),
       'src/gateway/maintain.ts',
