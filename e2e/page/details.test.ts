@@ -118,6 +118,7 @@ test('/clear resets the title and the token count, even after a reload and a res
   await send(page, 'a title of its own');
   await isNamed('a title of its own');
   await page.locator('.tokens', { hasText: '15' }).waitFor();
+  await state(page, 'idle'); // while a run is in progress, /clear is refused
   await send(page, '/clear');
   await isNamed('main');
   const tokens = () => page.locator('.tokens').innerText();

@@ -39,7 +39,7 @@ test('a backup of a daemon that is writing restores to a consistent home, and cl
   stop.abort();
   await writing;
   assert.deepEqual([backup.code, backup.stderr], [0, '']);
-  assert.ok(during > before, 'the daemon went on answering');
+  assert.ok(answered > before, 'the daemon went on answering');
   const { cursor } = await client.call('workstream.get', { wsId });
   const refused = await runHeadgate(['restore', archive, '--home', daemon.home]);
   assert.deepEqual([refused.code, /^headgate: Another Headgate daemon is using/.test(refused.stderr)], [1, true]);

@@ -10,18 +10,22 @@ export const WIDTHS = Object.keys(HEIGHTS).map(Number);
 
 type Look = (page: Page, view: View, width: number) => Promise<void>;
 
+/** The widths at which a view is looked at, those of the view itself if it has any. */
+export const widthsOf = (view: View): readonly number[] => view.widths ?? WIDTHS;
+
 /** Opens each view in turn, and shows it to `look` at each width. */
 export async function visitViews(
   stage: ViewStage,
   look: Look,
-  isWanted: (view: View) => boolean = () => true,
+  isWanted: (view: View, width: number) => boolean = () => true,
 ): Promise<void> {
   for (const kind of ['full', 'empty'] as const)
     for (const isOut of [false, true]) {
-      const views = VIEWS.filter(
-        (view) => (view.of ?? 'full') === kind && (view.isOut ?? false) === isOut && isWanted(view),
-      );
-      if (views.length > 0) await visitSome({ daemon: stage[kind], kind, isOut }, views, look);
+      const views = VIEWS.filter((view) => (view.of ?? 'full') === kind && (view.isOut ?? false) === isOut);
+      const wanted = views
+        .map((view) => ({ view, widths: widthsOf(view).filter((width) => isWanted(view, width)) }))
+        .filter(({ widths }) => widths.length > 0);
+      if (wanted.length > 0) await visitSome({ daemon: stage[kind], kind, isOut }, wanted, look);
     }
 }
 
@@ -31,16 +35,21 @@ interface Visited {
   isOut: boolean;
 }
 
+interface Wanted {
+  view: View;
+  widths: readonly number[];
+}
+
 /** Views of one daemon and one person. */
-async function visitSome({ daemon, kind, isOut }: Visited, views: readonly View[], look: Look): Promise<void> {
+async function visitSome({ daemon, kind, isOut }: Visited, wanted: readonly Wanted[], look: Look): Promise<void> {
   const login = kind === 'full' ? { username: 'ada', password: PASSWORD } : { token: daemon.token };
   const { page, context } = await openShownPage({
     ...{ url: daemon.url, nowMs: daemon.clock.now() },
     ...(!isOut && { login }),
   });
-  for (const view of views) {
+  for (const { view, widths } of wanted) {
     await openView(page, view);
-    for (const width of view.widths ?? WIDTHS.toReversed()) {
+    for (const width of widths.toReversed()) {
       await resize(page, width);
       await look(page, view, width);
     }
