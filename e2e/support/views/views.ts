@@ -98,6 +98,15 @@ const panels = (of: 'full' | 'empty'): View[] =>
     },
   }));
 
+/** A conversation, once `selector` is there. */
+const conversationView = (name: string, title: string, selector: string): View => ({
+  name: `conversation-${name}`,
+  async open(page) {
+    await conversation(page, title);
+    await page.locator(selector).waitFor();
+  },
+});
+
 const conversations: readonly View[] = [
   { name: 'conversation-empty', open: (page) => conversation(page, 'release notes') },
   {
@@ -109,34 +118,10 @@ const conversations: readonly View[] = [
       await page.locator('.tool .diff-text').first().waitFor();
     },
   },
-  {
-    name: 'conversation-answer',
-    async open(page) {
-      await conversation(page, 'watering');
-      await page.locator('.answer table').waitFor();
-    },
-  },
-  {
-    name: 'conversation-approval',
-    async open(page) {
-      await conversation(page, 'mend the watering');
-      await page.locator('.approval.pending').waitFor();
-    },
-  },
-  {
-    name: 'conversation-question',
-    async open(page) {
-      await conversation(page, 'release');
-      await page.locator('.approval.pending').waitFor();
-    },
-  },
-  {
-    name: 'conversation-running',
-    async open(page) {
-      await conversation(page, 'plants');
-      await page.locator('.stop').waitFor();
-    },
-  },
+  conversationView('answer', 'watering', '.answer table'),
+  conversationView('approval', 'mend the watering', '.approval.pending'),
+  conversationView('question', 'release', '.approval.pending'),
+  conversationView('running', 'plants', '.stop'),
   {
     name: 'suggestions',
     async open(page) {
