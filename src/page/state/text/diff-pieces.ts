@@ -26,16 +26,21 @@ export function markPieces(pieces: Pieces, marks: readonly Range[]): readonly Ma
 export function toOneColumn(rows: readonly DiffRow[]): readonly DiffRow[] {
   const column: DiffRow[] = [];
   let coming: DiffRow[] = [];
+  const flush = () => {
+    for (const row of coming) column.push(row); // too many for the arguments of one call
+    coming = [];
+  };
   for (const row of rows) {
     if (row.kind === 'changed') {
       if (row.before) column.push({ ...row, after: undefined });
       if (row.after) coming.push({ ...row, before: undefined });
     } else {
-      column.push(...coming, row);
-      coming = [];
+      flush();
+      column.push(row);
     }
   }
-  return [...column, ...coming];
+  flush();
+  return column;
 }
 
 /** Replaces the opened folds with their rows. */

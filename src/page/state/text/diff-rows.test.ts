@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import fc from 'fast-check';
+import { toOneColumn } from './diff-pieces.ts';
 import { type DiffLine, type DiffRow, parseDiff } from './diff-rows.ts';
 
 /** What the tools show of a change. */
@@ -72,6 +73,12 @@ test('long unchanged stretches are folded, except for lines around the changes',
     ...['19|19 line 18', '20|20 line 19', '21|21 line 20'],
     '-22 last +22 Last',
   ]);
+});
+
+test('the effort grows with the lines: a new file of 300,000 is shown', () => {
+  const lines = Array.from({ length: 300_000 }, (_, index) => `+line ${index}\n`).join('');
+  const [file] = parseDiff(`--- /dev/null\n+++ b/x\n@@ -0,0 +1,300000 @@\n${lines}`)?.files ?? [];
+  assert.deepEqual([file?.rows.length, toOneColumn(file?.rows ?? []).length], [300_000, 300_000]);
 });
 
 test('remarks before a diff are kept', () => {
