@@ -30,7 +30,10 @@ async function unpacked(): Promise<string> {
     throw new Error('the browser of the tests needs Linux on x64');
   const { version } = JSON.parse(await readFile(new URL('../package.json', PACKAGE), 'utf8'));
   const folder = path.join(CACHE, `chromium-${version}`);
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder)) {
+    await nameFonts(folder);
+    return folder;
+  }
   await mkdir(CACHE, { recursive: true });
   const aside = await mkdtemp(`${folder}.`);
   await unpackTo(aside);
@@ -40,6 +43,16 @@ async function unpacked(): Promise<string> {
     if (!existsSync(folder)) throw error;
   });
   return folder;
+}
+
+/** Fontconfig wants absolute paths, and the browser ends without fonts: after a checkout was moved, its file is written again. */
+async function nameFonts(folder: string): Promise<void> {
+  const file = path.join(folder, 'fonts.conf');
+  const text = toFontConfig(folder);
+  if ((await readFile(file, 'utf8')) === text) return;
+  const aside = `${file}.${process.pid}`;
+  await writeFile(aside, text);
+  await rename(aside, file);
 }
 
 /** Only the fonts of the package, so that a page looks the same on every machine. */
