@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { card, openPart } from '../support/clients/agent-view.ts';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { closeRegistry, startRegistry } from '../support/mcp/registry.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -75,7 +75,7 @@ test('memories are searched and forgotten, and those that wait are released or d
   const client = await daemon.client();
   for (const name of ['harbour', 'kestrel'])
     await client.call('memory.save', { name, content: `The ${name} is <b>near</b>.\nSecond line \u202e.` });
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openPart(page, 'Memories');
   await card(page, 'harbour').getByText('The harbour is <b>near</b>.').waitFor();
   await card(page, 'harbour').getByText('Second line \\u202e.').waitFor();
@@ -99,7 +99,7 @@ test('memories are searched and forgotten, and those that wait are released or d
 test('skills are listed, found by words, and used in the conversation', async (t) => {
   const client = await daemon.client();
   await client.call('template.create', { name: 'review', content: 'Read changes.', category: 'general' });
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'with a skill');
   await openPart(page, 'Skills');
   await card(page, 'review').waitFor();
@@ -113,7 +113,7 @@ test('skills are listed, found by words, and used in the conversation', async (t
 });
 
 test('a server with accounts is added by the form, and its settings are kept', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openPart(page, 'Tool servers');
   await button(page, 'Add a server').click();
   const form = page.getByRole('dialog', { name: 'Add a tool server' });
@@ -182,7 +182,7 @@ test('a consent ends in a notice that is said once, above the account of the per
 });
 
 test('tool servers are listed with their state and tools; a changed tool is compared and accepted', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openPart(page, 'Tool servers');
   await button(page, 'Refresh notes').click();
   await card(page, 'notes')
@@ -208,7 +208,7 @@ test('tool servers are listed with their state and tools; a changed tool is comp
 });
 
 test('a tool server is added, changed with its values kept, switched off and removed by keyboard; those of config.json stay', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openPart(page, 'Tool servers');
   await card(page, 'off').getByText('config.json', { exact: true }).waitFor();
   for (const verb of ['Edit', 'Remove', 'Enable']) assert.equal(await button(page, `${verb} off`).count(), 0);
@@ -245,7 +245,7 @@ test('a tool server is added, changed with its values kept, switched off and rem
 });
 
 test('the file of another program is checked before its servers are added', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openPart(page, 'Tool servers');
   await button(page, 'Import…').click();
   const form = page.getByRole('dialog', { name: 'Import tool servers' });
@@ -267,7 +267,7 @@ test('the file of another program is checked before its servers are added', asyn
 });
 
 test('a server of the registry is searched and installed with the values that it asks for', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openPart(page, 'Tool servers');
   await button(page, 'Registry…').click();
   const search = page.getByRole('dialog', { name: 'Search the registry' });

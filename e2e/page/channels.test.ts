@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { closeServer, listen } from '../../src/listen.ts';
 import { startTelegramServer } from '../support/channels/telegram-server.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { button, openDrawer, visit } from '../support/clients/browser.ts';
+import { button, openDrawer, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -58,7 +58,7 @@ async function newFriend(name: string) {
 }
 
 test('a bot is set up step by step, and a person is approved by the code that the operator types, and revoked, by keyboard', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await page.locator('.composer').waitFor();
   await page.keyboard.press('Alt+c');
   await focusIsIn(page, '#channels-title');
@@ -113,7 +113,7 @@ test('a bot is set up step by step, and a person is approved by the code that th
 
 test('a channel that does not work says why, and whether Headgate tries again', async (t) => {
   await setUpBot();
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openChannels(page);
   await service(page).getByText('connected', { exact: true }).waitFor();
   telegram.faults.add('getUpdates', { kind: 'conflict' }, { times: 1_000 });
@@ -168,7 +168,7 @@ async function withTroubles(name: string): Promise<string> {
 
 test('parts that failed, or of which nobody knows whether they arrived, stand out in what was sent', async (t) => {
   const id = await withTroubles('Ada');
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openChannels(page);
   await page
     .getByText('1 part may have arrived: look into the chat before you send the message again. 1 part failed.')
@@ -210,7 +210,7 @@ test('webhooks are listed with what became of the messages to them', async (t) =
   for (const message of ['disk is full', 'disk is fuller'])
     await client.call('send', { to: 'ops', message, idempotencyKey: message });
   await hook.arrivals(2);
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openChannels(page);
   const row = page.getByRole('list', { name: 'Notifications' }).locator('.panel-row').filter({ hasText: 'ops' });
   await row.getByText('webhook · nothing delivered yet · 1 waiting · 1 given up').waitFor();
@@ -253,7 +253,7 @@ test('on a phone every control is large enough for a thumb, and nothing is wider
   const other = 'and the other one, whose name does not fit on it either';
   await withTroubles(name);
   await newStranger(other);
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openChannels(page);
   await person(page, other).waitFor();
   await parts(page).first().waitFor();

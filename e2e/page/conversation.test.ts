@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blocksOf, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say, stall, think } from '../support/model/scripted-steps.ts';
 
@@ -26,7 +26,7 @@ Some **bold** and \`code\`.
 `;
 
 test('an answer streams as Markdown', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'markdown');
   const rest = stall();
   const cut = MARKDOWN.indexOf('third');
@@ -66,7 +66,7 @@ test('an answer streams as Markdown', async (t) => {
 });
 
 test('reasoning is collapsed and opens on a click', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'reasoning');
   const rest = stall();
   model.when('reason', [think('The user ', 'asks for it.'), rest, say('Here it is.')]);
@@ -82,7 +82,7 @@ test('reasoning is collapsed and opens on a click', async (t) => {
 });
 
 test('a model error is shown in the conversation, and the next message works', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'trouble');
   await send(page, 'nobody scripted this');
   await page.locator('.note.error', { hasText: 'Nothing is scripted for request' }).waitFor();
@@ -94,7 +94,7 @@ test('a model error is shown in the conversation, and the next message works', a
 });
 
 test('a message that is sent while the agent works waits, and is answered when the run has ended', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'draft');
   const rest = stall();
   model.when('first', [say('one '), rest, say('two')]);

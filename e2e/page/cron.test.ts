@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import type { ParamsInput } from '../../protocol/index.ts';
 import { systemClock } from '../../src/clock.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { button, hasValue, openDrawer, visit } from '../support/clients/browser.ts';
+import { button, hasValue, openDrawer, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { fail, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -35,7 +35,7 @@ const focusIsIn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.closest(wanted) !== null, selector);
 
 test('an empty schedule view says what to do; a job is added with a preview of its next runs, and is listed', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openSchedule(page);
   await page.getByText('Nothing is scheduled').waitFor();
   await assertAccessible(page, 'empty schedule');
@@ -79,7 +79,7 @@ test('an empty schedule view says what to do; a job is added with a preview of i
 });
 
 test('an invalid schedule is reported at its field, and no job is added', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openSchedule(page);
   await button(page, 'Add a job').click();
   await button(page, 'Add').click();
@@ -105,7 +105,7 @@ test('a button starts a job, the page shows it running, and its history links to
   t.after(() => client.call('cron.remove', { id }));
   const rest = stall();
   model.when('tell a story', [say('Once upon a time '), rest, say('there was a gate.')]);
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openSchedule(page);
   await button(page, 'Run tell a story now').click();
   await card(page, 'tell a story').getByText('running since').waitFor();
@@ -129,7 +129,7 @@ test('a job that waits for a free slot is not shown as running', async (t) => {
   model.when('hold the line', [rest, say('Done.')]);
   model.when('wait in line', say('At last.'));
   for (const id of ids) await client.call('cron.run', { id, mode: 'force', wait: false });
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openSchedule(page);
   await button(page, 'History of wait in line').click();
   await page.locator('.run', { hasText: 'due' }).waitFor();
@@ -140,7 +140,7 @@ test('a job that waits for a free slot is not shown as running', async (t) => {
 test('the number of missed runs to catch up is chosen with the policy, and shown again', async (t) => {
   const id = await addJob('catch up');
   t.after(() => client.call('cron.remove', { id }));
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openSchedule(page);
   const openOptions = async () => {
     await button(page, 'Edit catch up').click();
@@ -202,7 +202,7 @@ test('a job that keeps failing raises a visible alert; a missed one-time job say
 test('a change on one page is shown on another at once', async (t) => {
   const id = await addJob('shared work');
   t.after(() => client.call('cron.remove', { id }).catch(() => undefined));
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   const { page: other } = await visit(t, daemon);
   await openSchedule(page);
   await openSchedule(other);
@@ -252,7 +252,7 @@ test('with read-only access no controls for changes are shown', async (t) => {
 });
 
 test('the button that adds a job is legible under the mouse at every window width, light and dark', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openSchedule(page);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of [360, 760, 1100]) {
@@ -271,7 +271,7 @@ test('the button that adds a job is legible under the mouse at every window widt
 test('on a phone every control is large enough for a thumb, and nothing is wider than the screen', async (t) => {
   const id = await addJob('a job with a name that is much too long for the width of a small telephone');
   t.after(() => client.call('cron.remove', { id }));
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openSchedule(page);
   await page.locator('.job').waitFor();
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

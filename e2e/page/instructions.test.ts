@@ -6,7 +6,7 @@ import { tempDir } from '../../src/testing/temp-store.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { card, openPart } from '../support/clients/agent-view.ts';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -25,7 +25,7 @@ const systemOf = () => String(model.requests.at(-1)?.body.messages[0]?.content);
 const field = 'Message';
 
 test('the first message asks about instructions of a folder that is not trusted; the answer counts', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'rhymes');
   model.when('hello', say('Hi.'));
   await send(page, 'hello');
@@ -45,7 +45,7 @@ test('the first message asks about instructions of a folder that is not trusted;
 });
 
 test('instructions that are ignored do not reach the model', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'prose');
   model.when('good day', say('Good day.'));
   await send(page, 'good day');
@@ -57,7 +57,7 @@ test('instructions that are ignored do not reach the model', async (t) => {
 });
 
 test('a skill is added, changed, restored, given a file, scanned and deleted by keyboard; errors stand at their fields', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openPart(page, 'Skills');
   await button(page, 'Add a skill').press('Enter');
   const form = page.getByRole('dialog', { name: 'Add a skill' });
@@ -123,7 +123,7 @@ test('a skill of others is found and installed with its scan; only its use can b
   source.repositories['ada/skills@main'] = { 'skills/notes/SKILL.md': skillFile('notes', { text }) };
   const id = 'ada/skills/notes';
   source.found = { skills: [{ id, skillId: 'notes', source: 'ada/skills', description: 'Takes <b>notes</b>.' }] };
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openPart(page, 'Skills');
   await button(page, 'Skills of others…').press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Skills of others' });
@@ -156,7 +156,7 @@ test('a skill of others is found and installed with its scan; only its use can b
 test('a new workstream can have a skill from the beginning', async (t) => {
   await (await daemon.client()).call('template.create', { name: 'review', content: 'Read changes.' });
   model.when('look at it', say('I looked.'));
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await button(page, 'New workstream').click();
   const dialog = page.getByRole('dialog', { name: 'New workstream' });
   await dialog.getByLabel('Name').fill('reviewed');

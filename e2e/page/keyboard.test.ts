@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { button, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openDrawer, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -24,7 +24,7 @@ const focusIsIn = (page: Page, selector: string) =>
 const theme = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
 test('global shortcuts open the list of keys, neighbouring workstreams, a new workstream and the composer', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'first');
   await openWorkstream(page, 'second');
   await focusIsIn(page, '#message');
@@ -77,7 +77,7 @@ test('after a new workstream is created, the focus is in its message field, even
 });
 
 test('the list of workstreams is one tab stop; arrows move, F2 renames, Delete closes', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'walk a');
   await openWorkstream(page, 'walk b');
   const tab = page.getByRole('tab', { name: 'walk b' });
@@ -103,7 +103,7 @@ test('the list of workstreams is one tab stop; arrows move, F2 renames, Delete c
 });
 
 test('keys decide an approval only when it has the focus', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'by keys');
   model.when('by keys', bash('echo ran >> keys.txt'), bash('echo again >> keys.txt'), say('Done.'));
   await send(page, 'by keys');
@@ -129,7 +129,7 @@ test('keys decide an approval only when it has the focus', async (t) => {
 });
 
 test('Escape stops a run only when pressed twice', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'escape');
   model.when('on and on', [say('Once upon a time'), stall()]);
   await send(page, 'on and on');
@@ -221,7 +221,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 }
 
 test('a phone has no accessibility violations, with the drawer closed and open', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openWorkstream(page, 'axe phone');
   await assertAccessible(page, 'a conversation on a phone');
   model.when('ask on a phone', bash('echo asked | tee asked'), say('Fine.'));

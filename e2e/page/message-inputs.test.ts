@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { fail, say } from '../support/model/scripted-steps.ts';
 
@@ -176,7 +176,7 @@ async function sendFailing(page: Page): Promise<void> {
 }
 
 test('Escape and Cancel leave the editor, and the focus returns to the button that opened it', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'not edited');
   model.when('the question', say('The *answer*.'));
   await send(page, 'the question');

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, hasValue, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -39,7 +39,7 @@ const isWhole = (list: Locator) =>
   });
 
 test('model and effort are chosen next to the message field, with names and windows, in all open pages', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'choices');
   const { page: other } = await visit(t, daemon);
   await other.getByRole('tab', { name: /choices/ }).click();
@@ -70,7 +70,7 @@ test('model and effort are chosen next to the message field, with names and wind
 });
 
 test('on the desk, model and effort are chosen with the keys only', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'keys');
   const { page: other } = await visit(t, daemon);
   await other.getByRole('tab', { name: /keys/ }).click();
@@ -103,7 +103,7 @@ test('on the desk, model and effort are chosen with the keys only', async (t) =>
 });
 
 test('on a phone, model and effort are chosen by touch, and the names and windows are shown whole', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   const wsId = await openWorkstream(page, 'by touch');
   const [picker, effort] = pickersOf(page);
   for (const list of [picker, effort]) {
@@ -136,7 +136,7 @@ test('on a phone, model and effort are chosen by touch, and the names and window
 });
 
 test('a model that the daemon no longer knows leaves the choice as it was', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'refused');
   const picker = page.getByLabel('Model', { exact: true });
   const before = await picker.inputValue();

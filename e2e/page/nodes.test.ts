@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { button, openDrawer, visit } from '../support/clients/browser.ts';
+import { button, openDrawer, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStranger, pairStranger } from '../support/clients/strangers.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { startNode } from '../support/daemon/node-process.ts';
@@ -27,7 +27,7 @@ const focusIsIn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.closest(wanted) !== null, selector);
 
 test('an empty list says how to pair a machine; a requesting machine is approved by its code, connects, disconnects and is removed', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openNodes(page);
   await page.getByText('No nodes are paired').waitFor();
   await page.getByText(`headgate node run --gateway ${daemon.url.replace(/\/$/, '')} --name`).waitFor();
@@ -69,7 +69,7 @@ test('an empty list says how to pair a machine; a requesting machine is approved
 
 test('a disconnected node is shown with the time of the disconnect, and as connected after it returns', async (t) => {
   await using node = await startNode(daemon);
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openNodes(page);
   await node.code();
   await button(page, 'Approve box').click();
@@ -86,7 +86,7 @@ test('a disconnected node is shown with the time of the disconnect, and as conne
 
 test('a changed list of commands needs approval and shows additions and removals; until then the old list applies', async (t) => {
   await using node = await startNode(daemon, ['--allow', 'printf *']);
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openNodes(page);
   await node.code();
   await button(page, 'Approve box').click();
@@ -115,7 +115,7 @@ test('a changed list of commands needs approval and shows additions and removals
 });
 
 test('every open page marks a request at once, in any view, and shows decisions made on another page', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   const { page: other } = await visit(t, daemon);
   await openNodes(other);
   const node = await openStranger(t, daemon, 'seen-by-two');
@@ -153,7 +153,7 @@ test('the request of a machine that disconnects is withdrawn; its card stays in 
 
 test('renaming a node changes it on every page, and an error is shown at the field', async (t) => {
   await pairStranger(t, daemon, { nodeId: 'renamed', displayName: 'cellar' });
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openNodes(page);
   await button(page, 'Rename cellar').click();
   const field = page.getByRole('textbox', { name: 'New name' });
@@ -170,7 +170,7 @@ test('renaming a node changes it on every page, and an error is shown at the fie
 });
 
 test('the description of a machine is shown as plain text: no markup, no hidden or reordered characters, and shortened', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openNodes(page);
   const node = await openStranger(t, daemon, 'liar');
   const endless = 'x'.repeat(100);
@@ -256,7 +256,7 @@ test('on a phone a request is marked, every control is large enough for a thumb,
     displayName: long,
     commands: Array.from({ length: 40 }, (_, at) => `tool.use-${at}`),
   });
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   const node = await openStranger(t, daemon, 'pocket');
   await node.ask({ displayName: long, commands: ['x'.repeat(120), 'system.run'] });
   await page.getByRole('button', { name: 'Workstreams; a machine asks to be paired' }).waitFor();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { connected, dialog, openPart } from '../support/clients/accounts.ts';
-import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
+import { button, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
@@ -166,7 +166,7 @@ test('the mode of a workstream is changed at its head; what it lets run is not a
 });
 
 test('the inbox has the questions of all workstreams; they are decided there, and leave when they are decided elsewhere', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await page.getByRole('button', { name: /^Inbox/ }).waitFor(); // it is known that the person decides
   await page.keyboard.press('Alt+i');
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
@@ -207,7 +207,7 @@ test('the inbox has the questions of all workstreams; they are decided there, an
 });
 
 test('rules are added with problems named at their fields, tried on past calls, changed, and deleted', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await connected(page);
   await openWorkstream(page, 'ruled');
   model.when('remove it', bash('rm -rf ruled.d'), say('Removed.'));
@@ -251,7 +251,7 @@ test('rules are added with problems named at their fields, tried on past calls, 
 });
 
 test('verdicts and findings in outputs are listed with what was decided, filtered, and opened', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await connected(page);
   await openWorkstream(page, 'judged');
   const secret = `sk-ant-api03-${'a'.repeat(93)}-${'A'.repeat(8)}`;
@@ -279,7 +279,7 @@ test('verdicts and findings in outputs are listed with what was decided, filtere
 });
 
 test('a new workstream may begin in another mode', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await connected(page);
   await button(page, 'New workstream').click();
   await dialog(page).getByRole('combobox', { name: 'Mode', exact: true }).selectOption({ label: 'Edits' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
@@ -49,7 +49,7 @@ test('the content security policy is in force: an injected script does not run, 
 });
 
 test('HTML from a model is shown as text, images become links, and links cannot run scripts', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'hostile');
   model.when(
     'hostile',
@@ -89,7 +89,7 @@ test('HTML from a model is shown as text, images become links, and links cannot 
 });
 
 test('messages, tool output and command output are shown as text, too', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, '<i>name</i>');
   const html = '<img src=x onerror=window.injected=1>';
   model.when('as text', callTools({ name: 'bash', arguments: { command: `echo '${html}' | tee text` } }), say('done'));

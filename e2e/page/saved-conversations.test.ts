@@ -3,7 +3,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openConnection } from '../../src/gateway/store/sqlite/sqlite-connection.ts';
-import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const STORED = 10_000;
@@ -70,7 +70,7 @@ test('ten thousand saved conversations are loaded in pages, each exactly once', 
 });
 
 test('the list loads more while scrolling, and a search finds one of thousands to resume', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await page.locator('.link-open').waitFor();
   await openSaved(page);
   assert.equal(await rows(page).count(), 50);
@@ -94,7 +94,7 @@ test('the list loads more while scrolling, and a search finds one of thousands t
 });
 
 test('a saved conversation can be renamed in the list, and the rules of the daemon apply', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'open');
   const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', {});
@@ -122,7 +122,7 @@ test('a saved conversation can be renamed in the list, and the rules of the daem
 });
 
 test('a conversation is deleted only after a confirmation, with all its messages, even when it is open', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'doomed');
   await send(page, 'say something to lose');
   await page.locator('.answer').waitFor();
@@ -150,7 +150,7 @@ test('a conversation is deleted only after a confirmation, with all its messages
 });
 
 test('an open conversation is listed, too, and choosing it shows it; an empty search result is reported', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'at hand');
   await send(page, 'say something to keep');
   await state(page, 'idle');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { COMMANDS, isCommandName, usageOf } from '../../protocol/commands.ts';
-import { hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { hasValue, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -17,7 +17,7 @@ const active = (page: Page) =>
   });
 
 test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape closes the list', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'slash');
   await field(page).pressSequentially('/');
   await page.getByRole('listbox', { name: 'Commands' }).waitFor();
@@ -49,7 +49,7 @@ test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape cl
 });
 
 test('a complete command is first in the list, and Enter sends it', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'complete');
   await field(page).pressSequentially('/mode');
   await page.getByRole('option', { name: /^\/model/ }).waitFor();
@@ -86,7 +86,7 @@ test('a command entered before the previous one is answered is sent after it', a
 });
 
 test('arguments are suggested: models for /model, saved conversations for /resume', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'kitchen garden');
   await send(page, 'say parsley');
   await page.locator('.answer', { hasText: 'parsley' }).waitFor();
@@ -104,7 +104,7 @@ test('arguments are suggested: models for /model, saved conversations for /resum
 });
 
 test('a mistyped command is answered with a suggestion', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'mistyped');
   await send(page, '/claer');
   await page.locator('.note', { hasText: 'Unknown command: /claer. Did you mean /clear?' }).waitFor();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { button, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, openDrawer, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { say, useTokens } from '../support/model/scripted-steps.ts';
@@ -22,7 +22,7 @@ const daemon = await startDaemon({
 after(() => daemon[Symbol.asyncDispose]());
 
 test('a used-up budget asks in a card; Continue goes on, Stop here ends the run', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'spender');
   await send(page, 'one');
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();
@@ -50,7 +50,7 @@ test('a used-up budget asks in a card; Continue goes on, Stop here ends the run'
 });
 
 test('/budget shows and replaces the budget of a workstream, and says how it is written', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'frugal');
   await send(page, '/budget');
   await page.locator('.note', { hasText: 'The budget of this workstream (1,200 tokens): 0 tokens used.' }).waitFor();
@@ -73,7 +73,7 @@ test('/budget shows and replaces the budget of a workstream, and says how it is 
 });
 
 test('usage shows tokens and money by day, model and workstream, with the budgets of today', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'counted');
   await send(page, 'count me');
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();
@@ -102,7 +102,7 @@ test('usage shows tokens and money by day, model and workstream, with the budget
 });
 
 test('an answer says what it took, also after a reload; the model list has the price', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'priced');
   await send(page, 'count me');
   const spent = page.locator('.answer-spent');
@@ -118,7 +118,7 @@ test('an answer says what it took, also after a reload; the model list has the p
 });
 
 test('the dashboard shows what runs, today against the budgets, charts with tables, and the last day', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'seen');
   await send(page, 'count me');
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();
@@ -139,7 +139,7 @@ test('the dashboard shows what runs, today against the budgets, charts with tabl
 });
 
 test('the dashboard fits on a phone', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openDrawer(page);
   await button(page, 'Dashboard').tap();
   await page.getByText(/^Event loop: at most/).waitFor();
@@ -149,7 +149,7 @@ test('the dashboard fits on a phone', async (t) => {
 });
 
 test('usage fits on a phone', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
+  const { page } = await visitAgain(t, daemon, { phone: true });
   await openDrawer(page);
   await button(page, 'Usage').tap();
   await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
@@ -173,7 +173,7 @@ test('usage fits on a phone', async (t) => {
 });
 
 test('an administrator chooses time and grouping by keyboard, and follows one user and one model', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'chosen');
   await send(page, 'count me');
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();

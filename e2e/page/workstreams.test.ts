@@ -16,6 +16,7 @@ import {
   send,
   state,
   visit,
+  visitAgain,
 } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
@@ -28,7 +29,7 @@ const namesOf = async (): Promise<string[]> => {
 };
 
 test('a new workstream starts empty, and each workstream keeps its draft and its conversation', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await addWorkstream(page, 'one');
   await send(page, 'say first things');
   await page.locator('.answer', { hasText: 'first things' }).waitFor();
@@ -43,7 +44,7 @@ test('a new workstream starts empty, and each workstream keeps its draft and its
 });
 
 test('if a workstream cannot be created, the page says why and keeps the input', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openDrawer(page); // waits for the tabs, which move the button
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Working directory' }).fill('/no/such/folder');
@@ -55,7 +56,7 @@ test('if a workstream cannot be created, the page says why and keeps the input',
 });
 
 test('a second Enter, before the first one is answered, creates no second workstream', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openDrawer(page); // waits for the tabs, which move the button
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill('only once');
@@ -90,7 +91,7 @@ test('a double click renames a workstream for every client; Escape cancels', asy
 });
 
 test('a closed conversation is saved and can be resumed unchanged', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'kept');
   await send(page, 'think about lunch');
   await page.locator('.answer', { hasText: 'I thought about' }).waitFor();
@@ -111,7 +112,7 @@ test('a closed conversation is saved and can be resumed unchanged', async (t) =>
 });
 
 test('a command is suggested while it is typed, and its answer is shown', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'commands');
   await page.getByRole('textbox', { name: 'Message' }).fill('/na');
   await page.getByRole('option', { name: '/name' }).click();
@@ -123,7 +124,7 @@ test('a command is suggested while it is typed, and its answer is shown', async 
 });
 
 test('after a reload the same workstream is selected', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'in front');
   await page.reload();
   await page.getByRole('heading', { name: 'in front' }).waitFor();
@@ -131,7 +132,7 @@ test('after a reload the same workstream is selected', async (t) => {
 
 test('what works for a coordinator stands below it, is folded when it is much, and is stopped and closed by those who may', async (t) => {
   const client = await daemon.client();
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openDrawer(page); // waits for the tabs, which move the button
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill('release');
@@ -171,7 +172,7 @@ test('what works for a coordinator stands below it, is folded when it is much, a
 });
 
 test('a workstream is pinned, deleted with undo, and found again after it was closed', async (t) => {
-  const { page } = await visit(t, daemon);
+  const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'rail alpha');
   await openWorkstream(page, 'rail beta');
   await send(page, 'say the kestrels fly');

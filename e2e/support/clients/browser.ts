@@ -79,7 +79,11 @@ export async function visitAgain(
 async function closeOthers({ context, page }: Kept): Promise<void> {
   for (const tab of context.pages()) if (tab !== page) await tab.close();
   await page.mouse.move(0, 0); // nothing is hovered
+  if ((await page.locator(OVERLAYS).count()) > 0) await page.reload();
 }
+
+/** What a test may leave open, and would cover the page of the next one. */
+const OVERLAYS = 'dialog[open], [popover]:popover-open';
 
 async function endFailed(t: TestContext, context: BrowserContext): Promise<void> {
   for (const tab of context.pages()) t.diagnostic(await textOf(tab));
