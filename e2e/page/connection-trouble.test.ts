@@ -17,15 +17,23 @@ const { model, daemon } = await openStage();
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const disconnected = (page: Page) => page.locator('.banner.warning', { hasText: 'Disconnected. Nothing is lost' });
 
-test('while disconnected a banner counts down, the draft stays, and Try now reconnects at once', async (t) => {
+test('while disconnected a banner counts down, the draft stays, and a notification waits; Try now reconnects at once', async (t) => {
   const { page } = await visit(t, daemon, { losesDaemon: true });
-  await openWorkstream(page, 'away');
+  const wsId = await openWorkstream(page, 'away');
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'touch away' } }), say('Done.'));
+  await send(page, 'ask me');
+  await page.locator('.approval.pending').waitFor();
+  const client = await daemon.client();
+  const { approvals } = await client.call('approval.list', {});
+  const id = approvals.find((one) => one.wsId === wsId)?.approvalId;
   await field(page).fill('half a thought');
   await daemon.kill9();
   await disconnected(page)
     .getByText(/Next attempt in [0-9]+ s\./)
     .waitFor();
   await page.getByText('Disconnected', { exact: true }).first().waitFor();
+  await page.goto(`${daemon.url}/#inbox=${id}`); // a notification that is opened meanwhile
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await daemon.restart();
   // The reconnect delay grows to half a minute, so without the button this could exceed the test's timeout.
   const connected = page.locator('.link-open').waitFor();
@@ -35,6 +43,8 @@ test('while disconnected a banner counts down, the draft stays, and Try now reco
   await Promise.race([clicked, connected]);
   await connected;
   await disconnected(page).waitFor({ state: 'detached' });
+  await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${id}`);
+  await page.keyboard.press('Escape');
   await hasValue(field(page), 'half a thought');
 });
 

@@ -198,7 +198,6 @@ test('a machine, a person, an account and a memory are told to a browser, a topi
     const topic = await told.until(({ path, sequence }) => path === '/topic' && sequence === id);
     assert.equal(topic.title, title);
     assert.ok(!`${asked.body}${topic.body}`.includes(body.split('\n').at(-1)), 'its words are only in full');
-    await page.getByText('Connected', { exact: true }).waitFor();
     await page.goto(`${daemon.url}/#inbox=${encodeURIComponent(at)}`);
     await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${at}`);
     await end();
