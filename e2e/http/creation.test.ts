@@ -192,7 +192,8 @@ test('Servers of models on the machine must be listed, and a candidate with its 
   const good = await ask(['POST', 'models/test'], { model: 'x', candidate });
   assert.deepEqual([good.status, good.body.ok, good.body.model], [200, true, 'found-over-http']);
   assert.ok(local.others.includes('GET /v1/models Bearer sk-canary-over-http'), local.others.join());
-  const other = await ask(['POST', 'models/test'], { model: 'x', candidate: { ...candidate, model: 'gone' } });
+  const closed = { ...candidate, base_url: 'http://127.0.0.1:9/v1' };
+  const other = await ask(['POST', 'models/test'], { model: 'x', candidate: closed });
   const wrong = await ask(['POST', 'models/test'], { model: 'x', candidate: { ...candidate, base_url: 'file:///x' } });
   assert.deepEqual([other.body.ok, wrong.status], [false, 400]);
   assert.match(wrong.body.error, /candidate\.base_url/);

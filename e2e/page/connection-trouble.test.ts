@@ -33,7 +33,7 @@ test('while disconnected a banner counts down, the draft stays, and a notificati
     .waitFor();
   await page.getByText('Disconnected', { exact: true }).first().waitFor();
   await page.goto(`${daemon.url}/#inbox=${id}`); // a notification that is opened meanwhile
-  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${id}`);
   await daemon.restart();
   // The reconnect delay grows to half a minute, so without the button this could exceed the test's timeout.
   const connected = page.locator('.link-open').waitFor();
@@ -43,7 +43,6 @@ test('while disconnected a banner counts down, the draft stays, and a notificati
   await Promise.race([clicked, connected]);
   await connected;
   await disconnected(page).waitFor({ state: 'detached' });
-  await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${id}`);
   await page.keyboard.press('Escape');
   await hasValue(field(page), 'half a thought');
 });

@@ -139,7 +139,7 @@ test('a model with a key is tested, kept and used without a restart, the key is 
   assert.equal(await page.getByRole('radio', { name: /^found-on-the-page/ }).isChecked(), true);
   assert.ok(local.others.length > 0 && local.others.every((one) => !one.includes('Bearer')), 'no key is sent there');
   local.when('were you found', say('I was found.'));
-  const { wsId: fresh } = await client.call('workstream.create', {});
+  const { wsId: fresh } = await client.call('workstream.create', { model: 'found-on-the-page' });
   await client.call('agent', { sessionKey: fresh, message: 'were you found', idempotencyKey: 'found' });
   assert.equal(local.requests.at(-1)?.body.model, 'found-on-the-page');
   await page.getByRole('button', { name: 'Test and add', disabled: true }).waitFor();
