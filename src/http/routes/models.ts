@@ -16,7 +16,9 @@ export const modelsRoutes = [
         is_default: isDefault,
       })),
       default_alias: models.find(({ isDefault }) => isDefault)?.id ?? '',
-      ...(servers && { servers: servers.map(({ name, baseUrl, models: ids }) => ({ name, base_url: baseUrl, models: ids })) }),
+      ...(servers && {
+        servers: servers.map(({ name, baseUrl, models: ids }) => ({ name, base_url: baseUrl, models: ids })),
+      }),
     }),
   }),
   bind(modelsEndpoints.test, 'models.test', {
