@@ -204,12 +204,23 @@ test('a part of the page that cannot be loaded can be tried again; one of anothe
 
 test('an API key that the provider refuses is reported in a banner', async (t) => {
   const strict = await startScriptedModel({ key: 'the right one' });
-  const refused = await startDaemon({ model: strict.url, env: { OPENAI_API_KEY: 'the wrong one' } });
+  const refused = await startDaemon({
+    model: strict.url,
+    env: { OPENAI_API_KEY: 'the wrong one', ANTHROPIC_API_KEY: 'never used' },
+  });
   const { page } = await visit(t, refused);
   t.after(async () => {
     await refused[Symbol.asyncDispose]();
     await strict.close();
   });
+  // The first steps have a model for each key that was found, and test one with a click.
+  await page.getByRole('radio', { name: /^openai-compatible/ }).waitFor();
+  await page.getByRole('radio', { name: /^anthropic/ }).waitFor();
+  await page.getByRole('button', { name: 'Test this model' }).click();
+  await page
+    .getByRole('status')
+    .getByText(/rejected the key from OPENAI_API_KEY/)
+    .waitFor({ timeout: 20_000 });
   await openWorkstream(page, 'wrong key');
   await send(page, 'hello');
   await page.locator('.banner.warning', { hasText: /rejected the key from OPENAI_API_KEY/ }).waitFor();
