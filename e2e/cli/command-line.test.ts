@@ -12,6 +12,8 @@ import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
+// Before the first test: a file that waits between its tests may end its stage meanwhile.
+const shells = { bash: await needs('bash'), zsh: await needs('zsh'), fish: await needs('fish') };
 const { model, daemon } = await openStage();
 
 const here = { HEADGATE_HOME: daemon.home };
@@ -154,7 +156,7 @@ const OFFERED = {
 } as const;
 
 for (const shell of ['bash', 'zsh', 'fish'] as const)
-  test(`completion install makes ${shell} offer the commands of headgate`, await needs(shell), async (t) => {
+  test(`completion install makes ${shell} offer the commands of headgate`, shells[shell], async (t) => {
     const home = await mkdtemp(path.join(tmpdir(), 'headgate-shell-'));
     t.after(() => rm(home, { recursive: true }));
     const installed = await runHeadgate(['completion', 'install'], { HOME: home, SHELL: `/usr/bin/${shell}` });
