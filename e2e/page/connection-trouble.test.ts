@@ -217,10 +217,7 @@ test('an API key that the provider refuses is reported in a banner', async (t) =
   await page.getByRole('radio', { name: /^openai-compatible/ }).waitFor();
   await page.getByRole('radio', { name: /^anthropic/ }).waitFor();
   await page.getByRole('button', { name: 'Test this model' }).click();
-  await page
-    .getByRole('status')
-    .getByText(/rejected the key from OPENAI_API_KEY/)
-    .waitFor({ timeout: 20_000 });
+  await page.locator('.first-steps [role=status]', { hasText: /rejected the key from OPENAI_API_KEY/ }).waitFor();
   await openWorkstream(page, 'wrong key');
   await send(page, 'hello');
   await page.locator('.banner.warning', { hasText: /rejected the key from OPENAI_API_KEY/ }).waitFor();
