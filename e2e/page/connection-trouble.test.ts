@@ -202,7 +202,7 @@ test('a part of the page that cannot be loaded can be tried again; one of anothe
   await other.getByRole('heading', { name: 'No nodes are paired' }).waitFor();
 });
 
-test('an API key that the provider refuses is reported in a banner', async (t) => {
+test('the first steps have a model for each key that was found; one that the provider refuses is reported there and in a banner', async (t) => {
   const strict = await startScriptedModel({ key: 'the right one' });
   const refused = await startDaemon({
     model: strict.url,
