@@ -178,6 +178,7 @@ const toLibraryWorkerBundle = () => ({
     'page-worker': 'src/agent/tools/web/page-worker.ts',
     'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
     'output-worker': 'src/agent/output/output-worker.ts',
+    'image-worker': 'src/cli/terminal/images/image-worker.ts',
   },
 });
 

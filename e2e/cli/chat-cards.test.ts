@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { has, isQuiet, openChat } from '../support/clients/chat-terminal.ts';
+import jpeg from 'jpeg-js';
+import { has, isQuiet, openChat, STARTLED_MS } from '../support/clients/chat-terminal.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { pause } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
@@ -13,6 +16,9 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
   'base64',
 );
+
+/** The same. */
+const GIF = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
 
 for (const columns of [80, 120]) {
   test(`at ${columns} columns, Ctrl-O lists the calls, unfolds one, and shows the whole output`, async () => {
@@ -34,7 +40,63 @@ for (const columns of [80, 120]) {
   });
 }
 
-test('an image is named with its size; a terminal that says it can show sixels gets it', async () => {
+for (const columns of [80, 120]) {
+  test(`at ${columns} columns, a checklist, a plan, a sub-agent and the changes of a file are shown`, async () => {
+    await using project = await mkdtempDisposable(path.join(tmpdir(), 'headgate-chat-cards-'));
+    await writeFile(path.join(project.path, 'port.txt'), 'port 80\n');
+    await using chat = await openChat(daemon, { columns, workdir: project.path });
+    const turn = async (text: string, questions: number) => {
+      chat.type(`${text}\r`);
+      for (let count = 0; count < questions; count += 1) {
+        await chat.until(has('y approve'), 'the question');
+        await pause(STARTLED_MS);
+        chat.type('y');
+        await chat.until((rows) => !has('y approve')(rows), 'the decision');
+      }
+      return chat.until((rows) => has(`Done: ${text}.`)(rows) && isQuiet(rows), 'the answer');
+    };
+    const items = [
+      { text: 'read it', status: 'done' },
+      { text: 'change it', status: 'in_progress' },
+    ];
+    const list = `list ${columns}`;
+    model.when(list, callTools({ name: 'todo', arguments: { items } }), say(`Done: ${list}.`));
+    await turn(list, 0);
+    const hand = `hand over ${columns}`;
+    model.when(`PART-${columns}`, say('The part is done.'));
+    model.when(
+      hand,
+      callTools({ name: 'task', arguments: { title: 'Count', prompt: `PART-${columns}` } }),
+      say(`Done: ${hand}.`),
+    );
+    await turn(hand, 0);
+    const edit = `edit ${columns}`;
+    model.when(
+      edit,
+      callTools({ name: 'read_file', arguments: { path: 'port.txt' } }),
+      callTools({ name: 'edit_file', arguments: { path: 'port.txt', old_string: 'port 80', new_string: 'port 443' } }),
+      say(`Done: ${edit}.`),
+    );
+    await turn(edit, 1);
+    const plan = `plan ${columns}`;
+    const text =
+      '## Goal\nPort 443 in server.ts\n## Current State\nThe number is in server.ts, line 3.\n## Plan\n1. Read it\n2. Change it\n## Risks\nNone that are known.';
+    model.when(`GOAL-${columns}`, say(text));
+    model.when(plan, callTools({ name: 'plan_agent', arguments: { goal: `GOAL-${columns}` } }), say(`Done: ${plan}.`));
+    const rows = await turn(plan, 2);
+    for (const row of [
+      ...['✔ todo 1 of 2 done', '  [x] read it', '  [>] change it'],
+      ...['◌ Sub-agent: Count', '✔ Sub-agent Count: done, 1 turn, 0 calls'],
+      ...['  @@ -1,1 +1,1 @@', '  -port 80', '  +port 443', '✔ Approved: edit_file'],
+      ...['? Is this plan good?', '  1. Read it', '✔ Plan approved: plan_agent'],
+    ])
+      assert.ok(rows.includes(row), `${row} is not in:\n${rows.join('\n')}`);
+    assert.ok(rows.every((row) => row.length <= columns));
+    assert.match(rows.at(-2) ?? '', /^── scripted · .*headgate-chat-cards-\w+ · ask · 15 tokens \(0 %\)$/);
+  });
+}
+
+test('an image is named with its size; a terminal that says it can show sixels gets it, be it a PNG, a GIF or a JPEG', async () => {
   await using chat = await openChat(daemon);
   const file = path.join(daemon.home, 'red.png');
   await writeFile(file, PNG);
@@ -51,5 +113,22 @@ test('an image is named with its size; a terminal that says it can show sixels g
   await show(2);
   await chat.until(() => chat.sixels().length === 1, 'the image');
   assert.equal(chat.sixels()[0], '"1;1;1;1#210;2;100;0;0#210@');
+  await writeFile(file.replace('.png', '.gif'), GIF);
+  await writeFile(
+    file.replace('.png', '.jpg'),
+    jpeg.encode({ width: 16, height: 16, data: Buffer.alloc(1024, 255) }).data,
+  );
+  for (const [name, size, count] of [
+    ['red.gif', '1×1', 2],
+    ['red.jpg', '16×16', 3],
+  ] as const) {
+    chat.type(`/attach ${path.join(daemon.home, name)}\r`);
+    await chat.until(has(`+ ${name}`), 'the attachment');
+    chat.type('look\r');
+    await chat.until((rows) => rows.includes(`[image: ${name}, ${size}]`), 'its line');
+    await chat.until(() => chat.sixels().length === count, `the image ${name}`);
+  }
+  assert.equal(chat.sixels()[1], '"1;1;1;1#210;2;100;0;0#210@');
+  assert.match(chat.sixels()[2] ?? '', /^"1;1;16;16#251;2;100;100;100#251!16~/);
   assert.equal((await chat.until(isQuiet, 'the end')).at(-1), '›');
 });

@@ -10,10 +10,14 @@ import { say, stall } from '../support/model/scripted-steps.ts';
 const { model, daemon } = await openStage();
 
 for (const columns of [80, 120])
-  test(`mentions, commands, Escape, history, lists and tabs at ${columns} columns`, async () => {
+  test(`mentions, commands, Escape, history, pickers and tabs at ${columns} columns`, async () => {
     await using project = await mkdtempDisposable(path.join(tmpdir(), 'headgate-chat-input-'));
     await writeFile(path.join(project.path, 'notes.txt'), 'one\ntwo\nthree\n');
     await using chat = await openChat(daemon, { columns, workdir: project.path });
+    const client = await daemon.client();
+    await client.call('skill.create', { name: `heron-${columns}`, description: 'Birds.', content: 'Watch birds.' });
+    const { wsId: other } = await client.call('workstream.create', { name: `quartz garden ${columns}` });
+    await client.call('workstream.send', { wsId: other, message: 'what is this?' });
 
     chat.type('@nts');
     await chat.until(has('  @notes.txt'), 'the file');
@@ -38,8 +42,24 @@ for (const columns of [80, 120])
     await chat.until(has('▸ !cat notes.txt; exit 4'), 'the found line');
     chat.type('\x1b');
     await chat.until(isQuiet, 'the prompt');
+    // Lists: the skills, and the conversations, in which some letters of the name are enough.
+    chat.type('/skill\r');
+    await chat.until(has('▸ heron-'), 'the list of skills');
+    chat.type(`hr${columns}`);
+    await chat.until(has(`▸ heron-${columns}`), 'the skill that was typed');
+    chat.type('\r');
+    await chat.until((seen) => has(`heron-${columns}`)(seen) && isQuiet(seen), 'the skill');
+    chat.type('/resume\r');
+    await chat.until(has('▸ '), 'the list of conversations');
+    chat.type(`qrtz${columns}`);
+    await chat.until(has(`▸ quartz garden ${columns}`), 'the conversation that was typed');
+    chat.type('\r');
+    await chat.until((seen) => /^── 1 \S+ \[2 quartz garden /.test(seen.at(-2) ?? '') && isQuiet(seen), 'its tab');
     chat.type('/open new\r');
-    const tabs = await chat.until((seen) => /^── 1 \S+ \[2 /.test(seen.at(-2) ?? '') && seen.at(-1) === '›', 'the tab');
+    const tabs = await chat.until(
+      (seen) => /^── 1 \S+ 2 .+ \[3 /.test(seen.at(-2) ?? '') && seen.at(-1) === '›',
+      'the tab',
+    );
     assert.ok(tabs.every((row) => row.length <= columns));
     chat.type('\x1b1');
     await chat.until((seen) => (seen.at(-2) ?? '').startsWith(`── [1 ${chat.ws}]`), 'the first tab again');

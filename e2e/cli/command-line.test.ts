@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { needs } from '../../src/testing/needs.ts';
+import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
+// Before the first test: a file that waits between its tests may end its stage meanwhile.
+const shells = { bash: await needs('bash'), zsh: await needs('zsh'), fish: await needs('fish') };
 const { model, daemon } = await openStage();
 
 const here = { HEADGATE_HOME: daemon.home };
@@ -139,4 +143,39 @@ test('--version and --help answer on stdout', async () => {
   assert.deepEqual([help.code, help.stderr], [0, '']);
   for (const flag of ['--port', '--host', '--home', '--workdir', '--model', '--no-auth'])
     assert.ok(help.stdout.includes(flag));
+});
+
+/** How each shell loads what was installed below its home, and prints what it offers after `headgate cron`. */
+const OFFERED = {
+  bash: `source ~/.local/share/bash-completion/completions/headgate
+    COMP_WORDS=(headgate cron ''); COMP_CWORD=2; $(complete -p headgate | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
+  zsh: `fpath=(~/.local/share/zsh/site-functions $fpath); autoload -U _headgate; compdef() { :; }
+    _describe() { print -l -- \${(P)@[-1]%%:*} }; compadd() { shift; print -l -- $@ }
+    words=(headgate cron ''); CURRENT=3; _headgate`,
+  fish: `complete -C 'headgate cron ' | string split -f1 \\t`, // finds the script by itself
+} as const;
+
+for (const shell of ['bash', 'zsh', 'fish'] as const)
+  test(`completion install makes ${shell} offer the commands of headgate`, shells[shell], async (t) => {
+    const home = await mkdtemp(path.join(tmpdir(), 'headgate-shell-'));
+    t.after(() => rm(home, { recursive: true }));
+    const installed = await runHeadgate(['completion', 'install'], { HOME: home, SHELL: `/usr/bin/${shell}` });
+    assert.deepEqual([installed.code, installed.stderr], [0, '']);
+    // fish completes only commands that exist.
+    await symlink(path.resolve('bin/headgate.js'), path.join(home, 'headgate'));
+    const env = { HOME: home, PATH: `${home}:${process.env.PATH}` };
+    const { stdout } = await promisify(execFile)(shell, ['-c', OFFERED[shell]], { env });
+    for (const word of ['add', 'list', 'run', 'explain']) assert.ok(stdout.split('\n').includes(word), stdout);
+  });
+
+test('a terminal that can do nothing gets the lines of a pipe from chat, which is also called tui, and from top, without control characters', async () => {
+  model.when('plainly', say('A *plain* answer.'));
+  const { wsId } = await (await daemon.client()).call('workstream.create', {});
+  await using chat = openTerminal({ args: ['tui', '--ws', wsId], env: { ...here, TERM: 'dumb' } });
+  chat.type('say it plainly\r');
+  await chat.until((rows) => rows.some((row) => row.includes('A *plain* answer.')), 'the answer');
+  assert.ok(!chat.raw().includes('\x1b'), chat.raw());
+  await using top = openTerminal({ args: ['top'], env: { ...here, TERM: 'dumb' } });
+  assert.equal(await top.exited, 0, 'it prints once and ends');
+  assert.ok(!top.raw().includes('\x1b'), top.raw());
 });

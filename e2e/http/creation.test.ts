@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { newUser, PASSWORD } from '../support/clients/accounts.ts';
 import { askApi } from '../support/clients/ask-api.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { readBody } from '../support/clients/read-body.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { startLocalServer } from '../support/model/local-server.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const KEY = 'sk-not-for-eyes';
@@ -172,4 +174,36 @@ test('`POST /v1/api/models/test` must say whether a model can be used, and why n
   assert.doesNotMatch(JSON.stringify(gone?.body), new RegExp(KEY));
   assert.deepEqual([demo?.body.ok, none?.status, empty?.status], [true, 400, 400]);
   assert.match(none?.body.error, /Unknown model "nobody"/);
+});
+
+test('Servers of models on the machine must be listed, and a candidate with its key be tested, only for callers with `admin.settings`, and the key must be stored and shown nowhere', async (t) => {
+  const local = await startLocalServer('found-over-http');
+  t.after(() => local.close());
+  const { username } = await newUser(daemon, ['builtin-operator']);
+  const login = await askApi(daemon, ['POST', 'auth/login'], { body: { username, password: PASSWORD } });
+  const ask = (target: readonly [string, string], body?: object, token = daemon.token) =>
+    askApi(daemon, target, { ...(body && { body }), token });
+  const listed = await ask(['GET', 'models?discover=1']);
+  const isOurs = ({ models }: { models: string[] }) => models.includes('found-over-http');
+  const found = listed.body.servers.find(isOurs);
+  assert.equal(new URL(found.base_url).port, new URL(local.url).port);
+  assert.equal((await ask(['GET', 'models'])).body.servers, undefined, 'nothing is looked for unasked');
+  const candidate = { provider: 'openai-compatible', base_url: found.base_url, api_key: 'sk-canary-over-http' };
+  const good = await ask(['POST', 'models/test'], { model: 'x', candidate });
+  assert.deepEqual([good.status, good.body.ok, good.body.model], [200, true, 'found-over-http']);
+  assert.ok(local.others.includes('GET /v1/models Bearer sk-canary-over-http'), local.others.join());
+  const closed = { ...candidate, base_url: 'http://127.0.0.1:9/v1' };
+  const other = await ask(['POST', 'models/test'], { model: 'x', candidate: closed });
+  const wrong = await ask(['POST', 'models/test'], { model: 'x', candidate: { ...candidate, base_url: 'file:///x' } });
+  assert.deepEqual([other.body.ok, wrong.status], [false, 400]);
+  assert.match(wrong.body.error, /candidate\.base_url/);
+  const unasked = local.others.length;
+  const theirs = [
+    await ask(['GET', 'models?discover=1'], undefined, login.body.jwt),
+    await ask(['POST', 'models/test'], { model: 'x', candidate }, login.body.jwt),
+  ];
+  assert.deepEqual([theirs.map(({ status }) => status), local.others.length], [[403, 403], unasked]);
+  const answers = JSON.stringify([listed, good, other, wrong, ...theirs].map(({ body }) => body));
+  const kept = await readFile(path.join(daemon.home, 'config.json'), 'utf8');
+  assert.ok(!`${answers}${kept}${JSON.stringify(daemon.output())}`.includes('sk-canary-over-http'));
 });

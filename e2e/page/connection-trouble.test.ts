@@ -17,15 +17,24 @@ const { model, daemon } = await openStage();
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const disconnected = (page: Page) => page.locator('.banner.warning', { hasText: 'Disconnected. Nothing is lost' });
 
-test('while disconnected a banner counts down, the draft stays, and Try now reconnects at once', async (t) => {
+test('while disconnected a banner counts down, the draft stays, and a notification waits; Try now reconnects at once', async (t) => {
   const { page } = await visit(t, daemon, { losesDaemon: true });
-  await openWorkstream(page, 'away');
+  const wsId = await openWorkstream(page, 'away');
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'touch away' } }), say('Done.'));
+  await send(page, 'ask me');
+  await page.locator('.approval.pending').waitFor();
+  const client = await daemon.client();
+  const { approvals } = await client.call('approval.list', {});
+  const id = approvals.find((one) => one.wsId === wsId)?.approvalId;
   await field(page).fill('half a thought');
   await daemon.kill9();
   await disconnected(page)
     .getByText(/Next attempt in [0-9]+ s\./)
     .waitFor();
   await page.getByText('Disconnected', { exact: true }).first().waitFor();
+  await page.goto(`${daemon.url}/#inbox=${id}`); // a notification that is opened meanwhile
+  await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${id}`);
+  await page.goto(`${daemon.url}/#conversation=${wsId}`); // a link, which is followed when it can be
   await daemon.restart();
   // The reconnect delay grows to half a minute, so without the button this could exceed the test's timeout.
   const connected = page.locator('.link-open').waitFor();
@@ -193,14 +202,22 @@ test('a part of the page that cannot be loaded can be tried again; one of anothe
   await other.getByRole('heading', { name: 'No nodes are paired' }).waitFor();
 });
 
-test('an API key that the provider refuses is reported in a banner', async (t) => {
+test('the first steps have a model for each key that was found; one that the provider refuses is reported there and in a banner', async (t) => {
   const strict = await startScriptedModel({ key: 'the right one' });
-  const refused = await startDaemon({ model: strict.url, env: { OPENAI_API_KEY: 'the wrong one' } });
+  const refused = await startDaemon({
+    model: strict.url,
+    env: { OPENAI_API_KEY: 'the wrong one', ANTHROPIC_API_KEY: 'never used' },
+  });
   const { page } = await visit(t, refused);
   t.after(async () => {
     await refused[Symbol.asyncDispose]();
     await strict.close();
   });
+  // The first steps have a model for each key that was found, and test one with a click.
+  await page.getByRole('radio', { name: /^openai-compatible/ }).waitFor();
+  await page.getByRole('radio', { name: /^anthropic/ }).waitFor();
+  await page.getByRole('button', { name: 'Test this model' }).click();
+  await page.locator('.first-steps [role=status]', { hasText: /rejected the key from OPENAI_API_KEY/ }).waitFor();
   await openWorkstream(page, 'wrong key');
   await send(page, 'hello');
   await page.locator('.banner.warning', { hasText: /rejected the key from OPENAI_API_KEY/ }).waitFor();

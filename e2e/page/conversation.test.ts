@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blocksOf, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
+import { newUser, PASSWORD } from '../support/clients/accounts.ts';
+import { askApi } from '../support/clients/ask-api.ts';
+import { blocksOf, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { say, stall, think } from '../support/model/scripted-steps.ts';
+import { callTools, say, stall, think } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -106,4 +108,67 @@ test('a message that is sent while the agent works waits, and is answered when t
   rest.release();
   await page.locator('.answer', { hasText: 'three' }).waitFor();
   assert.deepEqual(await blocksOf(page), ['You: first', 'one two', 'You: second', 'three']);
+});
+
+test('the list has what waits, what runs and what is new, each with its state, and is narrowed by model and person', async (t) => {
+  const { page } = await visit(t, daemon);
+  /** Waits until a row of this section has these texts, or until none has. */
+  const has = (section: string, texts: readonly string[], isThere = true) =>
+    page.waitForFunction(
+      (wanted) => {
+        const rows = [...document.querySelectorAll('.tabs > li')];
+        const from = rows.findIndex((each) => each.matches('.tabs-head') && each.textContent === wanted.section);
+        const end = rows.findIndex((each, index) => index > from && each.matches('.tabs-head'));
+        const found = from === -1 ? [] : rows.slice(from, end === -1 ? rows.length : end);
+        const isRow = (each: Element) => wanted.texts.every((text) => each.textContent?.includes(text));
+        return found.some(isRow) === wanted.isThere;
+      },
+      { section, texts, isThere },
+    );
+  const row = (name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) });
+
+  const rest = stall();
+  model.when('work on', [say('one '), rest, say('two')]);
+  await openWorkstream(page, 'list works');
+  await send(page, 'work on');
+  await page.locator('.answer', { hasText: 'one' }).waitFor();
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'touch asked' } }), say('Done.'));
+  await openWorkstream(page, 'list asks');
+  await send(page, 'ask me');
+  await page.locator('.approval.pending').waitFor();
+  await openWorkstream(page, 'list rests');
+  await has('Waiting for you', ['list asks', 'waiting for you', 'asks']);
+  await has('Running', ['list works', 'thinking']);
+  await has('Open', ['list rests', 'idle']);
+  rest.release();
+  await has('Open', ['list works', 'idle', 'unread']);
+  await row('list works').click();
+  await page.locator('.answer', { hasText: 'one two' }).waitFor();
+  await row('list rests').click();
+  await has('Open', ['list works', 'unread'], false);
+
+  const client = await daemon.client();
+  const { username } = await newUser(daemon, ['builtin-operator'], 'Ada of the list');
+  const login = await askApi(daemon, ['POST', 'auth/login'], { body: { username, password: PASSWORD } });
+  const made = await askApi(daemon, ['POST', 'workstreams/new'], {
+    body: { name: 'list of ada' },
+    token: login.body.jwt,
+  });
+  assert.equal(made.status, 200);
+  await client.call('workstream.create', { name: 'list by demo', model: 'demo' });
+  const [ada, demo, rests] = [row('list of ada'), row('list by demo'), row('list rests')];
+  await Promise.all([ada, demo, rests].map((one) => one.waitFor()));
+  await page.reload(); // the page learns with its login that there are people
+  await page.getByRole('button', { name: 'Filters' }).press('Enter');
+  const field = (name: string) =>
+    page.getByRole('combobox', { name, exact: true }).and(page.locator('.filter-fields *'));
+  await field('Model').selectOption('demo');
+  await rests.waitFor({ state: 'detached' });
+  await demo.waitFor();
+  await field('Model').selectOption('All models');
+  await rests.waitFor();
+  await field('Person').selectOption('Ada of the list');
+  await rests.waitFor({ state: 'detached' });
+  await ada.waitFor();
+  assert.equal(await demo.count(), 0);
 });

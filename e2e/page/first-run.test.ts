@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
+import { startLocalServer } from '../support/model/local-server.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -103,7 +104,7 @@ test('a server and its key are entered on the page, tested, and can be used at o
   assert.equal(model.requests.at(-1)?.headers.authorization, 'Bearer sk-entered-canary');
 });
 
-test('a model with a key is tested, kept and used without a restart, the key is shown nowhere, and the page looks for servers', async (t) => {
+test('a model with a key is tested, kept and used without a restart, the key is shown nowhere; a server of this machine is found and used', async (t) => {
   const model = await startScriptedModel();
   t.after(() => model.close());
   const client = await daemon.client();
@@ -127,11 +128,20 @@ test('a model with a key is tested, kept and used without a restart, the key is 
     daemon.output(),
   ]);
   assert.ok(!seen.includes('sk-canary-key'));
+  const local = await startLocalServer('found-on-the-page');
+  t.after(() => local.close());
   const { page } = await visit(t, daemon);
   await page.getByRole('button', { name: 'Show the first steps' }).first().click();
   await page.getByText('Add a model', { exact: true }).click();
   await page.getByRole('button', { name: 'Look for servers on this machine' }).click();
-  await page.locator('.more-models [role=status]').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: /^Use found-on-the-page of / }).click();
+  await page.getByText('found-on-the-page works, and is chosen for the task.').waitFor();
+  assert.equal(await page.getByRole('radio', { name: /^found-on-the-page/ }).isChecked(), true);
+  assert.ok(local.others.length > 0 && local.others.every((one) => !one.includes('Bearer')), 'no key is sent there');
+  local.when('were you found', say('I was found.'));
+  const { wsId: fresh } = await client.call('workstream.create', { model: 'found-on-the-page' });
+  await client.call('agent', { sessionKey: fresh, message: 'were you found', idempotencyKey: 'found' });
+  assert.equal(local.requests.at(-1)?.body.model, 'found-on-the-page');
   await page.getByRole('button', { name: 'Test and add', disabled: true }).waitFor();
   assert.equal(await page.getByLabel('Key', { exact: true }).getAttribute('type'), 'password');
   await assertAccessible(page, 'adding a model');

@@ -48,6 +48,16 @@ async function withPushServer(context: BrowserContext): Promise<void> {
     const bytes = (text: string) =>
       Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0)).buffer;
     let current: unknown = null;
+    // The icon of the app, and each sound, are written down.
+    const signals: unknown[] = [];
+    Object.assign(window, { signals });
+    navigator.setAppBadge = async (count) => void signals.push(count);
+    navigator.clearAppBadge = async () => void signals.push('none');
+    const { start } = OscillatorNode.prototype;
+    OscillatorNode.prototype.start = function (...at) {
+      signals.push('sound');
+      start.apply(this, at);
+    };
     PushManager.prototype.getSubscription = async () => current as never;
     PushManager.prototype.subscribe = async (options) => {
       current = {
@@ -97,6 +107,9 @@ test('a browser is notified of a question, which its worker shows and closes; wh
       return shown.map(({ tag, title }) => `${tag} ${title}`).join() === wanted;
     }, tags.join());
 
+  const signals = () => page.evaluate(() => Object(window).signals.splice(0));
+  assert.deepEqual(await signals(), ['none']);
+  await page.getByLabel('Play a sound in this browser when something begins to wait').check();
   await page.keyboard.press('Escape');
   model.when('touch it', callTools({ name: 'bash', arguments: { command: 'touch kestrel' } }), say('Done.'));
   await send(page, 'touch it');
@@ -106,6 +119,7 @@ test('a browser is notified of a question, which its worker shows and closes; wh
   await deliver(asked.text ?? '');
   const { id } = JSON.parse(asked.text ?? '');
   await shows([`${id} The agent asks before it acts`]);
+  assert.deepEqual(await signals(), [1, 'sound'], 'the icon has the number, and the sound that was chosen is played');
 
   await page.goto(`${daemon.url}/#inbox=${id}`);
   await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${id}`);
@@ -120,6 +134,7 @@ test('a browser is notified of a question, which its worker shows and closes; wh
   await page.locator('.answer', { hasText: 'Done.' }).waitFor();
   const ended = await server.next();
   assert.deepEqual(JSON.parse(ended.text ?? ''), { id, gone: true });
+  assert.deepEqual(await signals(), ['none']);
   await deliver(ended.text ?? '');
   await shows([`${id} Decided`]); // its worker closes it later
 
@@ -198,7 +213,6 @@ test('a machine, a person, an account and a memory are told to a browser, a topi
     const topic = await told.until(({ path, sequence }) => path === '/topic' && sequence === id);
     assert.equal(topic.title, title);
     assert.ok(!`${asked.body}${topic.body}`.includes(body.split('\n').at(-1)), 'its words are only in full');
-    await page.getByText('Connected', { exact: true }).waitFor();
     await page.goto(`${daemon.url}/#inbox=${encodeURIComponent(at)}`);
     await page.waitForFunction((of) => document.activeElement?.getAttribute('aria-labelledby') === of, `inbox-${at}`);
     await end();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { connected, dialog, openPart } from '../support/clients/accounts.ts';
 import { button, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
@@ -64,6 +65,7 @@ test('a person answers a question of the agent by a choice and a text, and skips
   await send(page, 'ask me');
   const card = page.locator('.approval.pending');
   await card.getByRole('heading', { name: 'The agent asks' }).waitFor();
+  await isInInbox(page, 'The agent asks');
   assert.equal(await card.getByText(/risk/).count(), 0);
   assert.equal(await button(page, 'Always allow…').count(), 0);
   await card.getByRole('button', { name: '443' }).click();
@@ -78,6 +80,13 @@ test('a person answers a question of the agent by a choice and a text, and skips
   assert.equal(await page.locator('.tool.denied', { hasText: 'Which day?' }).count(), 1);
 });
 
+/** Whether the inbox has such a question, too. Returns to the conversation. */
+async function isInInbox(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('Alt+i');
+  await page.locator('.inbox article h2', { hasText: title }).first().waitFor();
+  await page.keyboard.press('Escape');
+}
+
 test('a plan is revised with words and approved, and its steps become the checklist', async (t) => {
   const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'planning');
@@ -91,6 +100,7 @@ test('a plan is revised with words and approved, and its steps become the checkl
   const card = page.locator('.approval.pending', { hasText: 'Is this plan good?' });
   await card.getByText('Port 443 in server.ts').first().waitFor();
   assert.equal(await button(page, 'Always allow…').count(), 0);
+  await isInInbox(page, 'Is this plan good?');
   await button(page, 'Change or reject…').click();
   await card.getByLabel('What should change?').fill('smaller');
   await button(page, 'Send').click();

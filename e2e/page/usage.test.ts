@@ -32,6 +32,9 @@ test('a used-up budget asks in a card; Continue goes on, Stop here ends the run'
   await card.getByText('The budget of this workstream (1,200 tokens) is used up: 1,200 tokens.').waitFor();
   await state(page, 'attention');
   await assertAccessible(page, 'a question about a budget');
+  await page.keyboard.press('Alt+i');
+  await page.locator('.inbox article h2', { hasText: /^Continue with [\d,]+ tokens more\?$/ }).waitFor();
+  await page.keyboard.press('Escape');
   await button(page, 'Continue').click();
   await page.locator('.answer', { hasText: 'Done.' }).nth(1).waitFor();
   await page.locator('.outcome', { hasText: 'Continued beyond the budget' }).waitFor();

@@ -3,7 +3,9 @@ import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { buildDocs } from '../../scripts/docs/build-docs.js';
 import { watchGallery } from '../../scripts/page/gallery.js';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { launched } from '../support/clients/browser.ts';
@@ -47,4 +49,30 @@ test('the gallery draws the components of the page, in each appearance, and all 
   await page.getByLabel('density').selectOption('compact');
   assert.equal(await page.evaluate(() => document.documentElement.dataset.density), 'compact');
   assert.deepEqual(thrown, []);
+});
+
+test('the site of the documentation is read and searched from files, without a network', async () => {
+  await using site = await mkdtempDisposable(path.join(tmpdir(), 'headgate-site-'));
+  await buildDocs(site.path);
+  await using context = await (await launched()).newContext({ offline: true });
+  const page = await context.newPage();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('pageerror', (error) => asked.push(String(error)));
+  await page.goto(pathToFileURL(path.join(site.path, 'guide.html')).href);
+  await page.getByRole('searchbox').fill('backup restor');
+  const first = page.locator('#results a').first();
+  await first.waitFor();
+  await assertAccessible(page, 'a page of the documentation with results');
+  await first.click();
+  await page
+    .getByRole('heading', { name: /Backup and restore/i })
+    .first()
+    .waitFor();
+  await page.getByRole('searchbox').fill('zebra unicorn');
+  await page.getByText('No page has all of these words.').waitFor();
+  assert.deepEqual(
+    asked.filter((url) => !url.startsWith('file://')),
+    [],
+  );
 });

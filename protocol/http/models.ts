@@ -1,15 +1,25 @@
 import { z } from 'zod';
-import { MODEL_PROBLEMS } from '../methods/models.ts';
+import { MODEL_PROBLEMS, MODEL_PROVIDERS } from '../methods/models.ts';
 import { endpoint } from './endpoint.ts';
+
+const flag = z
+  .enum(['1', 'true'])
+  .transform(() => true)
+  .optional()
+  .catch(undefined);
 
 /** The models that can be chosen. */
 export const modelsEndpoints = {
   list: endpoint({
     verb: 'get',
     path: '/v1/api/models',
-    summary: 'The models that can be chosen, the default one first.',
+    summary: 'The models that can be chosen, the default one first; if asked for, also the servers on this machine.',
     scope: 'read',
-    request: () => z.object({}),
+    request: () =>
+      z.object({
+        /** Asks the usual ports of this machine for servers of models. Needs the permission `admin.settings`. */
+        discover: flag,
+      }),
     reply: () =>
       z.object({
         models: z.array(
@@ -47,6 +57,8 @@ export const modelsEndpoints = {
         ),
         /** Empty without a default. */
         default_alias: z.string(),
+        /** Only with `discover`: those that have a model. */
+        servers: z.array(z.object({ name: z.string(), base_url: z.string(), models: z.array(z.string()) })).optional(),
       }),
   }),
   test: endpoint({
@@ -54,7 +66,20 @@ export const modelsEndpoints = {
     path: '/v1/api/models/test',
     summary: 'Asks the provider of a model whether it can be used, without using tokens.',
     scope: 'write',
-    request: () => z.object({ model: z.string() }),
+    request: () =>
+      z.object({
+        model: z.string(),
+        /** What is tested in place of a configured model. Needs the permission `admin.settings`. */
+        candidate: z
+          .object({
+            provider: z.enum(MODEL_PROVIDERS),
+            model: z.string().nullish(),
+            base_url: z.string().nullish(),
+            /** Never stored, recorded or answered. */
+            api_key: z.string().nullish(),
+          })
+          .nullish(),
+      }),
     reply: () =>
       z.object({
         ok: z.boolean(),

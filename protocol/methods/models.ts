@@ -71,10 +71,13 @@ export const LocalModelServer = z
   .meta({ id: 'LocalModelServer' });
 export type LocalModelServer = z.infer<typeof LocalModelServer>;
 
+/** The kinds of servers whose models can be configured. */
+export const MODEL_PROVIDERS = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
+
 /** A model that is not configured yet, to be tested. */
 export const ModelCandidate = z
   .strictObject({
-    provider: z.enum(['openai-compatible', 'openai', 'anthropic', 'google']),
+    provider: z.enum(MODEL_PROVIDERS),
     /** Default: the provider's usual model, or the first that the server lists. */
     model: optionalText(256),
     /** Default: the provider's usual server. */

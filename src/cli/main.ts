@@ -13,7 +13,7 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
   const words = withCommand(argv);
   const isStart = words[0] === 'start';
-  if (isStart || words[0] === 'chat')
+  if (isStart || words[0] === 'chat' || words[0] === 'tui')
     useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
   if (isStart) {
     const { runCommand, keepCode } = await import('./start-command.ts');

@@ -157,6 +157,7 @@ function addToken(program: Command, { root, around }: Omit<Invocation, 'words'>)
 
 function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): void {
   withTarget(program.command('chat'))
+    .alias('tui')
     .description('talk to the agent in this terminal')
     .option('--ws <name>', 'workstream: a name, a session key, an id or its beginning (default: main)')
     .option('--new', 'start a new workstream, named by --ws')

@@ -17,6 +17,8 @@ export interface TerminalUnderTest extends AsyncDisposable {
   clipboard(): string | undefined;
   /** The screen as an SVG. */
   picture(): string;
+  /** Everything that the program printed so far. */
+  raw(): string;
   /** The images that the program drew as sixels. */
   sixels(): readonly string[];
   /** The exit code of the program. */
@@ -61,7 +63,9 @@ export function openTerminal({
     sixels.push(data);
     return true;
   });
+  const printed: Buffer[] = [];
   child.stdout.on('data', (bytes: Buffer) => {
+    printed.push(bytes);
     terminal.write(bytes, () => {
       for (const look of [...lookers]) look();
     });
@@ -90,6 +94,7 @@ export function openTerminal({
     },
     clipboard: () => clipboard,
     picture: () => toTerminalSvg(terminal),
+    raw: () => Buffer.concat(printed).toString(),
     sixels: () => sixels,
     type: (keys) => void child.stdin.write(keys),
     exited,

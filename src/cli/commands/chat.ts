@@ -20,6 +20,7 @@ import { createTabs } from '../chat/tabs/chat-tabs.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import type { Here } from '../local-time.ts';
 import type { ContinueFlags } from '../run/continued-workstream.ts';
+import type { ImageTask } from '../terminal/images/draw-image.ts';
 import { createGraphicsAnswers, type Graphics, toGraphicsQuestion } from '../terminal/images/graphics.ts';
 import { shellJob } from '../terminal/job.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
@@ -67,6 +68,7 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
         environment: around.environment,
         userHome: around.userHome,
         shell: around.environment.SHELL || '/bin/sh',
+        imageWorkerUrl: new URL('dist/image-worker.js', root),
       });
     } else await chatOverLines({ client, wsId, paint, files });
   } finally {
@@ -114,6 +116,7 @@ interface TerminalDeps extends ChatDeps {
   historyFile: string | undefined;
   userHome: string;
   shell: string;
+  imageWorkerUrl: URL;
 }
 
 async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
@@ -158,7 +161,7 @@ interface TabParts {
 type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
 
 function openTabs({ deps, screen, leave, history, graphics }: TabParts): Tabs {
-  const { client, link, paint, files, historyFile, userHome, shell } = deps;
+  const { client, link, paint, files, historyFile, userHome, shell, imageWorkerUrl: workerUrl } = deps;
   const sheet = (): Sheet => ({ paint, columns: screen.columns });
   let lines = history;
   let tellsNotices = false;
@@ -193,9 +196,13 @@ function openTabs({ deps, screen, leave, history, graphics }: TabParts): Tabs {
           tellsNotices = true;
         },
         async onImages(images, { transcript }) {
-          const { showImages } = await import('../chat/images/show-images.ts'); // rarely used
+          const [{ showImages }, { drawImage }] = await Promise.all([
+            import('../chat/images/show-images.ts'), // both are rarely used
+            import('../terminal/images/draw-image.ts'),
+          ]);
+          const draw = (task: ImageTask) => drawImage(task, { workerUrl, timers: systemTimers });
           const download = (id: string) => files.downloadAttachment(wsId, id);
-          await showImages(images, { graphics, screen, download, print: (rows) => transcript.print(rows) });
+          await showImages(images, { graphics, screen, download, draw, print: (rows) => transcript.print(rows) });
         },
         onLeave: leave,
       });

@@ -1,6 +1,6 @@
 import type { Attachment } from '../../../../protocol/stream-events.ts';
+import type { ImageTask } from '../../terminal/images/draw-image.ts';
 import type { Graphics } from '../../terminal/images/graphics.ts';
-import { toImageRows } from '../../terminal/images/image-rows.ts';
 import { readImageSize } from '../../terminal/images/image-size.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import type { Screen } from '../../terminal/screen.ts';
@@ -10,6 +10,8 @@ interface ImageDeps {
   screen: Pick<Screen, 'columns' | 'rows'>;
   /** The bytes, if the person may read them. */
   download(attachmentId: string): Promise<Uint8Array>;
+  /** Undefined for an image that cannot be decoded. */
+  draw(task: ImageTask): Promise<string[] | undefined>;
   print(lines: readonly string[]): void;
 }
 
@@ -25,13 +27,14 @@ export async function showImages(attachments: readonly Attachment[], deps: Image
 
 async function toLines(
   { attachment_id: id, filename, size_bytes: size }: Attachment,
-  { download, graphics, screen }: ImageDeps,
+  { download, draw, graphics, screen }: ImageDeps,
 ): Promise<string[]> {
   const bytes = size > MOST_BYTES ? undefined : await download(id).catch(() => undefined); // its name is enough then
   const found = bytes && readImageSize(bytes);
   const name = toSafeText(filename).replaceAll('\n', ' ');
   const line = `[image: ${name}${found ? `, ${found.width}×${found.height}` : ''}]`;
   const known = graphics();
-  const rows = bytes && known && (await toImageRows(bytes, known, screen));
+  const rows =
+    bytes && known && (await draw({ bytes, graphics: known, room: { columns: screen.columns, rows: screen.rows } }));
   return [line, ...(rows ?? [])];
 }

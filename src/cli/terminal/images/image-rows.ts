@@ -1,9 +1,9 @@
 import { toKitty, toSixel } from './drawings.ts';
 import type { Graphics } from './graphics.ts';
 import { type Pixels, scale } from './pixels.ts';
-import { readPng } from './read-png.ts';
+import { readImage } from './read-image.ts';
 
-interface Room {
+export interface Room {
   columns: number;
   rows: number;
 }
@@ -13,10 +13,10 @@ const MOST: Room = { columns: 80, rows: 20 };
 
 /**
  * The rows of an image for `Screen.print`: blank ones that make room, and in the last one the image, drawn upwards from there.
- * Undefined for an image that this program cannot read, which is every one that is no PNG.
+ * Undefined for an image that this program cannot read, such as a WebP.
  */
 export async function toImageRows(bytes: Uint8Array, graphics: Graphics, room: Room): Promise<string[] | undefined> {
-  const pixels = await readPng(bytes);
+  const pixels = await readImage(bytes);
   if (pixels === undefined) return undefined;
   const cells = toCells(pixels, graphics, room);
   const { cell, kind } = graphics;

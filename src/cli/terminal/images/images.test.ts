@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
+import jpeg from 'jpeg-js';
+import { drawImage } from './draw-image.ts';
 import { toKitty, toSixel } from './drawings.ts';
 import { createGraphicsAnswers, toGraphicsQuestion } from './graphics.ts';
 import { toImageRows } from './image-rows.ts';
 import { readImageSize } from './image-size.ts';
 import { scale } from './pixels.ts';
+import { readImage } from './read-image.ts';
 import { readPng } from './read-png.ts';
 
 function chunk(type: string, data: Uint8Array): Buffer {
@@ -133,6 +136,61 @@ test('an image makes room with blank rows and is drawn from the last one; others
   const narrow = (await toImageRows(wide, graphics, { columns: 80, rows: 5 })) ?? [];
   assert.equal(narrow.length, 2);
   assert.equal(await toImageRows(Buffer.from('GIF89a'), graphics, { columns: 80, rows: 24 }), undefined);
+});
+
+/** One red pixel; its palette has red and white. */
+const RED_GIF = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
+const grey = (width: number, height: number) =>
+  jpeg.encode({ width, height, data: Buffer.alloc(width * height * 4, 128) }, 90).data;
+
+test('a JPEG and the first frame of a GIF are read', async () => {
+  assert.deepEqual(await readImage(RED_GIF), { width: 1, height: 1, rgba: Uint8Array.of(255, 0, 0, 255) });
+  const { width, height, rgba } = (await readImage(grey(20, 10))) ?? {};
+  assert.deepEqual(
+    [width, height, rgba?.length, [...(rgba ?? [])].every((value, at) => at % 4 === 3 || Math.abs(value - 128) < 3)],
+    [20, 10, 800, true],
+  );
+});
+
+test('a JPEG or GIF that is cut, damaged, or larger than it may be, is not read', async () => {
+  const wide = Buffer.from(RED_GIF);
+  wide.writeUInt16LE(9, RED_GIF.indexOf(0x2c, 20) + 5); // a frame that is larger than the image
+  const huge = grey(8, 8);
+  const frame = huge.indexOf(Buffer.from('ffc0', 'hex'));
+  huge.writeUInt16BE(60_000, frame + 5);
+  huge.writeUInt16BE(60_000, frame + 7);
+  const zeros = grey(8, 8).fill(0, 200);
+  const webp = Buffer.concat([
+    Buffer.from('RIFF0000WEBPVP8X', 'latin1'),
+    Buffer.alloc(8),
+    Buffer.from([9, 0, 0, 4, 0, 0]),
+  ]);
+  for (const bytes of [wide, RED_GIF.subarray(0, 20), huge, zeros.subarray(0, 220), webp])
+    assert.equal(await readImage(bytes), undefined, bytes.toString('hex').slice(0, 80));
+});
+
+test('a worker draws an image; one that dies or never answers draws nothing', async () => {
+  const task = {
+    bytes: RED_GIF,
+    graphics: { kind: 'sixel', cell: { width: 10, height: 20 } },
+    room: { columns: 80, rows: 24 },
+  } as const;
+  const workerUrl = new URL('./image-worker.ts', import.meta.url);
+  const never = { after: () => () => undefined };
+  assert.deepEqual(
+    await drawImage(task, { workerUrl, timers: never }),
+    await toImageRows(RED_GIF, task.graphics, task.room),
+  );
+  const code = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+  assert.equal(await drawImage(task, { workerUrl: code('process.exit(1)'), timers: never }), undefined);
+  assert.equal(await drawImage(task, { workerUrl: code('throw new Error("x")'), timers: never }), undefined);
+  const atOnce = {
+    after(_: number, callback: () => void) {
+      setImmediate(callback);
+      return () => undefined;
+    },
+  };
+  assert.equal(await drawImage(task, { workerUrl: code('setInterval(() => {}, 1000)'), timers: atOnce }), undefined);
 });
 
 test('kitty is asked only where it may be, and never through a multiplexer', () => {

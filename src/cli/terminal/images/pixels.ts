@@ -5,6 +5,9 @@ export interface Pixels {
   rgba: Uint8Array;
 }
 
+/** A larger image is not decoded. */
+export const MOST_PIXELS = 16_000_000;
+
 /** The image in another size; each new pixel is the average of those that it replaces. */
 export function scale({ width, height, rgba }: Pixels, to: { width: number; height: number }): Pixels {
   const scaled = new Uint8Array(to.width * to.height * 4);

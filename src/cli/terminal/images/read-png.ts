@@ -1,12 +1,10 @@
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
-import type { Pixels } from './pixels.ts';
+import { MOST_PIXELS, type Pixels } from './pixels.ts';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 /** How many values a pixel has, by the kind of the image: grey, colours, palette, grey and opacity, colours and opacity. */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
-/** More would keep the terminal waiting. */
-const MOST_PIXELS = 8_000_000;
 
 interface Head {
   width: number;

@@ -96,6 +96,13 @@ test('a notification leads to a machine, also if its list is read last; when it 
   assert.equal(late.arrival.question.value, undefined);
 });
 
+test('the way to a machine does not end because the list of machines could not be read', async () => {
+  const { arrival, inbox, things, answer } = setUp({ id: 'machine the den', count: 2 });
+  answer('node.pair.list', () => Promise.reject(new Error('no answer')));
+  await readAsked(arrival, { inbox, things });
+  assert.equal(arrival.question.value, 'machine the den');
+});
+
 test('an address that was cut or made up leads to the inbox, or nowhere', () => {
   for (const [fragment, question] of [
     ['inbox=%E0%A4', ''],

@@ -65,11 +65,11 @@ export async function readAsked(
   const id = arrival.question.peek();
   if (id === undefined) return;
   await Promise.all([inbox.read(), things.read()]);
-  const isRead = [inbox.reading, things.reading].every(
+  const isRead = [inbox.reading, ...things.readings].every(
     ({ isReading, isWaiting, problem }) => !isReading.peek() && !isWaiting.peek() && problem.peek() === undefined,
   );
   const keys = toEntries(inbox.waiting.peek() ?? [], things.all.peek(), undefined).map(({ key }) => key);
   if (isRead && !keys.includes(id) && arrival.question.peek() === id) arrival.endQuestion();
 }
 
-type ReadThings = Pick<WaitingThings, 'read' | 'reading' | 'all'>;
+type ReadThings = Pick<WaitingThings, 'read' | 'readings' | 'all'>;

@@ -55,6 +55,11 @@ export class WaitingThings {
     this.reading = new Reading(desk.client);
   }
 
+  /** Machines are read with the nodes. */
+  get readings(): readonly Reading[] {
+    return [this.reading, this.#desk.nodes.reading];
+  }
+
   readonly all = computed((): WaitingThing[] => [
     ...(this.#rights.changeNodes.value ? this.#machines() : []),
     ...this.#people.value.filter(({ status }) => status === 'pending').map(toPerson),

@@ -2,13 +2,15 @@ import { useEffect } from 'preact/hooks';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../../state/app.ts';
 
-/** Follows a link to a message: that of the address when the page was opened, and each that the address gets later. */
+/**
+ * Follows a link to a message: that of the address when the page was opened, and each that the address gets later. Without a
+ * connection it waits for one; a notification opens the inbox at once, which reads when it can.
+ */
 export function useLinks({ app, desk }: { app: App; desk: Desk }): void {
   const isOpen = app.connection.value.kind === 'open';
   useEffect(() => {
-    if (!isOpen) return;
     const follow = () => {
-      const place = app.arrival.takePlace();
+      const place = isOpen ? app.arrival.takePlace() : undefined;
       if (place) desk.workstreams.visit(place).catch((error) => tell(desk, error));
     };
     const onChange = () => {
@@ -17,6 +19,7 @@ export function useLinks({ app, desk }: { app: App; desk: Desk }): void {
       if (app.arrival.isFromNotification) desk.workstreams.shown.value = 'inbox'; // which goes to the question
       follow();
     };
+    onChange(); // the address may have changed before somebody listened
     follow();
     window.addEventListener('hashchange', onChange);
     return () => window.removeEventListener('hashchange', onChange);

@@ -50,7 +50,7 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
       <LazyPiece part={NOTIFY} desk={desk}>
         {({ NotifySection }) => <NotifySection app={app} desk={desk} />}
       </LazyPiece>
-      <ReadingNotice of={[inbox.reading, panel.things.reading]} />
+      <ReadingNotice of={[inbox.reading, ...panel.things.readings]} />
       <TriageNotice triage={panel.triage} />
       {waiting !== undefined && entries.length === 0 && (
         <div class="panel-none">
