@@ -34,7 +34,7 @@ import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { machineOf } from './node-id.ts';
-import { openStore } from './open-store.ts';
+import { openStore } from './store/open-store.ts';
 import { openCommandsWay } from './programs.ts';
 import { startModels } from './tools/start-models.ts';
 import { outputsOf } from './tools.ts';

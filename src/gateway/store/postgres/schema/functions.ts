@@ -80,6 +80,13 @@ language sql immutable parallel safe as $$ select json_set(body, path, coalesce(
 create or replace function instr(body text, part text) returns bigint
 language sql immutable parallel safe strict as $$ select strpos(body, part)::bigint $$;
 
+-- Of two values, as SQLite has them; null if one of them is null.
+create or replace function max(a numeric, b numeric) returns numeric
+language sql immutable parallel safe strict as $$ select greatest(a, b) $$;
+
+create or replace function min(a numeric, b numeric) returns numeric
+language sql immutable parallel safe strict as $$ select least(a, b) $$;
+
 create or replace function audit_digest(before text, seq bigint, body text) returns text
 language sql immutable parallel safe strict as $$
   select encode(sha256(convert_to(before || E'\\n' || seq || E'\\n' || body, 'UTF8')), 'hex')

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import type { DaemonStore } from '../gateway/store/daemon-store.ts';
-import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
-import { openSqliteStore } from '../gateway/store/sqlite-store.ts';
-import { asStartError } from './as-start-error.ts';
-import type { DaemonOptions } from './daemon-options.ts';
+import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
+import { createCheckpointThread } from '../../gateway/store/sqlite/checkpoint-thread.ts';
+import { openSqliteStore } from '../../gateway/store/sqlite-store.ts';
+import { asStartError } from '../as-start-error.ts';
+import type { DaemonOptions } from '../daemon-options.ts';
 
 type StoreOptions = Pick<
   DaemonOptions,
@@ -15,7 +15,7 @@ export async function openStore(options: StoreOptions): Promise<DaemonStore> {
   const { storeUrl, clock, log, replace } = options;
   const store = await asStartError(async () => {
     if (storeUrl === undefined) return openFile(options);
-    const { openPostgresStore } = await import('../gateway/store/postgres/postgres-store.ts');
+    const { openPostgresStore } = await import('../../gateway/store/postgres/postgres-store.ts');
     return openPostgresStore({ url: storeUrl, clock, log });
   });
   return replace?.store ? replace.store(store) : store;
