@@ -20,6 +20,7 @@ import type { Statement, Store } from './store.ts';
 import { toReadError } from './store-fault.ts';
 import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
+import { sqliteWords } from './words/sqlite-words.ts';
 
 /** The store of one machine: a SQLite file that only this process writes. */
 export interface SqliteStore extends DaemonStore {
@@ -133,6 +134,7 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
   const all: Connection['all'] = (sql, parameters) => reading(() => connection.all(sql, parameters));
   return {
     db: new Kysely<Database>({ dialect: sqliteDialect({ prepare: connection.prepare, all, close: connection.close }) }),
+    words: sqliteWords,
     commit: queue.commit,
     onCommit: queue.onCommit,
     onCommitted: queue.onCommitted,
