@@ -25,10 +25,7 @@ const tableOf = (table: string, texts: readonly string[], more = ''): string[] =
 ];
 
 /** In place of the index of schema version 27. */
-export const memoryWords: readonly string[] = [
-  wordsOf,
-  ...tableOf('memory_words', ['name', 'description', 'content']),
-];
+export const memoryWords: readonly string[] = [wordsOf, ...tableOf('memory_words', ['name', 'description', 'content'])];
 
 /** In place of the indexes of schema version 44. */
 export const agentWords: readonly string[] = [
