@@ -8,6 +8,7 @@ import type { Database } from '../schema/schema.ts';
 import { build, statementOf } from '../statements.ts';
 import type { StoreHealth } from '../store.ts';
 import { UPSERT_META } from '../store-identity.ts';
+import { postgresWords } from '../words/postgres-words.ts';
 import { createDatabaseHealth } from './database-health.ts';
 import { placeOf } from './place-of.ts';
 import { readingPool } from './postgres-connection.ts';
@@ -66,6 +67,7 @@ export async function openPostgresStore({ url, clock, log }: PostgresStoreOption
     ...session.claimed,
     notices: [],
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
+    words: postgresWords,
     ...{ commit: queue.commit, onCommit: queue.onCommit, onCommitted: queue.onCommitted },
     ...{ waiting: queue.waiting, onWritten: queue.onWritten },
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
