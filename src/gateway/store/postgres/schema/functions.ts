@@ -77,6 +77,10 @@ language sql immutable parallel safe as $$ select json_set(body, path, coalesce(
 create or replace function json_set(body text, path text, member bigint) returns text
 language sql immutable parallel safe as $$ select json_set(body, path, coalesce(to_json(member), 'null')) $$;
 
+-- The elements of a list, as texts.
+create or replace function json_each(list text) returns table (value text)
+language sql immutable parallel safe strict as $$ select json_array_elements_text(list::json) $$;
+
 create or replace function instr(body text, part text) returns bigint
 language sql immutable parallel safe strict as $$ select strpos(body, part)::bigint $$;
 
