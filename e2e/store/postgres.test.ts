@@ -5,8 +5,8 @@ import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
-import { within } from '../support/deadline.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 

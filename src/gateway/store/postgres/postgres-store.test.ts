@@ -26,7 +26,9 @@ const setMeta = (key: string, value: string) => ({
   parameters: [key, value],
 });
 const textsOf = async (store: DaemonStore, wsId: string): Promise<string[]> =>
-  (await store.readEvents(wsId, 0, 100)).map(({ json, isDamaged }) => (isDamaged ? 'damaged' : JSON.parse(json).message));
+  (await store.readEvents(wsId, 0, 100)).map(({ json, isDamaged }) =>
+    isDamaged ? 'damaged' : JSON.parse(json).message,
+  );
 
 test('logs, the epoch and the time at which the daemon was alive are kept by the database', installed, async () => {
   const url = await newDatabase();
@@ -100,15 +102,24 @@ test('a database of a newer Headgate, or with other migrations, is refused and n
   assert.equal((await queryPostgres(url, 'select * from headgate.schema_migrations')).length, 1);
 });
 
-test('of two daemons that start at once, one migrates the database and the other one is refused', installed, async () => {
-  const url = await newDatabase();
-  const both = await Promise.allSettled([1, 2].map(() => openPostgresStore({ url, clock: systemClock, log: recordingLog() })));
-  const stores = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const refused = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
-  assert.equal(stores.length, 1);
-  assert.match(refused.join(), /^Error: Another Headgate daemon is using postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+\. Stop it/);
-  for (const store of stores) await store.close();
-});
+test(
+  'of two daemons that start at once, one migrates the database and the other one is refused',
+  installed,
+  async () => {
+    const url = await newDatabase();
+    const both = await Promise.allSettled(
+      [1, 2].map(() => openPostgresStore({ url, clock: systemClock, log: recordingLog() })),
+    );
+    const stores = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const refused = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    assert.equal(stores.length, 1);
+    assert.match(
+      refused.join(),
+      /^Error: Another Headgate daemon is using postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+\. Stop it/,
+    );
+    for (const store of stores) await store.close();
+  },
+);
 
 /** A server that is killed. */
 const mortal = once(startPostgres);
@@ -126,39 +137,53 @@ async function untilHealth(store: DaemonStore, status: 'ok' | 'degraded'): Promi
   while (store.health().status !== status) await new Promise(setImmediate);
 }
 
-test('a killed server: commits are refused, and once it runs again each group was written completely or not at all', installed, async () => {
-  const { server, store } = await openMortal();
-  const outcomes = new Map<string, 'done' | 'UNAVAILABLE'>();
-  let isOver = false;
-  const write = async () => {
-    for (let n = 0; !isOver; n += 1) {
-      const text = String(n);
-      const unit = { statements: [setMeta(`k${n}`, text)], events: { wsId: 'a', events: [info(text)] } };
-      outcomes.set(text, await store.commit(unit).then(() => 'done' as const, ({ code }) => code));
+test(
+  'a killed server: commits are refused, and once it runs again each group was written completely or not at all',
+  installed,
+  async () => {
+    const { server, store } = await openMortal();
+    const outcomes = new Map<string, 'done' | 'UNAVAILABLE'>();
+    let isOver = false;
+    const write = async () => {
+      for (let n = 0; !isOver; n += 1) {
+        const text = String(n);
+        const unit = { statements: [setMeta(`k${n}`, text)], events: { wsId: 'a', events: [info(text)] } };
+        outcomes.set(
+          text,
+          await store.commit(unit).then(
+            () => 'done' as const,
+            ({ code }) => code,
+          ),
+        );
+      }
+    };
+    const writing = write();
+    for (let kills = 0; kills < 3; kills += 1) {
+      const before = outcomes.size;
+      while (outcomes.size < before + 20) await new Promise(setImmediate);
+      await server.kill();
+      await untilHealth(store, 'degraded');
+      await assert.rejects(append(store, 'b', 'never'), { code: 'UNAVAILABLE' });
+      await server.start();
+      await untilHealth(store, 'ok');
     }
-  };
-  const writing = write();
-  for (let kills = 0; kills < 3; kills += 1) {
-    const before = outcomes.size;
-    while (outcomes.size < before + 20) await new Promise(setImmediate);
-    await server.kill();
-    await untilHealth(store, 'degraded');
-    await assert.rejects(append(store, 'b', 'never'), { code: 'UNAVAILABLE' });
-    await server.start();
-    await untilHealth(store, 'ok');
-  }
-  isOver = true;
-  await writing;
-  const done = [...outcomes].flatMap(([text, outcome]) => (outcome === 'done' ? [text] : []));
-  const rows = await store.db.selectFrom('meta').select('value').where('key', 'like', 'k%').execute();
-  assert.deepEqual(rows.map(({ value }) => value).sort(), [...done].sort(), 'what was answered is what is stored');
-  const offsets: number[] = [];
-  for (let page = await store.readEvents('a', 0, 1_000); page.length > 0; page = await store.readEvents('a', offsets.length, 1_000))
-    offsets.push(...page.map(({ offset }) => offset));
-  assert.deepEqual([offsets.length, offsets.at(-1), store.bounds('a').last], [done.length, done.length, done.length]);
-  assert.deepEqual(store.bounds('b'), { first: 1, last: 0 });
-  await store.close();
-});
+    isOver = true;
+    await writing;
+    const done = [...outcomes].flatMap(([text, outcome]) => (outcome === 'done' ? [text] : []));
+    const rows = await store.db.selectFrom('meta').select('value').where('key', 'like', 'k%').execute();
+    assert.deepEqual(rows.map(({ value }) => value).sort(), [...done].sort(), 'what was answered is what is stored');
+    const offsets: number[] = [];
+    for (
+      let page = await store.readEvents('a', 0, 1_000);
+      page.length > 0;
+      page = await store.readEvents('a', offsets.length, 1_000)
+    )
+      offsets.push(...page.map(({ offset }) => offset));
+    assert.deepEqual([offsets.length, offsets.at(-1), store.bounds('a').last], [done.length, done.length, done.length]);
+    assert.deepEqual(store.bounds('b'), { first: 1, last: 0 });
+    await store.close();
+  },
+);
 
 test('a daemon that lost its connection does not write once another one has used the database', installed, async () => {
   const { server, url, store } = await openMortal();

@@ -31,7 +31,13 @@ for (const [sent, outcome] of [
     const url = await (await sharedPostgres()).createDatabase();
     const lost: unknown[] = [];
     const clock = fakeClock(1_000);
-    const session = await openWritingSession({ url, place: 'here', clock, log: recordingLog(), onLost: () => undefined });
+    const session = await openWritingSession({
+      url,
+      place: 'here',
+      clock,
+      log: recordingLog(),
+      onLost: () => undefined,
+    });
     const ends = new Map<string, number>();
     const write = createPostgresWriter({
       session: { client: () => losing(session.client(), sent), restored: async () => session.client() },
