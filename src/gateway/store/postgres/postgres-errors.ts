@@ -22,7 +22,7 @@ function stateOf(error: unknown): string | undefined {
 function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError) return false;
   if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E')) return true;
-  return /^(?:Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool|timeout exceeded|The server does not support SSL)/.test(
+  return /^(?:Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool|Query read timeout|timeout exceeded|The server does not support SSL)/.test(
     error.message,
   );
 }

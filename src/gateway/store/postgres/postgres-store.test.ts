@@ -195,3 +195,20 @@ test('a daemon that lost its connection does not write once another one has used
   await assert.rejects(append(store, 'a', 'never'), { code: 'UNAVAILABLE' });
   await store.close();
 });
+
+test('a server that is silent counts as lost, and writes again once it answers', installed, async () => {
+  const url = await newDatabase();
+  await using store = await openPostgresStore({ url, clock: systemClock, log: recordingLog(), silentMs: 300 });
+  await append(store, 'a', '1');
+  const own = `application_name = 'headgate' and datname = current_database() and query like '%commit%'`;
+  const [session] = await queryPostgres(url, `select pid from pg_stat_activity where ${own}`);
+  process.kill(Number(session?.pid), 'SIGSTOP');
+  const unanswered = assert.rejects(append(store, 'a', '2'), { code: 'UNAVAILABLE' });
+  await untilHealth(store, 'degraded');
+  await assert.rejects(append(store, 'a', 'never'), { code: 'UNAVAILABLE' });
+  process.kill(Number(session?.pid), 'SIGCONT');
+  await unanswered;
+  await untilHealth(store, 'ok');
+  assert.equal(await append(store, 'a', '3'), 2);
+  assert.deepEqual(await textsOf(store, 'a'), ['1', '3']);
+});

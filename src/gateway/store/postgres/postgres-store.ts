@@ -25,15 +25,24 @@ export interface PostgresStoreOptions {
   url: string;
   clock: Clock;
   log: Log;
+  /** How long the server may be silent before the connection counts as lost. */
+  silentMs?: number;
 }
 
 /**
  * The store in a PostgreSQL database that one daemon writes. Connects, claims and migrates the database; throws an error in
  * words when that is not possible.
  */
-export async function openPostgresStore({ url, clock, log }: PostgresStoreOptions): Promise<DaemonStore> {
+export async function openPostgresStore({ url, clock, log, silentMs }: PostgresStoreOptions): Promise<DaemonStore> {
   const place = placeOf(url);
-  const session = await openWritingSession({ url, place, clock, log, onLost: (error) => health.failed(error) });
+  const session = await openWritingSession({
+    url,
+    place,
+    clock,
+    log,
+    silentMs,
+    onLost: (error) => health.failed(error),
+  });
   const health = createDatabaseHealth({ clock, log, restore: session.restore });
   const pool = readingPool(url, log);
   const onDamage = (error: unknown) => health.damaged(error);

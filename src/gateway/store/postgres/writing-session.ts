@@ -29,20 +29,22 @@ interface SessionDeps {
   place: string;
   clock: Clock;
   log: Log;
+  /** How long the server may be silent before the connection counts as lost. */
+  silentMs?: number | undefined;
   /** The connection ended. */
   onLost(error: unknown): void;
 }
 
 /** Connects, claims the database for this daemon and brings it to the newest schema. */
 export async function openWritingSession(deps: SessionDeps): Promise<WritingSession> {
-  const { url, place, clock, log, onLost } = deps;
+  const { url, place, clock, log, silentMs, onLost } = deps;
   const owner = nanoid(12);
   const closing = new AbortController();
   let current: PostgresClient | undefined;
   let waiting = Promise.withResolvers<PostgresClient>();
 
   const connect = async (): Promise<PostgresClient> => {
-    const client = writingClient(url);
+    const client = writingClient(url, silentMs);
     client.on('error', (error) => lose(client, error));
     client.on('end', () => lose(client, new Error('the connection ended')));
     try {
