@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
-import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -188,7 +190,33 @@ test(
       assert.match(failed, /ended with 1: .*postgresql:\/\/127\.0\.0\.1:\d+\/test_1.* cannot be reached: /s);
       outputs.push(failed);
     }
+    const checked = await runHeadgate(['doctor', '--home', daemon.home], {
+      HEADGATE_STORE_URL: url.replace(port, '1'),
+    });
+    const backup = await runHeadgate(['backup', '--home', daemon.home]);
+    assert.match(backup.stderr, /The data is in the PostgreSQL database of store\.url\. Back it up with pg_dump/);
+    outputs.push(checked, backup);
     const told = JSON.stringify(outputs);
     for (const form of [POSTGRES_PASSWORD, encodeURIComponent(POSTGRES_PASSWORD)]) assert.ok(!told.includes(form));
+  },
+);
+
+test(
+  'doctor connects to the database of a stopped daemon, and reports one that cannot be reached',
+  installed,
+  async () => {
+    const { server } = await scene();
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-store-'));
+    const url = await server.createDatabase();
+    const check = async (HEADGATE_STORE_URL: string) => {
+      const { stdout } = await runHeadgate(['doctor', '--json', '--home', folder.path], { HEADGATE_STORE_URL });
+      const { findings }: { findings: { name: string; level: string; text: string }[] } = JSON.parse(stdout);
+      return findings.flatMap(({ name, level, text }) => (name === 'database' ? [`${level}: ${text}`] : []));
+    };
+    assert.match(String(await check(url)), /^ok: PostgreSQL \d+\S*.* at postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+$/);
+    assert.match(
+      String(await check(`${url}-other`)),
+      /^problem: postgresql:\S+ cannot be reached: database "\S+" does not exist$/,
+    );
   },
 );

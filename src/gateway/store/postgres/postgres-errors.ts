@@ -30,6 +30,12 @@ function isOfConnection(error: unknown): boolean {
 /** A statement of a transaction that an earlier statement has ended. */
 export const isAfterFailure = (error: unknown): boolean => stateOf(error) === '25P02';
 
+/** A host with several addresses fails with one error for each of them. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(messageOf))].join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
 const UNIQUE_VIOLATION = '23505';
 
 const FAULTS: readonly (readonly [beginning: string, PostgresFault])[] = [

@@ -1,8 +1,8 @@
 import { nanoid } from 'nanoid';
-import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
+import { messageOf } from './postgres-errors.ts';
 import { migratePostgres } from './schema/postgres-migrations.ts';
 
 /** What the database knows about itself and the daemon before. */
@@ -49,7 +49,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       await client.connect();
     } catch (error) {
       await end(client);
-      throw new Error(`${place} cannot be reached: ${wordsOf(error)}`, { cause: error });
+      throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
     }
     return client;
   };
