@@ -55,7 +55,11 @@ useStoreEngine({
   async open({ path, clock, log }: SqliteStoreOptions): Promise<SqliteStore> {
     const url = await databaseAt(path);
     // The server notices the end of a former connection some time after it, while the clocks of tests stand still.
-    const store = await openPostgresStore({ url, clock: { ...clock, sleep: (ms) => sleep(ms) }, log });
+    const store = await openPostgresStore({
+      url,
+      clock: { ...clock, sleep: (ms, signal) => sleep(ms, undefined, { signal }) },
+      log,
+    });
     return { ...store, openedAfterUncleanPowerLoss: false, setAside: undefined, readEventRows: async () => [] };
   },
   async copyEmpty(_from, to) {
