@@ -220,3 +220,44 @@ test(
     );
   },
 );
+
+test(
+  'over PostgreSQL, memories and messages are found by their words, without case and diacritics',
+  installed,
+  async () => {
+    const { daemon, model } = await scene();
+    await using talk = await openConversation(daemon);
+    const { client, wsId } = talk;
+    model.when('Crème brûlée', say('It needs 8 eggs: see cooks@example.org.'));
+    await talk.ended(await talk.ask('How is Crème brûlée made? 深色の焼き'));
+    const find = async (query: string, limit = 5) => {
+      const { messages } = await client.call('workstream.find', { query, limit });
+      return messages.filter((found) => found.wsId === wsId).map(({ role, excerpt }) => `${role}: ${excerpt}`);
+    };
+    const [asked, answered] = [
+      'user: How is Crème brûlée made? 深色の焼き',
+      'assistant: It needs 8 eggs: see cooks@example.org.',
+    ];
+    assert.deepEqual(
+      await Promise.all(
+        ['creme BRULEE', 'brûl', '深色', '色深', 'cooks example', 'egg', "eggs' | 'x", 'x & y', 'made eggs'].map(
+          (query) => find(query),
+        ),
+      ),
+      [[asked], [asked], [asked], [], [answered], [answered], [], [], []],
+    );
+    await client.call('memory.save', { name: 'dessert', content: 'Zürich likes the brûlée warm.' });
+    const memories = async (query: string) =>
+      (await client.call('memory.search', { query })).memories.map(({ name }) => name);
+    assert.deepEqual(await Promise.all(['zurich WARM', 'warm cold', 'dess'].map(memories)), [
+      ['dessert'],
+      [],
+      ['dessert'],
+    ]);
+    await daemon.restart();
+    await talk.reconnect();
+    assert.deepEqual([await memories('brulee'), await find('eggs')], [['dessert'], [answered]]);
+    await client.call('workstream.rewind', { wsId, turns: 1 });
+    assert.deepEqual(await find('eggs'), [], 'what was taken back is not found');
+  },
+);
