@@ -62,7 +62,10 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
 }
 
 async function requireDatabase(home: string, environment: Environment): Promise<void> {
-  const { config } = await loadConfig(home);
+  const config = await loadConfig(home).then(
+    (loaded) => loaded.config,
+    () => ({ store: {} }), // a home whose settings are broken is backed up, too
+  );
   if (storeUrlOf(config, environment) !== undefined)
     throw new StartError(
       'The data is in the PostgreSQL database of store.url. Back it up with pg_dump, and copy the home folder, too: it holds the keys and the files of messages.',

@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
+import { isStoreAddress, STORE_ADDRESS } from '../store/store-config.ts';
 import type { Config } from './config.ts';
 import { oidcOverridesOf } from './oidc-config.ts';
 import { DEFAULT_ADDRESS } from './server-config.ts';
-import { isStoreAddress, STORE_ADDRESS } from './store-config.ts';
 
 /** The flags of `start` as the command line gives them. */
 export interface StartFlags {

@@ -67,7 +67,7 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
   });
   const close = once(async () => {
     // What waits for the answer of a lost server is given up.
-    if (health.status().status === 'degraded') await closeAll();
+    if (refusalOf(health.status()) !== undefined) await closeAll();
     await queue.close();
     await closeAll();
   });
@@ -77,10 +77,15 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     notices: [],
     words: postgresWords,
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
-    ...{ commit: queue.commit, onCommit: queue.onCommit, onCommitted: queue.onCommitted },
-    ...{ waiting: queue.waiting, onWritten: queue.onWritten },
+    commit: queue.commit,
+    onCommit: queue.onCommit,
+    onCommitted: queue.onCommitted,
+    waiting: queue.waiting,
+    onWritten: queue.onWritten,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
-    ...{ readEvents: rows.events, findNewestEvent: rows.newestEvent, readMessages: rows.messages },
+    readEvents: rows.events,
+    findNewestEvent: rows.newestEvent,
+    readMessages: rows.messages,
     ...changesOf(queue, heads),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
