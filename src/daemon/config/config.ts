@@ -12,6 +12,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { StoreConfig } from '../store/store-config.ts';
 import { defaultConfig } from './built/default-config.ts';
 import { ChannelsConfig } from './channels/channels-config.ts';
 import { CheckpointsConfig } from './checkpoints-config.ts';
@@ -125,6 +126,7 @@ export const Config = ModelsConfig.extend({
     .describe('Minutes between heartbeat turns of the main session; 0: never.'),
   cron: CronConfig.prefault({}),
   nodes: NodesConfig.default({}).describe('Which commands may be sent to nodes, by node id.'),
+  store: StoreConfig.prefault({}),
   durability: z
     .enum(['normal', 'full'])
     .default('normal')

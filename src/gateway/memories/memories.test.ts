@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { sqliteTest } from '../../testing/store-engine.ts';
 import { recordingLog, tempStore } from '../../testing/temp-store.ts';
 import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
@@ -80,11 +81,11 @@ test('the index of words has one row for each memory, after saves at the same ti
   await Promise.all(['a', 'b', 'a', 'c', 'b', 'a'].map((name) => save(memories, name)));
   assert.deepEqual(await numbersIn(store), { memories: [4, 5, 6], words: [4, 5, 6] });
   for (const name of ['a', 'b', 'c']) await memories.remove(name, GLOBAL, BY_DAEMON);
-  const left = await sql<{ n: number }>`select count(*) as n from memory_words_content`.execute(store.db);
+  const left = await sql<{ n: number }>`select count(*) as n from memory_words`.execute(store.db);
   assert.deepEqual([await numbersIn(store), left.rows], [{ memories: [], words: [] }, [{ n: 0 }]]);
 });
 
-test('a deleted memory leaves none of its words in the index', async () => {
+sqliteTest('a deleted memory leaves none of its words in the index', async () => {
   await using world = await setUp();
   const { memories, store } = world;
   await save(memories, 'other', { content: 'kept' });
@@ -214,7 +215,7 @@ test('a use that cannot be counted does not fail the read', async () => {
   await using store = await tempStore({ clock });
   await createMemories({ store, clock, ids: randomIds, log }).save(newMemory('tabs'), BY_DAEMON);
   const commit = () => Promise.reject(new Error('the disk is full'));
-  const memories = createMemories({ store: { db: store.db, commit }, clock, ids: randomIds, log });
+  const memories = createMemories({ store: { db: store.db, words: store.words, commit }, clock, ids: randomIds, log });
   assert.equal((await memories.read('tabs', GLOBAL, DAEMON)).content, 'about tabs');
   await new Promise(setImmediate);
   assert.deepEqual(log.lines, [['warn', 'the use of memories could not be counted']]);
@@ -233,7 +234,7 @@ test('a list leaves out what belongs to another user', async () => {
   );
 });
 
-test('of 10 000 memories, lists and searches read only what they answer, in the order of an index', async () => {
+sqliteTest('of 10 000 memories, lists and searches read only what they answer, in the order of an index', async () => {
   await using world = await setUp();
   const { memories, store } = world;
   const workstreams = Array.from({ length: 10 }, (_, n) => ({
@@ -245,7 +246,7 @@ test('of 10 000 memories, lists and searches read only what they answer, in the 
   await store.commit({ statements: workstreams.map((made) => insertWorkstream(toWorkstreamRow(made))) });
   for (let first = 0; first < 10_000; first += 500)
     await store.commit({ statements: Array.from({ length: 500 }, (_, n) => rowOf(first + n)).flatMap(insertMemory) });
-  const options = { limit: 3, from: 0, before: 20_000 };
+  const options = { words: store.words, limit: 3, from: 0, before: 20_000 };
   const inWorkstream = { scope: 'workstream', scopeId: 'w7', viewer: U1 } as const;
   const plans = await Promise.all(
     [
