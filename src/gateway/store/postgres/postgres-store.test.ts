@@ -211,4 +211,8 @@ test('a server that is silent counts as lost, and writes again once it answers',
   await untilHealth(store, 'ok');
   assert.equal(await append(store, 'a', '3'), 2);
   assert.deepEqual(await textsOf(store, 'a'), ['1', '3']);
+  const [next] = await queryPostgres(url, `select pid from pg_stat_activity where ${own}`);
+  process.kill(Number(next?.pid), 'SIGSTOP');
+  await store.close(); // does not wait for it
+  process.kill(Number(next?.pid), 'SIGCONT');
 });

@@ -49,8 +49,10 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
   const reading = createReading(pool, { onDamage });
   const closeAll = once(async () => {
     health.close();
-    await session.close();
-    await pool.end();
+    // A server that is silent does not confirm the end of a connection.
+    const answered = new AbortController();
+    const ended = Promise.all([session.close(), pool.end()]).finally(() => answered.abort());
+    await Promise.race([ended, clock.sleep(CLOSE_MS, answered.signal).catch(() => undefined)]);
   });
   const heads = await loadHeads(reading.read).catch(async (error: unknown) => {
     await closeAll();
@@ -94,6 +96,9 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** How long an orderly end of the connections may take. */
+const CLOSE_MS = 2_000;
 
 /** Damage of some rows does not prevent others from being written. */
 const refusalOf = ({ status, reason, damaged }: StoreHealth): string | undefined =>

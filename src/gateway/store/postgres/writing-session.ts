@@ -50,7 +50,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
     try {
       await client.connect();
     } catch (error) {
-      await end(client);
+      void end(client);
       throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
     }
     return client;
@@ -87,7 +87,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
             await lock(client, { place, clock, forMs: 0, signal: closing.signal });
             await requireOwner(client, { place, owner });
           } catch (error) {
-            await end(client);
+            void end(client);
             throw error;
           }
           become(client);
