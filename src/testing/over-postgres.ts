@@ -62,7 +62,7 @@ useStoreEngine({
     });
     return { ...store, openedAfterUncleanPowerLoss: false, setAside: undefined, readEventRows: async () => [] };
   },
-  async copyEmpty(_from, to) {
+  copierOf: async () => async (to) => {
     await databaseAt(to);
   },
   async remove(path) {

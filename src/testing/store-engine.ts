@@ -1,4 +1,4 @@
-import { copyFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../gateway/store/sqlite-store.ts';
 
@@ -7,8 +7,8 @@ export interface StoreEngine {
   isSqlite: boolean;
   /** Opens the database of this path, which is made if there is none. */
   open(options: SqliteStoreOptions): Promise<SqliteStore>;
-  /** Copies a closed, empty database to another path. */
-  copyEmpty(from: string, to: string): Promise<void>;
+  /** Reads a closed, empty database, and returns what makes copies of it. */
+  copierOf(path: string): Promise<(to: string) => Promise<void>>;
   /** Removes a closed database. */
   remove(path: string): Promise<void>;
 }
@@ -16,7 +16,10 @@ export interface StoreEngine {
 const sqlite: StoreEngine = {
   isSqlite: true,
   open: openSqliteStore,
-  copyEmpty: (from, to) => copyFile(from, to),
+  async copierOf(path) {
+    const bytes = await readFile(path);
+    return (to) => writeFile(to, bytes);
+  },
   remove: async () => undefined, // with its folder
 };
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -59,7 +58,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
   const disk: Disk = {};
   const [clock, log, puppet] = [fakeClock(1_000_000), recordingLog(), puppetModels()];
   const machine: Machine = { dir: dir.path, clock, log, puppet, disk, over: over.signal };
-  await storeEngine().copyEmpty(databaseIn(await emptyDatabase()), databaseIn(dir.path));
+  await (await emptyDatabase())(databaseIn(dir.path));
   let running = await start(machine, options);
   const stop = async () => {
     await running.gateway.shutdown('test');
@@ -174,13 +173,12 @@ const databaseIn = (dir: string) => join(dir, 'headgate.db');
 const openStore = ({ dir, clock, log }: Pick<Machine, 'dir' | 'clock' | 'log'>): Promise<SqliteStore> =>
   storeEngine().open({ path: databaseIn(dir), clock, log, durability: 'normal', bootId: 'boot-1' });
 
-/** The folder of a database that is copied for every machine: creating the tables takes longer than most tests. */
-const emptyDatabase = once(async (): Promise<string> => {
-  const dir = tempDir();
-  after(() => dir[Symbol.dispose]());
+/** Copied for every machine: creating the tables takes longer than most tests. */
+const emptyDatabase = once(async () => {
+  using dir = tempDir();
   const store = await openStore({ dir: dir.path, clock: fakeClock(1_000_000), log: recordingLog() });
   await store.close();
-  return dir.path;
+  return await storeEngine().copierOf(databaseIn(dir.path)); // before the folder is removed
 });
 
 function onDisk(disk: Disk, store: SqliteStore, killed: AbortController): SqliteStore {
