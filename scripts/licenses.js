@@ -30,8 +30,8 @@ async function readPackage(folder) {
   const { name, version, license, author } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
   const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
   const found = files.map((file) => path.join(folder, file));
-  if (found.length === 0 && license === 'MIT' && author?.name)
-    return { name, version, license, texts: [mitOf(author.name)] };
+  const holder = typeof author === 'string' ? author : author?.name;
+  if (found.length === 0 && license === 'MIT' && holder) return { name, version, license, texts: [mitOf(holder)] };
   const sources = found.length > 0 ? found : [STANDARD[license]];
   if (sources[0] === undefined) throw new Error(`${name} ${version} (${license}) has no licence text`);
   const texts = await Promise.all(sources.map((source) => readFile(source, 'utf8')));

@@ -17,7 +17,7 @@ import type { ConsentDeps } from '../gateway/mcp/oauth/consent-deps.ts';
 import { Consents } from '../gateway/mcp/oauth/consents.ts';
 import { loginLink } from '../gateway/methods/accounts/auth.ts';
 import { Vault } from '../gateway/secrets/vault.ts';
-import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { createOrgs } from '../gateway/users/orgs.ts';
 import { createPasswordThreads } from '../gateway/users/password-threads.ts';
 import { createPasswords, type Passwords } from '../gateway/users/passwords.ts';
@@ -31,7 +31,7 @@ import type { DaemonOptions } from './daemon-options.ts';
 import { openStoredServers } from './tools/stored-servers.ts';
 
 interface AccountDeps {
-  store: SqliteStore;
+  store: DaemonStore;
   /** Known once the daemon listens. */
   baseUrl(): string;
   /** Hashes passwords. */
@@ -169,8 +169,7 @@ function openVault(
 ): Promise<Vault> {
   const { home, newSecrets, environment, ids, clock, log } = options;
   const keys = machineKeyFiles(home, environment, ids);
-  const storePath = path.join(home, 'headgate.db');
-  return Vault.open({ store, keys, discardsLost: newSecrets, storePath, clock, log, onNotice });
+  return Vault.open({ store, keys, discardsLost: newSecrets, storePath: store.place, clock, log, onNotice });
 }
 
 /** Checks passwords in threads. One core stays free for everything else. */

@@ -14,7 +14,7 @@ import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import { createMessageRecall } from '../gateway/recall/message-recall.ts';
 import { openSkills } from '../gateway/skills/open-skills.ts';
-import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
 import { resolveFolder } from '../home/home-path.ts';
 import type { openAccounts } from './accounts.ts';
@@ -32,7 +32,7 @@ type AgentOptions = Pick<
 
 interface AgentDeps {
   commandsWay: CommandsWay;
-  store: SqliteStore;
+  store: DaemonStore;
   commandAudit: CommandAudit;
   /** The daemon's own requests. */
   fetch: typeof fetch;

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createOldRatings } from '../gateway/judge/old-ratings.ts';
 import { createCompaction } from '../gateway/store/compaction/compaction.ts';
+import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { createRetention } from '../gateway/store/retention.ts';
-import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
 import { dailyWhileSteady } from '../timing/steady-time.ts';
 import type { LiveConfig } from './config/live-config.ts';
@@ -18,7 +18,7 @@ interface BackgroundDeps {
   outputs: string;
   gateway: Gateway;
   models: { run(signal: AbortSignal): Promise<void> };
-  store: SqliteStore;
+  store: DaemonStore;
   bodies: { run(signal: AbortSignal): Promise<void> };
   auth: Record<'sessions' | 'tokens' | 'trail', { run(signal: AbortSignal): Promise<void> }>;
   signal: AbortSignal;
@@ -60,7 +60,7 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     audit: auth.trail,
     retention,
     ratings: createOldRatings({ store, live, clock, log }),
-    compaction: createCompaction({ store, clock, log }),
+    ...compactionOf(store, { clock, log }),
     bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
     alive: { run: stayAlive },
@@ -75,4 +75,15 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
       }
     }),
   );
+}
+
+/** A database that compresses long rows itself needs none. */
+function compactionOf(
+  { readEventRows, ...store }: DaemonStore,
+  { clock, log }: Pick<BackgroundDeps, 'clock' | 'log'>,
+): { compaction?: ReturnType<typeof createCompaction> } {
+  if (readEventRows === undefined) return {};
+  const { db, commit, bounds, onCommitted, readMessages } = store;
+  const compacted = { db, commit, bounds, onCommitted, readMessages, readEventRows };
+  return { compaction: createCompaction({ store: compacted, clock, log }) };
 }

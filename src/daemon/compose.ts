@@ -12,9 +12,8 @@ import { createAttachmentFiles } from '../gateway/attachments/attachment-files.t
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
+import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
-import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
-import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -35,6 +34,7 @@ import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { machineOf } from './node-id.ts';
+import { openStore } from './store/open-store.ts';
 import { openCommandsWay } from './programs.ts';
 import { startModels } from './tools/start-models.ts';
 import { outputsOf } from './tools.ts';
@@ -58,25 +58,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-type StoreOptions = Pick<DaemonOptions, 'home' | 'clock' | 'log' | 'config' | 'bootId' | 'assets' | 'replace'>;
-
-async function openStore({ home, clock, log, config, bootId, assets, replace }: StoreOptions): Promise<SqliteStore> {
-  const file = path.join(home, 'headgate.db');
-  const store = await asStartError(() =>
-    openSqliteStore({
-      path: file,
-      clock,
-      log,
-      durability: config.durability,
-      bootId,
-      checkpoint: createCheckpointThread({ url: assets.checkpointWorkerUrl, path: file, clock }),
-    }),
-  );
-  return replace?.store ? replace.store(store) : store;
-}
-
 interface Held {
-  store: SqliteStore;
+  store: DaemonStore;
   release(): void;
 }
 
@@ -183,7 +166,7 @@ const createShutdown = (
   });
 
 interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing'> {
-  store: SqliteStore;
+  store: DaemonStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
   fetch: typeof fetch;
@@ -202,7 +185,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     deps;
   const gateway = createGateway({
     store,
-    storePath: path.join(home, 'headgate.db'),
+    storePath: store.place,
     lastAliveMs: store.lastAliveMs,
     startNotices,
     models,

@@ -2,7 +2,7 @@ import type { Notice } from '../../protocol/notice.ts';
 import type { Program } from '../agent/process/programs.ts';
 import type { Clock } from '../clock.ts';
 import type { Overrides } from '../gateway/configuration/setting-rows.ts';
-import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import type { StaticText } from '../http/encoding.ts';
 import type { SiteFiles } from '../http/site/site-files.ts';
 import type { Ids } from '../ids.ts';
@@ -19,6 +19,8 @@ export interface DaemonOptions {
   port: number;
   workdir?: string;
   model?: string;
+  /** The PostgreSQL database in place of a file of the home. */
+  storeUrl?: string;
   authEnabled: boolean;
   /** Secrets that cannot be decrypted are replaced. */
   newSecrets: boolean;
@@ -65,7 +67,7 @@ export interface Assets {
 }
 
 export interface Replacements {
-  store?(store: SqliteStore): SqliteStore;
+  store?(store: DaemonStore): DaemonStore;
   /** Bubblewrap, for daemons without a sandbox. */
   bwrap?: Program;
 }

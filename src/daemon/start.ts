@@ -56,7 +56,7 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
   const assets = loadAssets(root);
   const [version, bootId] = await Promise.all([readVersion(root), readBootId()]);
   const environment = around.environment;
-  const { host, port, workdir, model, authEnabled } = options;
+  const { host, port, workdir, model, storeUrl, authEnabled } = options;
   const starting = startDaemon({
     home,
     host,
@@ -68,6 +68,7 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
     environment,
     ...(workdir !== undefined && { workdir }),
     ...(model !== undefined && { model }),
+    ...(storeUrl !== undefined && { storeUrl }),
     userHome: around.userHome,
     uid: process.getuid?.(),
     version,

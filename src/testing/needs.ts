@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { SKIP_TAGS } from '../../scripts/skips.js';
 import { findInstalled } from '../agent/process/program-fixture.ts';
 import { toSystemCallFilter } from '../agent/sandbox/system-call-filter.ts';
+import { findPostgres } from './find-postgres.ts';
 
 /** Requirements of some tests in addition to Node and npm. */
 export type Need = keyof typeof CHECKS;
@@ -59,6 +60,7 @@ const CHECKS = {
   nginx: checkNginx,
   openssl: forProgram('openssl', 'openssl'),
   perl: forProgram('perl', 'perl'),
+  postgresql: checkPostgres,
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),
   strace: forProgram('strace', 'strace'),
@@ -75,6 +77,10 @@ const run = promisify(execFile);
 function forProgram(program: string, name: string) {
   return async (): Promise<Lack | undefined> =>
     (await findInstalled(program)).kind === 'found' ? undefined : { kind: 'package', name };
+}
+
+async function checkPostgres(): Promise<Lack | undefined> {
+  return (await findPostgres()) === undefined ? { kind: 'package', name: 'postgresql' } : undefined;
 }
 
 /** Not among the programs of ordinary users. */

@@ -216,6 +216,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     'channels.webhook.*.secret': { sensitive: true },
     'channels.ntfy.*.token': { sensitive: true },
     'channels.telegram.botToken': { sensitive: true },
+    store: restart,
     durability: restart,
     otel: restart,
     skills: restart,

@@ -123,13 +123,17 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
 
 /**
  * Whoever chooses the login provider, or maps its groups to roles, can become anybody here. Whoever names tool servers starts
- * programs, and can give them secrets of the daemon.
+ * programs, and can give them secrets of the daemon. Whoever chooses the database chooses its users.
  */
-const FILE_ONLY = ['oidc', 'mcp.servers'];
+const FILE_ONLY = ['oidc', 'mcp.servers', 'store'];
 
 function findFileOnlyChanges(before: Config | undefined, next: Config): ConfigIssue[] {
-  const { oidc, mcp } = before ?? Config.parse({});
-  return [...findChanges('oidc', oidc, next.oidc), ...findChanges('mcp.servers', mcp.servers, next.mcp.servers)];
+  const { oidc, mcp, store } = before ?? Config.parse({});
+  return [
+    ...findChanges('oidc', oidc, next.oidc),
+    ...findChanges('mcp.servers', mcp.servers, next.mcp.servers),
+    ...findChanges('store', store, next.store),
+  ];
 }
 
 function findChanges(place: string, before: object, next: object): ConfigIssue[] {

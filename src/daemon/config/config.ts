@@ -23,6 +23,7 @@ import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
 import { SkillsConfig } from './skills-config.ts';
+import { StoreConfig } from './store-config.ts';
 import { ToolsConfig } from './tools-config.ts';
 
 const WorkstreamsConfig = z.object({
@@ -125,6 +126,7 @@ export const Config = ModelsConfig.extend({
     .describe('Minutes between heartbeat turns of the main session; 0: never.'),
   cron: CronConfig.prefault({}),
   nodes: NodesConfig.default({}).describe('Which commands may be sent to nodes, by node id.'),
+  store: StoreConfig.prefault({}),
   durability: z
     .enum(['normal', 'full'])
     .default('normal')

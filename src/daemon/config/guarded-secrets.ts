@@ -37,7 +37,9 @@ export function createGuardedSecrets({ config, environment }: { config: unknown;
       ),
   };
   secrets.learnConfig(config);
-  secrets.learn(Object.entries(environment).flatMap(([name, value = '']) => (isSecret(name, value) ? [value] : [])));
+  secrets.learn(
+    Object.entries(environment).flatMap(([name, value = '']) => (isSecret(name, value) ? formsOf(value) : [])),
+  );
   return secrets;
 }
 
@@ -49,7 +51,7 @@ const isLearned = (place: string, value: string): boolean =>
 
 /** The path of a file is no secret, as in CREDENTIALS_DIRECTORY. */
 const isSecret = (name: string, value: string): boolean =>
-  (isSecretKey(name) || name.startsWith('HEADGATE_KEY_')) && !value.startsWith('/');
+  (isSecretKey(name) || name.startsWith('HEADGATE_KEY_') || name === 'HEADGATE_STORE_URL') && !value.startsWith('/');
 
 /** An address is secret because of its password. */
 function formsOf(secret: string): string[] {

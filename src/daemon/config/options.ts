@@ -5,6 +5,7 @@ import { StartError, UsageError } from '../../start-error.ts';
 import type { Config } from './config.ts';
 import { oidcOverridesOf } from './oidc-config.ts';
 import { DEFAULT_ADDRESS } from './server-config.ts';
+import { isStoreAddress, STORE_ADDRESS } from './store-config.ts';
 
 /** The flags of `start` as the command line gives them. */
 export interface StartFlags {
@@ -23,13 +24,15 @@ export interface Options {
   port: number;
   workdir?: string;
   model?: string;
+  /** The PostgreSQL database in place of a file of the home. */
+  storeUrl?: string;
   authEnabled: boolean;
 }
 
 /** Resolves the settings: flags win over the environment, then config.json, then the defaults. */
 export function resolveOptions(
   flags: StartFlags,
-  config: Pick<Config, 'server' | 'workdir'>,
+  config: Pick<Config, 'server' | 'store' | 'workdir'>,
   around: Surroundings,
 ): Options {
   const environment = present(around.environment);
@@ -42,6 +45,7 @@ export function resolveOptions(
   }
   const workdir = flags.workdir ?? environment.HEADGATE_WORKDIR ?? config.workdir;
   const model = flags.model ?? environment.HEADGATE_MODEL;
+  const storeUrl = toStoreUrl(environment.HEADGATE_STORE_URL) ?? config.store.url;
   return {
     host,
     port:
@@ -50,6 +54,7 @@ export function resolveOptions(
       DEFAULT_ADDRESS.port,
     ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
     ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
+    ...(storeUrl !== undefined && { storeUrl }),
     authEnabled,
   };
 }
@@ -71,6 +76,8 @@ export function overridesOf(flags: StartFlags, options: Options, around: Pick<Su
     if (flags[name] !== undefined) overrides.set(key, { value, source: 'flag' });
     else if (environment[variable] !== undefined) overrides.set(key, { value, source: 'environment' });
   }
+  if (environment.HEADGATE_STORE_URL !== undefined)
+    overrides.set('store.url', { value: options.storeUrl, source: 'environment' });
   for (const [key, value] of oidcOverridesOf(around.environment))
     overrides.set(`oidc.${key}`, { value, source: 'environment' });
   if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
@@ -87,6 +94,11 @@ function toHost(text: string): string {
     throw new UsageError(`"${text}" is not a host. Use an address or a name, such as 127.0.0.1.`);
   }
   return host;
+}
+
+function toStoreUrl(text: string | undefined): string | undefined {
+  if (text === undefined || isStoreAddress(text)) return text;
+  throw new UsageError(`HEADGATE_STORE_URL ${STORE_ADDRESS}`);
 }
 
 const ON = ['1', 'true', 'yes', 'on'];

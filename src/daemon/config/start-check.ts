@@ -77,4 +77,4 @@ const ANY_HOST = '127.0.0.1';
 
 /** As the next start without flags reads them. */
 const optionsOf = (config: Pick<Config, 'server' | 'workdir'>, { home, userHome, authEnabled }: StartCheckDeps) =>
-  resolveOptions({ auth: authEnabled }, config, { environment: {}, userHome, cwd: home });
+  resolveOptions({ auth: authEnabled }, { ...config, store: {} }, { environment: {}, userHome, cwd: home });

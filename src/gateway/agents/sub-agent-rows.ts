@@ -79,7 +79,8 @@ export const endAgentsOf = (runId: string, nowMs: number): Statement[] => [
     parameters: [nowMs, runId],
   },
   {
-    sql: `UPDATE sub_agents SET is_running = 0, state_json = json_set(state_json, '$.state', 'ended', '$.outcome', 'cancelled', '$.ended_ms', ?)
+    sql: `UPDATE sub_agents SET is_running = 0, state_json =
+            json_set(json_set(json_set(state_json, '$.state', 'ended'), '$.outcome', 'cancelled'), '$.ended_ms', cast(? as bigint))
           WHERE run_id = ? AND is_running = 1 AND json_valid(state_json)`,
     parameters: [nowMs, runId],
   },

@@ -9,11 +9,12 @@ export const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: 
   const { status, error, summary, output, output_errors } = ended;
   const answered =
     output === undefined && output_errors === undefined ? [] : [JSON.stringify({ output, output_errors })];
-  const andAnswered = answered.length > 0 ? `, '$.answered', json(?)` : '';
+  const emptied = `json_set(request_json, '$.message', '')`;
+  const request = answered.length > 0 ? `json_set(${emptied}, '$.answered', json(?))` : emptied;
   return {
     sql: `UPDATE runs SET status = ?, error = ?, summary = ?, ended_ms = ?,
             request_json = CASE WHEN started_ms IS NOT NULL AND json_valid(request_json)
-              THEN json_set(request_json, '$.message', ''${andAnswered}) ELSE request_json END
+              THEN ${request} ELSE request_json END
           WHERE run_id = ? AND ended_ms IS NULL`,
     parameters: [status, error ?? null, status === 'ok' ? null : summary.slice(0, 16_384), nowMs, ...answered, runId],
     expect: 1,

@@ -228,7 +228,7 @@ export const APPEND_AUDIT = `insert into audit (seq, body_json, digest, at_ms, a
   select last.seq + 1, ?1, audit_digest(last.digest, last.seq + 1, ?1), ?2, ?3, ?4
   from (select seq, digest from (
     select seq, digest from audit union all select 0, '' order by seq desc limit 1
-  )) as last`;
+  ) as newest) as last`;
 
 const unsignedText = (seq: number): string =>
   `The audit trail had no signature yet. From now on it is signed, with the ${seq} records that it has.`;

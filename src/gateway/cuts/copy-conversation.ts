@@ -43,7 +43,7 @@ const copyRows = (from: string, { after, upTo }: Range, to: string): Statement =
           FROM messages m JOIN workstreams w ON w.ws_id = ?
           WHERE m.ws_id = ? AND m.seq > ? AND m.seq <= ?
             AND m.checksum = message_checksum(m.ws_id, m.seq, m.run_id, m.body_json, m.created_ms)
-        )`,
+        ) AS copied`,
   parameters: [after, to, from, after, upTo],
   expect: upTo - after,
 });
@@ -65,7 +65,7 @@ const copyNotes = (wsId: string, { from, upTo, at, rank }: CopiedNotes, to: stri
           ? - ROW_NUMBER() OVER (ORDER BY n.after_seq DESC, n."offset" DESC), n.body_json, n.created_ms
         FROM notes n JOIN workstreams w ON w.ws_id = ?
         WHERE n.ws_id = ? AND n.after_seq >= ? AND n.after_seq <= ?
-          AND CASE WHEN json_valid(n.body_json) THEN json_extract(n.body_json, '$.type') END IS NOT 'compacted'`,
+          AND CASE WHEN json_valid(n.body_json) THEN json_extract(n.body_json, '$.type') END IS DISTINCT FROM 'compacted'`,
   parameters: [at, at, 1 - rank * NOTES_OF_A_PART, to, wsId, from, upTo],
 });
 

@@ -155,5 +155,5 @@ const toSaved = (
 /** Whether the name or title contains the word, ignoring case. */
 function mentions(word: string) {
   const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
-  return sql<boolean>`coalesce(alias, generated_name) || ' ' || coalesce(title, '') like ${pattern} escape '\\'`;
+  return sql<boolean>`lower(coalesce(alias, generated_name) || ' ' || coalesce(title, '')) like lower(${pattern}) escape '\\'`;
 }

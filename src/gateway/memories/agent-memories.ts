@@ -36,7 +36,7 @@ export interface MemorySettings {
 }
 
 interface AgentMemoriesDeps {
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'words'>;
   memories: Memories;
   quarantine: Pick<Quarantine, 'add'>;
   /** Read at each use. */
@@ -105,7 +105,7 @@ async function findRelevant(
   deps: AgentMemoriesDeps,
 ): Promise<RelevantMemories | undefined> {
   const { relevanceK, fetchLimit } = deps.settings();
-  const { db } = deps.store;
+  const { db, words } = deps.store;
   if (relevanceK === 0) return undefined;
   const { rows: ends } = await sql<{ newest: number | null }>`select max(seq) as newest from memories`.execute(db);
   const newest = Number(ends[0]?.newest ?? 0);
@@ -115,7 +115,7 @@ async function findRelevant(
   if (match === undefined) return undefined;
   const filter = filterFor(wsId, await ownedBy(wsId, deps), undefined);
   const limit = Math.max(fetchLimit, relevanceK + known.size);
-  const { rows: ranked } = await rankHeads(filter, { match, after: newest - MOST_RANKED, limit }).execute(db);
+  const { rows: ranked } = await rankHeads(filter, { words, match, after: newest - MOST_RANKED, limit }).execute(db);
   const isNew = ({ memory_id: memoryId, seq: version }: (typeof ranked)[number]) =>
     !known.has(memoryKey({ memoryId, version }));
   const chosen = ranked.filter(isNew).slice(0, relevanceK);

@@ -214,7 +214,7 @@ test('a use that cannot be counted does not fail the read', async () => {
   await using store = await tempStore({ clock });
   await createMemories({ store, clock, ids: randomIds, log }).save(newMemory('tabs'), BY_DAEMON);
   const commit = () => Promise.reject(new Error('the disk is full'));
-  const memories = createMemories({ store: { db: store.db, commit }, clock, ids: randomIds, log });
+  const memories = createMemories({ store: { db: store.db, words: store.words, commit }, clock, ids: randomIds, log });
   assert.equal((await memories.read('tabs', GLOBAL, DAEMON)).content, 'about tabs');
   await new Promise(setImmediate);
   assert.deepEqual(log.lines, [['warn', 'the use of memories could not be counted']]);
@@ -245,7 +245,7 @@ test('of 10 000 memories, lists and searches read only what they answer, in the 
   await store.commit({ statements: workstreams.map((made) => insertWorkstream(toWorkstreamRow(made))) });
   for (let first = 0; first < 10_000; first += 500)
     await store.commit({ statements: Array.from({ length: 500 }, (_, n) => rowOf(first + n)).flatMap(insertMemory) });
-  const options = { limit: 3, from: 0, before: 20_000 };
+  const options = { words: store.words, limit: 3, from: 0, before: 20_000 };
   const inWorkstream = { scope: 'workstream', scopeId: 'w7', viewer: U1 } as const;
   const plans = await Promise.all(
     [

@@ -78,7 +78,7 @@ export interface Memories {
 }
 
 interface MemoriesDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'words' | 'commit'>;
   clock: Pick<Clock, 'now'>;
   ids: Pick<Ids, 'id'>;
   log: Log;
@@ -140,7 +140,7 @@ const STEP = 1_000;
 async function readPage(
   filter: MemoryFilter,
   { match, limit }: { match?: string; limit: number },
-  { store: { db }, mostPageBytes }: { store: Pick<Store, 'db'>; mostPageBytes: number },
+  { store: { db, words }, mostPageBytes }: { store: Pick<Store, 'db' | 'words'>; mostPageBytes: number },
 ): Promise<MemoryPage> {
   const hasIndex = match === undefined && filter.scopeId !== undefined;
   const found: FoundMemory[] = [];
@@ -148,7 +148,7 @@ async function readPage(
     if (before < Number.MAX_SAFE_INTEGER) await nextTurn();
     const end = hasIndex ? undefined : (await endOfStep(before, STEP).execute(db)).rows[0];
     const from = end?.seq ?? 0;
-    const step = findMemories(filter, { match, limit: limit - found.length, from, before });
+    const step = findMemories(filter, { words, match, limit: limit - found.length, from, before });
     found.push(...(await step.execute(db)).rows);
     before = from;
   }
@@ -210,7 +210,9 @@ async function save(
 const keepsUntrusted = (before: MemoryRow, description: string): boolean =>
   description === '' && before.description !== '' && readOrigin(before.origin_json)?.isTrusted !== true;
 
-type Reading = Pick<MemoriesDeps, 'store'>;
+interface Reading {
+  store: Pick<Store, 'db'>;
+}
 
 const findByName = (
   { store }: Reading,

@@ -22,7 +22,7 @@ export const insertWords = ({ memory_id, name, description, content }: Texts): S
   }));
 
 export const deleteWords = ({ seq }: Pick<MemoryTable, 'seq'>): Statement[] =>
-  deleteWordsOf({ sql: 'select ?', parameters: [seq] });
+  deleteWordsOf({ sql: 'select cast(? as bigint)', parameters: [seq] });
 
 /** Of the memories whose numbers the query yields. */
 export const deleteWordsOf = ({ sql, parameters }: Pick<Statement, 'sql' | 'parameters'>): Statement[] =>

@@ -5,6 +5,7 @@ import { DELETED } from '../store/deletion.ts';
 import type { MemoryTable } from '../store/schema/memory-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
+import type { NamedIndex, WordIndex } from '../store/words/word-index.ts';
 import { deleteWords, deleteWordsOf, insertWords } from './memory-index.ts';
 
 /** Which memories a reader gets. */
@@ -27,6 +28,7 @@ export interface FoundMemory {
 }
 
 interface Search {
+  words: WordIndex;
   /** An expression for the index of words. */
   match: string | undefined;
   limit: number;
@@ -35,13 +37,19 @@ interface Search {
   before: number;
 }
 
+const WORDS: NamedIndex = { table: 'memory_words', as: 'w' };
+const HEADS: NamedIndex = { table: 'memory_heads', as: 'h' };
+
 /** The newest matching memories. */
-export function findMemories(filter: MemoryFilter, { match, limit, from, before }: Search): RawBuilder<FoundMemory> {
+export function findMemories(
+  filter: MemoryFilter,
+  { words, match, limit, from, before }: Search,
+): RawBuilder<FoundMemory> {
   const found =
     match === undefined
       ? sql`memories as m where`
       : // A cross join begins with the index, which yields its rows in the right order.
-        sql`memory_words as w cross join memories as m on m.seq = w.rowid where w.memory_words match ${match} and`;
+        sql`memory_words as w cross join memories as m where m.seq = w.rowid and ${words.matches(WORDS, match)} and`;
   const newest = match === undefined ? sql`m.seq` : sql`w.rowid`;
   return sql<FoundMemory>`
     select m.seq, octet_length(m.content) + octet_length(m.description) as bytes
@@ -53,24 +61,24 @@ export function findMemories(filter: MemoryFilter, { match, limit, from, before 
 export const readFound = (filter: MemoryFilter, found: readonly FoundMemory[]): RawBuilder<MemoryTable> =>
   sql<MemoryTable>`
     select m.* from memories as m
-    where m.seq in (select value from json_each(${JSON.stringify(found.map(({ seq }) => seq))})) and ${toConditions(filter)}
+    where m.seq in (select cast(value as bigint) from json_each(${JSON.stringify(found.map(({ seq }) => seq))})) and ${toConditions(filter)}
     order by m.seq desc`;
 
 /** The memories whose heads fit best to a query, the best first. `after`: only those with higher numbers. */
 export const rankHeads = (
   filter: MemoryFilter,
-  { match, after, limit }: { match: string; after: number; limit: number },
+  { words, match, after, limit }: { words: WordIndex; match: string; after: number; limit: number },
 ): RawBuilder<Pick<MemoryTable, 'seq' | 'memory_id'>> =>
   sql`
     select m.seq, m.memory_id
-    from memory_heads as h cross join memories as m on m.seq = h.rowid
-    where h.memory_heads match ${match} and h.rowid > ${after} and ${toConditions(filter)}
-    order by bm25(memory_heads), m.seq desc limit ${limit}`;
+    from memory_heads as h cross join memories as m
+    where m.seq = h.rowid and ${words.matches(HEADS, match)} and h.rowid > ${after} and ${toConditions(filter)}
+    order by ${words.rank(HEADS, match)}, m.seq desc limit ${limit}`;
 
 /** How many memories match, up to a limit. */
 export const countMatching = (filter: MemoryFilter, limit: number): RawBuilder<{ n: number }> =>
   sql<{ n: number }>`
-    select count(*) as n from (select 1 from memories as m where ${toConditions(filter)} limit ${limit})`;
+    select count(*) as n from (select 1 from memories as m where ${toConditions(filter)} limit ${limit}) as counted`;
 
 /** The number of the last memory in a step of so many, downwards from a number. */
 export const endOfStep = (before: number, rows: number): RawBuilder<{ seq: number }> =>
@@ -84,7 +92,7 @@ export function toConditions({
   administers = false,
   inWorkstream,
 }: MemoryFilter): RawBuilder<unknown> {
-  const conditions: RawBuilder<unknown>[] = [sql`1`];
+  const conditions: RawBuilder<unknown>[] = [sql`true`];
   if (type !== undefined) conditions.push(sql`m.type = ${type}`);
   if (scope !== undefined) conditions.push(sql`m.scope = ${scope}`);
   if (scopeId !== undefined) conditions.push(sql`m.scope_id = ${scopeId}`);
@@ -165,7 +173,7 @@ export const deleteMemoriesOf = (userId: string): Statement[] => [
 /** One more use of each of these memories. */
 export const countAccess = (seqs: readonly number[], nowMs: number): Statement => ({
   sql: `update memories set last_accessed_ms = ?, access_count = access_count + 1
-    where seq in (select value from json_each(?))`,
+    where seq in (select cast(value as bigint) from json_each(?))`,
   parameters: [nowMs, JSON.stringify(seqs)],
 });
 

@@ -7,7 +7,7 @@ import { createMemories } from './memories.ts';
 import { createQuarantine } from './quarantine.ts';
 
 interface OpenMemoriesDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'words' | 'commit'>;
   clock: Pick<Clock, 'now'>;
   ids: Pick<Ids, 'id'>;
   log: Log;

@@ -26,11 +26,11 @@ const read = (filter: MemoryFilter, rest: RawBuilder<unknown>): RawBuilder<Found
     select m.*, ${perceivesSource(filter.viewer)} as perceives_source
     from quarantined_memories as m where ${toConditions(filter)} ${rest}`;
 
-const perceivesSource = (viewer: Viewer): RawBuilder<number> => sql<number>`exists (
+const perceivesSource = (viewer: Viewer): RawBuilder<number> => sql<number>`case when exists (
   select 1 from workstreams
   where workstreams.ws_id = json_extract(m.origin_json, '$.wsId') and workstreams.loaded <> ${DELETED}
     and ${perceivedBy(viewer)}
-)`;
+) then 1 else 0 end`;
 
 /** Where it comes from is told to those who may know of that workstream. */
 export function toQuarantined(row: FoundQuarantined): QuarantinedMemory {

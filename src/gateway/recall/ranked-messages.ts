@@ -33,7 +33,7 @@ const SPARE = 3;
 
 /** The messages with the words, the best first. */
 export async function findRanked(
-  { store, messages }: { store: Pick<Store, 'db'>; messages: Messages },
+  { store, messages }: { store: Pick<Store, 'db' | 'words'>; messages: Messages },
   search: Search,
 ): Promise<RankedMessage[]> {
   const shown: RankedMessage[] = [];
@@ -55,15 +55,18 @@ interface Hit {
   taint: string;
 }
 
-async function rank({ db }: Pick<Store, 'db'>, { which, match, limit }: Search): Promise<Hit[]> {
+const INDEX = { table: 'message_words', as: 'w' } as const;
+
+async function rank({ db, words }: Pick<Store, 'db' | 'words'>, { which, match, limit }: Search): Promise<Hit[]> {
   const { rows } = await sql<Hit>`
     select w.rowid as "row", w.taint, workstreams.ws_id, workstreams.title,
       workstreams.alias, workstreams.session_key, workstreams.generated_name
     from message_words as w
-    cross join recalled_workstreams as r on r.ws_no = w.rowid >> 28
-    cross join workstreams on workstreams.ws_id = r.ws_id
-    where w.message_words match ${match} and workstreams.loaded <> ${DELETED} and ${which}
-    order by bm25(message_words), w.rowid desc limit ${limit * SPARE}`.execute(db);
+    cross join recalled_workstreams as r
+    cross join workstreams
+    where r.ws_no = (w.rowid >> 28) and workstreams.ws_id = r.ws_id
+      and ${words.matches(INDEX, match)} and workstreams.loaded <> ${DELETED} and ${which}
+    order by ${words.rank(INDEX, match)}, w.rowid desc limit ${limit * SPARE}`.execute(db);
   return rows;
 }
 

@@ -182,7 +182,7 @@ const takeOver = (by: RunRecord, { runId, message }: SteeredMessage, nowMs: numb
     ? []
     : [
         {
-          sql: `UPDATE runs SET request_json = json_set(request_json, '$.rights', 'write') WHERE run_id = ? AND request_json ->> '$.rights' = 'approve'`,
+          sql: `UPDATE runs SET request_json = json_set(request_json, '$.rights', 'write') WHERE run_id = ? AND json_extract(request_json, '$.rights') = 'approve'`,
           parameters: [by.runId],
         },
       ]),

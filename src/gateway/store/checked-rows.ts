@@ -60,7 +60,8 @@ function readEvents(
   return page.length > 0 ? page : lost(place.next, Math.min(last, place.next + limit - 1));
 }
 
-interface Place {
+/** How far a page of a log is. */
+export interface Place {
   /** The next expected offset. */
   next: number;
   /** Above 0 when there were fewer rows than the limit. */
@@ -69,7 +70,8 @@ interface Place {
   eventsLeft: number;
 }
 
-function* withoutHoles(
+/** The events of the rows from `place` on, with what `lost` returns for those that are missing or altered. */
+export function* withoutHoles(
   rows: Rows,
   place: Place,
   lost: (from: number, through: number) => StoredEvent[],
@@ -129,6 +131,14 @@ function readMessages(
   const error = new DamagedRow(`${lost} messages of workstream ${wsId} are missing or altered`);
   if (lost > MAX_LOST) throw error;
   deps.onDamage(error);
+  return withPlaceholders(found, { from, through });
+}
+
+/** One row for each number of the range. */
+export function withPlaceholders(
+  found: readonly StoredRow[],
+  { from, through }: { from: number; through: number },
+): StoredRow[] {
   const intact = new Map(found.map((row) => [row.seq, row]));
   const rows: StoredRow[] = [];
   for (let seq = from + 1; seq <= through; seq += 1) {
@@ -154,6 +164,13 @@ function intactMessages(
     }
   }
   return found;
+}
+
+/** One row of messages; undefined if it is damaged. */
+export function intactMessage(wsId: string, row: Record<string, unknown>): StoredRow | undefined {
+  const { seq, run_id: run, body_json: json, created_ms: createdMs, checksum } = row;
+  const stored = toStoredRow({ seq, run, json, createdMs });
+  return stored && isNumber(checksum) && Number(checksum) === messageChecksums(wsId)(stored) ? stored : undefined;
 }
 
 /** Without damaged rows. */
@@ -212,17 +229,17 @@ function toStoredRow({ seq, run, json, createdMs }: Record<'seq' | 'run' | 'json
 }
 
 /** What readers get for lost events, with the last of their offsets. */
-const LOST_EVENTS: StreamEvent = {
+export const LOST_EVENTS: StreamEvent = {
   type: 'error',
   message: 'Part of this log is damaged in the database and cannot be shown. Reload to see the stored messages.',
   damaged: true,
 };
 /** Limits the size of a page, because a slow reader would hold all of it in memory. */
-const MAX_READ_CHARS = 512 * 1024;
+export const MAX_READ_CHARS = 512 * 1024;
 /** Quicker than row by row, while few rows are in memory twice at any time, which the garbage collector would copy. */
 const READ_AT_ONCE = 250;
 /** Limits the placeholders, in case the message count itself is wrong. */
-const MAX_LOST = 10_000;
+export const MAX_LOST = 10_000;
 const EVENT_COLUMNS = 'ws_id, "offset", body_json, created_ms, checksum';
 const READ_EVENTS = `select ${EVENT_COLUMNS} from events where ws_id = ? and "offset" > ? order by "offset" limit ?`;
 const READ_EVENTS_BACK = `select ${EVENT_COLUMNS} from events where ws_id = ? order by "offset" desc`;

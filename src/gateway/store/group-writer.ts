@@ -1,4 +1,3 @@
-import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import { createEventRows, type EventRows } from './compaction/event-rows.ts';
 import { createGroupLog, type GroupLog } from './group-log.ts';
@@ -6,6 +5,7 @@ import type { LogHeads } from './log-heads.ts';
 import { type Connection, pageBytesOf } from './sqlite/sqlite-connection.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from './store.ts';
+import { notesOf } from './unit-notes.ts';
 
 /** The result of one unit: the offset of its last event, or why nothing was written. */
 export type UnitOutcome = { kind: 'done'; offset: number } | { kind: 'refused'; error: Error };
@@ -82,7 +82,8 @@ function writeUnits(connection: Connection, { units, heads, rows, pageBytes, now
     const written = writeUnit(connection, unit, log);
     if (written.kind === 'refused') return written;
     if (written.changes) changing.push(unit);
-    if (unit.events) keepNotes(connection, unit.events, { ...written, nowMs });
+    if (unit.events)
+      for (const note of notesOf(unit.events, { ...written, nowMs })) connection.run(note.sql, note.parameters);
     return { kind: 'done', offset: written.offsets.at(-1) ?? 0 };
   });
   const appended = log.appended();
@@ -125,23 +126,6 @@ function writeUnit(connection: Connection, unit: Unit, log: GroupLog): WrittenUn
   }
 }
 
-/** Stores events that people read between the messages, if no message has their content. */
-function keepNotes(
-  connection: Connection,
-  { wsId, events, inMessages }: NonNullable<Unit['events']>,
-  { offsets, nowMs }: { offsets: readonly number[]; nowMs: number },
-): void {
-  if (inMessages) return;
-  for (const [index, event] of events.entries()) {
-    const offset = offsets[index];
-    if (offset !== undefined && isNote(event))
-      connection.run(INSERT_NOTE, [offset, JSON.stringify(event), nowMs, wsId]);
-  }
-}
-
-const NOTES: readonly StreamEvent['type'][] = ['info', 'error', 'approval_resolved', 'compacted'];
-const isNote = ({ type }: StreamEvent) => NOTES.includes(type);
-
 /** Returns how many rows changed. */
 const runStatements = (connection: Connection, statements: readonly Statement[]): number =>
   statements.reduce((changed, statement) => changed + runStatement(connection, statement), 0);
@@ -169,5 +153,3 @@ function changedBy(connection: Connection, { sql, parameters, tag }: Statement):
 }
 
 const EVENT_OVERHEAD_BYTES = 64;
-const INSERT_NOTE = `insert into notes (ws_id, after_seq, "offset", body_json, created_ms)
-  select ws_id, message_count, ?, ?, ? from workstreams where ws_id = ?`;

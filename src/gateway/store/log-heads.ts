@@ -82,7 +82,8 @@ export function createLogHeads({ connection, onDamage, capacity = 20_000 }: LogH
 }
 
 const NEWEST = `select ws_id, "offset", body_json, created_ms, checksum from events where ws_id = ? order by "offset" desc`;
-const SAVE_FIRST = `insert into log_heads (ws_id, "first", "last") values (?, ?, ?)
+/** Stores where a log begins, and where it ends if nothing is stored of it. */
+export const SAVE_FIRST = `insert into log_heads (ws_id, "first", "last") values (?, ?, ?)
   on conflict (ws_id) do update set "first" = excluded."first"`;
 /** Skips a log that was deleted meanwhile. */
 const SAVE_LAST = `insert into log_heads (ws_id, "first", "last")

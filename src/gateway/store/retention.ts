@@ -3,9 +3,9 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { forgetChats } from '../channels/ledger/forget-chats.ts';
+import type { DaemonStore } from './daemon-store.ts';
 import { removeDeleted } from './deletion.ts';
 import { nextLog } from './next-log.ts';
-import type { SqliteStore } from './sqlite-store.ts';
 import { build, statementOf } from './statements.ts';
 
 /** Removes rows that nobody can request any more. */
@@ -16,7 +16,7 @@ export interface Retention {
   sweep(signal: AbortSignal): Promise<void>;
 }
 
-type RetainedStore = Pick<SqliteStore, 'db' | 'commit' | 'dropPrefix' | 'readEvents'>;
+type RetainedStore = Pick<DaemonStore, 'db' | 'commit' | 'dropPrefix' | 'readEvents'>;
 
 /** Keeps events for `retentionDays`, and other rows until they expire. */
 export function createRetention(deps: {

@@ -1,9 +1,9 @@
 import { Kysely } from 'kysely';
-import type { Notice } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { once } from '../../timing/once.ts';
 import { type CheckedRows, createCheckedRows, type EventRow } from './checked-rows.ts';
+import type { DaemonStore } from './daemon-store.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { createLogHeads, type LogHeads } from './log-heads.ts';
 import { migrate } from './schema/migrations.ts';
@@ -20,15 +20,10 @@ import type { Statement, Store } from './store.ts';
 import { toReadError } from './store-fault.ts';
 import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
+import { sqliteWords } from './words/sqlite-words.ts';
 
 /** The store of one machine: a SQLite file that only this process writes. */
-export interface SqliteStore extends Store, AsyncDisposable {
-  /** Writes what is queued, marks the stop as clean and closes the file. Later commits are refused. Idempotent. */
-  close(): Promise<void>;
-  /** Stores that the daemon was running at this time. Not `durable`, a power loss may undo it and marks before it. */
-  markAlive(nowMs: number, how?: { durable: boolean }): Promise<void>;
-  /** When the previous daemon was last known to be running. */
-  readonly lastAliveMs: number | undefined;
+export interface SqliteStore extends DaemonStore {
   /**
    * The machine went down while the previous daemon was running, so its last commits may be lost unless they were
    * durable.
@@ -36,13 +31,6 @@ export interface SqliteStore extends Store, AsyncDisposable {
   readonly openedAfterUncleanPowerLoss: boolean;
   /** The path that a damaged file was moved to at this start. */
   readonly setAside: string | undefined;
-  /** Damage found at this start, for people. */
-  readonly notices: readonly Notice[];
-  /**
-   * Removes the events up to and including an offset. Never pass the last one, because it holds the position of the
-   * log.
-   */
-  dropPrefix(wsId: string, through: number): Promise<void>;
   /** The intact rows of a log as they are stored, for its compaction; everything else reads events. */
   readEventRows(wsId: string, after: number, limit: number): Promise<EventRow[]>;
 }
@@ -109,6 +97,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     ...storeOver({ connection, heads, rows, queue, reading: readingFor(health) }),
     ...identity,
+    place: path,
     setAside: opened.damage.setAside,
     notices: opened.damage.notices,
     reportDamage: onDamage,
@@ -145,6 +134,7 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
   const all: Connection['all'] = (sql, parameters) => reading(() => connection.all(sql, parameters));
   return {
     db: new Kysely<Database>({ dialect: sqliteDialect({ prepare: connection.prepare, all, close: connection.close }) }),
+    words: sqliteWords,
     commit: queue.commit,
     onCommit: queue.onCommit,
     onCommitted: queue.onCommitted,

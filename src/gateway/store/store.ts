@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Database } from './schema/schema.ts';
+import type { WordIndex } from './words/word-index.ts';
 
 /** One SQL statement of a unit, as kysely compiles it. */
 export interface Statement {
@@ -107,6 +108,8 @@ export interface Store {
    * which verify them.
    */
   readonly db: Kysely<Database>;
+  /** How `db` is searched for words. */
+  readonly words: WordIndex;
   /** Identifies the logs: cursors of another epoch cannot be continued. */
   readonly epoch: string;
   /**

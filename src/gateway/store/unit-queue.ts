@@ -5,9 +5,10 @@ import { faultOf } from './sqlite/sqlite-errors.ts';
 import type { StoredEvent, Unit, UnitEvents } from './store.ts';
 import { damaged, unavailable } from './store-fault.ts';
 
-type Listener = (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void;
+export type Listener = (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void;
 
-interface Waiting {
+/** A unit that waits for its group. */
+export interface Waiting {
   unit: Unit;
   resolve(offset: number): void;
   reject(error: Error): void;
@@ -107,7 +108,8 @@ export function createUnitQueue(deps: {
   };
 }
 
-function notify(listener: Listener, appended: GroupResult['appended'], log: Log): void {
+/** Calls a listener; its failure affects nobody else. */
+export function notify(listener: Listener, appended: GroupResult['appended'], log: Log): void {
   try {
     listener(appended);
   } catch (err) {
@@ -115,7 +117,8 @@ function notify(listener: Listener, appended: GroupResult['appended'], log: Log)
   }
 }
 
-function settle(group: readonly Waiting[], { outcomes }: GroupResult): void {
+/** Tells the owners of the units what became of them. */
+export function settle(group: readonly Waiting[], { outcomes }: Pick<GroupResult, 'outcomes'>): void {
   for (const [index, { resolve, reject }] of group.entries()) {
     const outcome = outcomes[index];
     if (outcome?.kind === 'done') resolve(outcome.offset);

@@ -15,8 +15,11 @@ export function reserve(
 ): Statement {
   const { promptTokens, completionTokens } = expected;
   return {
-    sql: `INSERT OR REPLACE INTO reservations (run_id, ws_id, principal, model, day, input, output, micro_cost, unpriced, hour)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    sql: `INSERT INTO reservations (run_id, ws_id, principal, model, day, input, output, micro_cost, unpriced, hour)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (run_id) DO UPDATE SET ws_id = excluded.ws_id, principal = excluded.principal, model = excluded.model,
+        day = excluded.day, input = excluded.input, output = excluded.output, micro_cost = excluded.micro_cost,
+        unpriced = excluded.unpriced, hour = excluded.hour`,
     parameters: [
       run.runId,
       run.wsId,
@@ -55,7 +58,7 @@ export const chargeAllBrokenOff = (): Statement[] => [
 ];
 
 const averageOf = (column: string): string =>
-  `coalesce((SELECT sum(u.${column}) / sum(u.turns) FROM usage u
+  `coalesce((SELECT cast(sum(u.${column}) AS bigint) / cast(sum(u.turns) AS bigint) FROM usage u
     WHERE u.day = r.day AND u.model = r.model AND u.turns > 0), 0)`;
 
 const INPUT = `max(r.input, ${averageOf('input')})`;

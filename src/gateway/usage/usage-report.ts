@@ -81,12 +81,11 @@ function sumsOfDay(
   if (day === to?.day) chosen = chosen.where('hour', '<=', to.hour);
   if (model !== undefined) chosen = chosen.where('model', '=', model);
   const columns: Column[] = [...GROUPS[groupBy], ...(userId === undefined ? [] : (['principal'] as const))];
-  return chosen
+  const sums = chosen
     .select([...SUMS, TOOL_CALLS])
     .select(columns)
-    .groupBy(columns)
-    .orderBy('hour', 'desc')
-    .execute();
+    .groupBy(columns);
+  return (columns.includes('hour') ? sums.orderBy('hour', 'desc') : sums).execute();
 }
 
 const TOOL_CALLS = sql<number>`coalesce(sum(tool_calls), 0)`.as('tool_calls');

@@ -78,7 +78,7 @@ export const readChatOfOther = async (
 export const putChat = (row: ChatTable): Statement => ({
   sql: `INSERT INTO channel_chats (channel, chat, kind, session_key, ws_id, title, last_in_ms, last_out_ms, last_sender,
           owes_notice, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET ws_id = excluded.ws_id, session_key = excluded.session_key`,
+        ON CONFLICT (channel, chat) DO UPDATE SET ws_id = excluded.ws_id, session_key = excluded.session_key`,
   parameters: [
     ...[row.channel, row.chat, row.kind, row.session_key, row.ws_id, row.title, row.last_in_ms, row.last_out_ms],
     ...[row.last_sender, row.owes_notice, row.created_ms],

@@ -44,7 +44,7 @@ export const putAccount = (
   { username, nextUpdate, nowMs }: { username: string; nextUpdate: number | null; nowMs: number },
 ): Statement => ({
   sql: `INSERT INTO channel_accounts (channel, account, username, next_update, updated_ms) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET username = excluded.username, next_update = excluded.next_update,
+        ON CONFLICT (channel, account) DO UPDATE SET username = excluded.username, next_update = excluded.next_update,
           updated_ms = excluded.updated_ms`,
   parameters: [channel, account, username, nextUpdate, nowMs],
   expect: 1,

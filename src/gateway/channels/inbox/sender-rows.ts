@@ -50,8 +50,8 @@ export const askForPairing = (asked: {
         SELECT ?1, ?2, 'pending', ?3, '', ?4, ?5, ?6, ?6, ?6
         WHERE (SELECT count(*) FROM channel_senders WHERE channel = ?1 AND status = 'pending' AND code_expires_ms > ?6
           AND sender_id <> ?2) < ?7
-        ON CONFLICT DO UPDATE SET status = 'pending', name = ?3, code_hash = ?4, code_expires_ms = ?5, replied_ms = ?6, updated_ms = ?6
-          WHERE status IN ('pending', 'restored')`,
+        ON CONFLICT (channel, sender_id) DO UPDATE SET status = 'pending', name = ?3, code_hash = ?4, code_expires_ms = ?5, replied_ms = ?6, updated_ms = ?6
+          WHERE channel_senders.status IN ('pending', 'restored')`,
   parameters: [asked.channel, asked.senderId, asked.name, asked.codeHash, asked.expiresMs, asked.nowMs, asked.most],
   expect: 1,
 });
@@ -85,7 +85,7 @@ export const revokeSender = (
 ): Statement => ({
   sql: `INSERT INTO channel_senders (channel, sender_id, status, name, user_id, decided_by, created_ms, updated_ms)
         VALUES (?1, ?2, 'revoked', '', '', ?3, ?4, ?4)
-        ON CONFLICT DO UPDATE SET status = 'revoked', code_hash = NULL, code_expires_ms = NULL, decided_by = ?3,
+        ON CONFLICT (channel, sender_id) DO UPDATE SET status = 'revoked', code_hash = NULL, code_expires_ms = NULL, decided_by = ?3,
           updated_ms = ?4`,
   parameters: [channel, senderId, by, nowMs],
   expect: 1,

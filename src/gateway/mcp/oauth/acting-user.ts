@@ -34,7 +34,7 @@ export async function actingUserIn({ store: { db }, users }: ActingDeps, wsId: s
     where ws_id = ${wsId} and run_id <> ${run.run_id} and case when json_valid(request_json) then ${part}
       and case when json_extract(request_json, '$.sentBy') is not null
         then json_extract(request_json, '$.actsFor') is null or json_extract(request_json, '$.actsFor') <> ${user}
-        else coalesce(json_extract(request_json, '$.unattended'), 0) = 0
+        else json_type(request_json, '$.unattended') is distinct from 'true'
           and coalesce(json_extract(request_json, '$.sender'), '') <> ${user} end
       else true end
     limit 1`.execute(db);

@@ -105,7 +105,8 @@ const mark = (wsId: string, compacted: number): Statement => ({
 
 const MARK = `insert into log_heads (ws_id, "first", "last", compacted)
   select ?, 1, ?, ? where exists (select 1 from events where ws_id = ?)
-  on conflict (ws_id) do update set "last" = max("last", excluded."last"), compacted = max(compacted, excluded.compacted)`;
+  on conflict (ws_id) do update set "last" = max(log_heads."last", excluded."last"),
+    compacted = max(log_heads.compacted, excluded.compacted)`;
 
 /** Deletes neighbouring rows of a log. The unit is refused if one of them is gone. */
 export function deleteRows(wsId: string, rows: readonly EventRow[]): Statement {

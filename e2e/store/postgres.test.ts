@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { needs } from '../../src/testing/needs.ts';
+import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
+import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { within } from '../support/deadline.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const installed = await needs('postgresql');
+
+interface Scene {
+  server: PostgresServer;
+  url: string;
+  model: ScriptedModel;
+  daemon: DaemonUnderTest;
+}
+
+let opened: Promise<Scene> | undefined;
+/** One server and one daemon for all tests of this file. */
+const scene = (): Promise<Scene> => {
+  opened ??= open();
+  return opened;
+};
+
+async function open(): Promise<Scene> {
+  const server = await startPostgres();
+  const url = await server.createDatabase();
+  const model = await startScriptedModel();
+  const daemon = await startDaemon({ model: model.url, config: { store: { url } } });
+  return { server, url, model, daemon };
+}
+
+after(async () => {
+  if (opened === undefined) return;
+  const { server, model, daemon } = await opened;
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+  await server.close();
+});
+
+/** Asks again and again until the daemon's answer is so. */
+async function asked(isSo: () => Promise<boolean>): Promise<void> {
+  const again = async (): Promise<void> => ((await isSo()) ? undefined : again());
+  await within(again(), 60_000, () => 'the answer of the daemon');
+}
+
+/** What the conversation says, as a new reader of it gets it. */
+async function speechOf({ client, wsId }: Conversation): Promise<string[]> {
+  const { messages } = await client.call('workstream.history', { wsId });
+  return messages.map(({ role, content }) => `${role}: ${content}`.trim());
+}
+
+test(
+  'over PostgreSQL, a message that was answered `ok` survives a kill, and a half answer is asked for again',
+  installed,
+  async () => {
+    const { daemon, model } = await scene();
+    await using talk = await openConversation(daemon);
+    model.when('in mid-answer', [say('half an ', 'answer'), stall()]);
+    const question = await talk.ask('in mid-answer');
+    question.answer.catch(() => undefined); // the connection will be lost
+    await talk.until('content', ({ text }) => text.endsWith('answer'));
+    await daemon.kill9();
+    model.when('in mid-answer', say('the whole answer'));
+    await daemon.restart();
+    await talk.reconnect();
+    await talk.ended(question);
+    assert.deepEqual(await speechOf(talk), ['user: in mid-answer', 'assistant: the whole answer']);
+    const offsets = talk.seen.map(({ offset }) => offset);
+    assert.deepEqual(
+      offsets,
+      [...new Set(offsets)].sort((a, b) => a - b),
+      'each event came once, in order',
+    );
+    assert.equal(existsSync(path.join(daemon.home, 'headgate.db')), false);
+  },
+);
+
+test(
+  'over PostgreSQL, a question of the agent survives a kill, and its answer takes effect once',
+  installed,
+  async () => {
+    const { daemon, model } = await scene();
+    await using talk = await openConversation(daemon);
+    model.when(
+      'count it',
+      callTools({ name: 'bash', arguments: { command: 'echo one >> counted; cat counted' } }),
+      say('done'),
+    );
+    const question = await talk.ask('count it');
+    question.answer.catch(() => undefined); // the connection will be lost
+    const { approval_id: approvalId } = await talk.until('approve_request');
+    await daemon.kill9();
+    await daemon.restart();
+    await talk.reconnect();
+    assert.deepEqual(
+      (await talk.pending()).map(({ approvalId: id }) => id),
+      [approvalId],
+    );
+    const decide = () =>
+      talk.decide(approvalId, { approved: true }).then(
+        () => 'decided',
+        (error: unknown) => String(error),
+      );
+    assert.deepEqual((await Promise.all([decide(), decide()])).sort(), ['decided', 'refused']);
+    await talk.ended(question);
+    assert.deepEqual(
+      (await speechOf(talk)).slice(-2).map((line) => line.split('\n').at(-1)),
+      ['tool: one', 'assistant: done'],
+    );
+  },
+);
+
+test('over PostgreSQL, a job runs, and its history is kept over a restart', installed, async () => {
+  const { daemon, model } = await scene();
+  const client = await daemon.client();
+  model.when('water the plants', say('watered'));
+  const { id } = await client.call('cron.add', {
+    ...{ name: 'plants', schedule: { kind: 'every', everyMs: 7_200_000 }, sessionTarget: 'isolated' },
+    ...{ wakeMode: 'next-heartbeat', payload: { kind: 'agentTurn', message: 'water the plants' } },
+  });
+  await client.call('cron.run', { id, mode: 'force' });
+  const runs = async () =>
+    (await (await daemon.client()).call('cron.runs', { id })).entries.map(({ status }) => status);
+  await asked(async () => (await runs()).length > 0);
+  await daemon.restart();
+  assert.deepEqual(await runs(), ['ok']);
+});
+
+test(
+  'a daemon whose PostgreSQL is killed says so, refuses what it cannot store, and recovers by itself',
+  installed,
+  async () => {
+    const { daemon, model, server } = await scene();
+    await using talk = await openConversation(daemon);
+    model.when('while it is gone', [say('half'), stall()]);
+    const question = await talk.ask('while it is gone');
+    question.answer.catch(() => undefined); // it fails
+    await talk.until('content');
+    await server.kill();
+    const store = async () => (await daemon.get('/health')).body.store;
+    await asked(async () => (await store()).status === 'degraded');
+    assert.match((await store()).reason, /^The database cannot be written: /);
+    const refused = await daemon.post('/v1/api/send', { ws_id: talk.wsId, message: 'never' });
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1'], JSON.stringify(refused.body));
+    await server.start();
+    await asked(async () => (await store()).status === 'ok');
+    model.when('and now', say('here again'));
+    const next = await talk.ask('and now');
+    await talk.ended(next);
+    assert.deepEqual((await speechOf(talk)).slice(-2), ['user: and now', 'assistant: here again']);
+    assert.ok(!(await speechOf(talk)).includes('user: never'));
+  },
+);
+
+test('a second daemon on the same database is refused in words', installed, async () => {
+  const { url } = await scene();
+  await assert.rejects(startDaemon({ config: { store: { url } } }), {
+    message:
+      /ended with 1: .*Another Headgate daemon is using postgresql:\/\/127\.0\.0\.1:\d+\/test_1\. Stop it first/s,
+  });
+});
+
+test(
+  'the password of the database is in no output, and a client cannot choose another database',
+  installed,
+  async () => {
+    const { daemon, url } = await scene();
+    const client = await daemon.client();
+    const config = await client.call('config.get', {});
+    assert.match(JSON.stringify(config.parsed), /<secret:store\.url>/);
+    const { port, pathname } = new URL(url);
+    const other = JSON.stringify({ store: { url: `postgresql://127.0.0.1:${port}${pathname}` } });
+    await assert.rejects(client.call('config.patch', { raw: other, baseHash: config.hash }), {
+      message: /store\.url: can be changed only in config\.json itself/,
+    });
+    const outputs = [config, await client.call('status', {}), (await daemon.get('/health')).body, daemon.output()];
+    for (const unreachable of [url.replace(port, '1'), url.replace('headgate:', 'nobody:'), `${url}-other`]) {
+      const failed = await startDaemon({ env: { HEADGATE_STORE_URL: unreachable } }).then(
+        () => assert.fail('it started'),
+        String,
+      );
+      assert.match(failed, /ended with 1: .*postgresql:\/\/127\.0\.0\.1:\d+\/test_1.* cannot be reached: /s);
+      outputs.push(failed);
+    }
+    const told = JSON.stringify(outputs);
+    for (const form of [POSTGRES_PASSWORD, encodeURIComponent(POSTGRES_PASSWORD)]) assert.ok(!told.includes(form));
+  },
+);

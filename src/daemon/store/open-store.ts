@@ -1,0 +1,34 @@
+import path from 'node:path';
+import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
+import { createCheckpointThread } from '../../gateway/store/sqlite/checkpoint-thread.ts';
+import { openSqliteStore } from '../../gateway/store/sqlite-store.ts';
+import { asStartError } from '../as-start-error.ts';
+import type { DaemonOptions } from '../daemon-options.ts';
+
+type StoreOptions = Pick<
+  DaemonOptions,
+  'home' | 'clock' | 'log' | 'config' | 'bootId' | 'assets' | 'replace' | 'storeUrl'
+>;
+
+/** Opens the database of `store.url`, or a file of the home. */
+export async function openStore(options: StoreOptions): Promise<DaemonStore> {
+  const { storeUrl, clock, log, replace } = options;
+  const store = await asStartError(async () => {
+    if (storeUrl === undefined) return openFile(options);
+    const { openPostgresStore } = await import('../../gateway/store/postgres/postgres-store.ts');
+    return openPostgresStore({ url: storeUrl, clock, log });
+  });
+  return replace?.store ? replace.store(store) : store;
+}
+
+function openFile({ home, clock, log, config, bootId, assets }: StoreOptions): Promise<DaemonStore> {
+  const file = path.join(home, 'headgate.db');
+  return openSqliteStore({
+    path: file,
+    clock,
+    log,
+    durability: config.durability,
+    bootId,
+    checkpoint: createCheckpointThread({ url: assets.checkpointWorkerUrl, path: file, clock }),
+  });
+}

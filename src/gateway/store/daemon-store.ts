@@ -1,0 +1,24 @@
+import type { Notice } from '../../../protocol/notice.ts';
+import type { EventRow } from './checked-rows.ts';
+import type { Store } from './store.ts';
+
+/** The store as the daemon opens, keeps and closes it. */
+export interface DaemonStore extends Store, AsyncDisposable {
+  /** Where it is, for people: the path of a file, or the address of a database without a user and password. */
+  readonly place: string;
+  /** Writes what is queued, marks the stop as clean and closes the database. Later commits are refused. Idempotent. */
+  close(): Promise<void>;
+  /** Stores that the daemon was running at this time. Not `durable`, a power loss may undo it and marks before it. */
+  markAlive(nowMs: number, how?: { durable: boolean }): Promise<void>;
+  /** When the previous daemon was last known to be running. */
+  readonly lastAliveMs: number | undefined;
+  /** Damage found at this start, for people. */
+  readonly notices: readonly Notice[];
+  /**
+   * Removes the events up to and including an offset. Never pass the last one, because it holds the position of the
+   * log.
+   */
+  dropPrefix(wsId: string, through: number): Promise<void>;
+  /** The intact rows of a log as they are stored, for its compaction. Absent: the database compresses long rows itself. */
+  readEventRows?(wsId: string, after: number, limit: number): Promise<EventRow[]>;
+}

@@ -1,0 +1,60 @@
+import pg from 'pg';
+import type { Log } from '../../../log.ts';
+import { SCHEMA } from './schema/postgres-migrations.ts';
+
+/** A connection that sends statements without waiting for the results of those before. */
+export type PostgresClient = pg.Client;
+
+/** Connections for reading, which the server refuses to use for anything else. */
+export type PostgresPool = pg.Pool;
+
+/** Opens the connection that writes; the caller connects it. */
+export const writingClient = (url: string): PostgresClient =>
+  new pg.Client({ ...configOf(url, WRITING), pipeline: true, keepAlive: true });
+
+/** How many reads run at once; others wait. */
+const MAX_READERS = 8;
+
+/** Connections that fail are replaced by the next read. */
+export function readingPool(url: string, log: Log): PostgresPool {
+  const pool = new pg.Pool({ ...configOf(url, READING), max: MAX_READERS, keepAlive: true });
+  pool.on('error', (err) => log.debug({ err }, 'an idle connection to the database ended'));
+  return pool;
+}
+
+/** How long a connection may take, so that a server that does not answer is noticed. */
+const CONNECT_MS = 10_000;
+
+/** A machine that disappears without a word keeps neither its connections nor its locks. */
+const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+const WRITING = { ...KEEPALIVE, synchronous_commit: 'on', idle_in_transaction_session_timeout: 60_000 };
+const READING = { ...KEEPALIVE, default_transaction_read_only: 'on' };
+
+function configOf(url: string, settings: Record<string, string | number>): pg.ClientConfig {
+  const all = { search_path: SCHEMA, application_name: 'headgate', ...settings };
+  const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`);
+  const address = new URL(url);
+  const given = address.searchParams.get('options');
+  address.searchParams.set('options', [...(given === null ? [] : [given]), ...options].join(' '));
+  return { connectionString: address.href, connectionTimeoutMillis: CONNECT_MS, types: numbersAsInSqlite };
+}
+
+type Parser = (text: string) => unknown;
+
+const PARSERS = new Map<number, Parser>([
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.NUMERIC, Number], // sums of integers
+  [pg.types.builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
+]);
+
+/** Queries return what SQLite returns: numbers, and 1 or 0 for conditions. */
+const numbersAsInSqlite = parsersOf(PARSERS);
+
+/** Like `numbersAsInSqlite`, but integers are bigints, as `CheckedRows` needs them. */
+export const bigIntegers = parsersOf(new Map([...PARSERS, [pg.types.builtins.INT8, BigInt]]));
+
+function parsersOf(parsers: ReadonlyMap<number, Parser>): pg.CustomTypesConfig {
+  return {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
+  };
+}

@@ -1,0 +1,46 @@
+/** The consequence of a PostgreSQL error for its unit or group. */
+export type PostgresFault = 'taken' | 'lost' | 'unwritable' | 'damaged' | 'other';
+
+/**
+ * `taken`: a unique key is in use. `lost`: the connection ended or cannot be made. `unwritable`: the server cannot write at
+ * the moment. `other`: the statement itself is wrong.
+ */
+export function postgresFaultOf(error: unknown): PostgresFault {
+  const state = stateOf(error);
+  if (state === undefined) return isOfConnection(error) ? 'lost' : 'other';
+  if (state === UNIQUE_VIOLATION) return 'taken';
+  return FAULTS.find(([beginning]) => state.startsWith(beginning))?.[1] ?? 'other';
+}
+
+/** The SQLSTATE of a server's answer. */
+function stateOf(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && 'severity' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The error of a socket or a lookup has a code; the driver's own errors have only a message. */
+function isOfConnection(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof TypeError) return false;
+  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E')) return true;
+  return /^(?:Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool|timeout exceeded|The server does not support SSL)/.test(
+    error.message,
+  );
+}
+
+/** A statement of a transaction that an earlier statement has ended. */
+export const isAfterFailure = (error: unknown): boolean => stateOf(error) === '25P02';
+
+const UNIQUE_VIOLATION = '23505';
+
+const FAULTS: readonly (readonly [beginning: string, PostgresFault])[] = [
+  ['08', 'lost'], // connection exceptions
+  ['28', 'lost'], // the login is refused
+  ['3D000', 'lost'], // the database does not exist
+  ['57P', 'lost'], // shut down, crashed, starting
+  ['53', 'unwritable'], // disk full, out of memory, too many connections
+  ['58', 'unwritable'], // input and output errors
+  ['25006', 'unwritable'], // a standby, or a database that only reads
+  ['40', 'unwritable'], // a deadlock or a conflict with another writer
+  ['55P03', 'unwritable'], // a lock of another session
+  ['XX', 'damaged'], // data corrupted, or an internal error
+];

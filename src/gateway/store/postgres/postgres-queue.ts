@@ -1,0 +1,97 @@
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import type { Unit, UnitEvents } from '../store.ts';
+import { damaged, unavailable } from '../store-fault.ts';
+import { type Listener, notify, settle, type UnitQueue, type Waiting } from '../unit-queue.ts';
+import { postgresFaultOf } from './postgres-errors.ts';
+import type { PostgresGroup } from './postgres-writer.ts';
+
+interface QueueDeps {
+  write(units: readonly Unit[]): Promise<PostgresGroup>;
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+  /** Why nothing can be written now. */
+  refusal(): string | undefined;
+  onFailure(error: unknown): void;
+  onDamage(error: unknown): void;
+}
+
+/** A queue whose groups are written one after another; `close` waits for the last one. */
+export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
+  close(): Promise<void>;
+}
+
+/** Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. */
+export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
+  const listeners: Listener[] = [];
+  const watchers: ((seconds: number) => void)[] = [];
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let closed = false;
+  let toElsewhere: (unit: Unit) => readonly UnitEvents[] = () => [];
+
+  const flush = (): void => {
+    writing ??= writeAll().finally(() => {
+      writing = undefined;
+    });
+  };
+  const writeAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      await write(group);
+    }
+  };
+  const write = async (group: readonly Waiting[]): Promise<void> => {
+    const beganMs = deps.clock.monotonic();
+    try {
+      const result = await deps.write(group.map(({ unit }) => unit));
+      for (const listener of listeners) notify(listener, result.appended, deps.log);
+      settle(group, result);
+    } catch (error) {
+      refuse(group, error);
+    } finally {
+      const seconds = (deps.clock.monotonic() - beganMs) / 1000;
+      for (const watcher of watchers) watcher(seconds);
+    }
+  };
+  const refuse = (group: readonly Waiting[], error: unknown): void => {
+    const isDamage = postgresFaultOf(error) === 'damaged';
+    if (isDamage) deps.onDamage(error);
+    else deps.onFailure(error);
+    for (const { reject } of group)
+      reject(isDamage ? damaged(error) : unavailable('Cannot write to the database', error));
+  };
+
+  return {
+    commit(asked) {
+      if (closed) return Promise.reject(unavailable('The store is closed'));
+      const refusal = deps.refusal();
+      if (refusal !== undefined) return refusedLater(refusal);
+      const more = toElsewhere(asked);
+      const unit = more.length === 0 ? asked : { ...asked, elsewhere: [...(asked.elsewhere ?? []), ...more] };
+      return new Promise((resolve, reject) => {
+        if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(flush);
+      });
+    },
+    onCommit(next) {
+      toElsewhere = next;
+    },
+    onCommitted(listener) {
+      listeners.push(listener);
+    },
+    waiting: () => waiting.length,
+    onWritten(listener) {
+      watchers.push(listener);
+    },
+    async close() {
+      closed = true;
+      flush();
+      await writing;
+    },
+  };
+}
+
+/** At the end of the turn, like every other result, so that a caller that tries again at once lets others work. */
+const refusedLater = (reason: string): Promise<never> =>
+  new Promise((_resolve, reject) => setImmediate(reject, unavailable(reason)));

@@ -1,0 +1,106 @@
+import { Kysely } from 'kysely';
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import { once } from '../../../timing/once.ts';
+import type { DaemonStore } from '../daemon-store.ts';
+import { SAVE_FIRST } from '../log-heads.ts';
+import type { Database } from '../schema/schema.ts';
+import { build, statementOf } from '../statements.ts';
+import type { StoreHealth } from '../store.ts';
+import { UPSERT_META } from '../store-identity.ts';
+import { postgresWords } from '../words/postgres-words.ts';
+import { createDatabaseHealth } from './database-health.ts';
+import { placeOf } from './place-of.ts';
+import { readingPool } from './postgres-connection.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+import { loadHeads, type PostgresHeads } from './postgres-heads.ts';
+import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts';
+import { createPostgresRows } from './postgres-rows.ts';
+import { createPostgresWriter } from './postgres-writer.ts';
+import { createReading } from './reading.ts';
+import { openWritingSession } from './writing-session.ts';
+
+export interface PostgresStoreOptions {
+  /** The address of the database, with a password perhaps. */
+  url: string;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * The store in a PostgreSQL database that one daemon writes. Connects, claims and migrates the database; throws an error in
+ * words when that is not possible.
+ */
+export async function openPostgresStore({ url, clock, log }: PostgresStoreOptions): Promise<DaemonStore> {
+  const place = placeOf(url);
+  const session = await openWritingSession({ url, place, clock, log, onLost: (error) => health.failed(error) });
+  const health = createDatabaseHealth({ clock, log, restore: session.restore });
+  const pool = readingPool(url, log);
+  const onDamage = (error: unknown) => health.damaged(error);
+  const reading = createReading(pool, { onDamage });
+  const closeAll = once(async () => {
+    health.close();
+    await session.close();
+    await pool.end();
+  });
+  const heads = await loadHeads(reading.read).catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
+  const rows = createPostgresRows({ reading, heads, onDamage });
+  const queue = createPostgresQueue({
+    write: createPostgresWriter({ session, heads, clock, onLost: health.failed }),
+    clock,
+    log,
+    refusal: () => refusalOf(health.status()),
+    onFailure: health.failed,
+    onDamage,
+  });
+  const close = once(async () => {
+    // What waits for the answer of a lost server is given up.
+    if (health.status().status === 'degraded') await closeAll();
+    await queue.close();
+    await closeAll();
+  });
+  return {
+    place,
+    ...session.claimed,
+    notices: [],
+    words: postgresWords,
+    db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
+    ...{ commit: queue.commit, onCommit: queue.onCommit, onCommitted: queue.onCommitted },
+    ...{ waiting: queue.waiting, onWritten: queue.onWritten },
+    bounds: (wsId) => ({ ...heads.bounds(wsId) }),
+    ...{ readEvents: rows.events, findNewestEvent: rows.newestEvent, readMessages: rows.messages },
+    ...changesOf(queue, heads),
+    reportDamage: onDamage,
+    emptyLog: async () => true, // the server's own
+    health: health.status,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Damage of some rows does not prevent others from being written. */
+const refusalOf = ({ status, reason, damaged }: StoreHealth): string | undefined =>
+  status === 'ok' || damaged ? undefined : reason;
+
+function changesOf(queue: PostgresQueue, heads: PostgresHeads): Pick<DaemonStore, 'markAlive' | 'dropPrefix'> {
+  return {
+    async markAlive(nowMs) {
+      await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
+    },
+    async dropPrefix(wsId, through) {
+      const { last } = heads.bounds(wsId);
+      const events = build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '<=', through);
+      const takeBack = heads.begin(wsId, through);
+      try {
+        const first = { sql: SAVE_FIRST, parameters: [wsId, through + 1, last] };
+        await queue.commit({ statements: [first, statementOf(events)] });
+      } catch (error) {
+        takeBack();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { WordIndex } from './word-index.ts';
+
+/** The indexes are tables with a column `words` of the type `tsvector` (word-tables.ts). */
+export const postgresWords: WordIndex = {
+  matches: ({ as }, match) => sql<boolean>`${wordsOf(as)} @@ ${toQuery(match)}`,
+  // Longer texts count less, as in SQLite's ranking.
+  rank: ({ as }, match) => sql<number>`-ts_rank_cd(${wordsOf(as)}, ${toQuery(match)}, 1)`,
+};
+
+const wordsOf = (as: string): RawBuilder<unknown> => sql.ref(`${as}.words`);
+
+const toQuery = (match: string): RawBuilder<unknown> => sql`cast(${toTsQuery(match)} as tsquery)`;
+
+/** The expression for PostgreSQL; exported for its test. */
+export function toTsQuery(match: string): string {
+  const phrases = [...match.matchAll(PHRASE)].map(([, text = '', star]) => {
+    const words = toWords(text).map((word) => `'${word}'`);
+    const phrase = words.join(' <-> ');
+    if (star === undefined) return words.length > 1 ? `(${phrase})` : phrase;
+    return words.length > 1 ? `(${phrase}:*)` : `${phrase}:*`;
+  });
+  return phrases.join(match.includes('" OR "') ? ' | ' : ' & ');
+}
+
+const PHRASE = /"([^"]*)"( \*)?/g;
+
+/** As the function `words_of` of the database reads a text. The words consist of letters and digits, so that quotes suffice. */
+const toWords = (text: string): string[] =>
+  text
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .split(/[^\p{L}\p{Nd}]+/u)
+    .filter((word) => word !== '');
