@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { recordingLog } from '../../../testing/temp-store.ts';
+import type { DaemonStore } from '../daemon-store.ts';
+import { messageChecksums } from '../row-checksum.ts';
+import { openSqliteStore } from '../sqlite-store.ts';
+import { build, statementOf } from '../statements.ts';
+import type { CopySide } from './copy-side.ts';
+
+export const openFile = (path: string): Promise<DaemonStore> =>
+  openSqliteStore({ path, clock: fakeClock(1_000), log: recordingLog(), durability: 'normal', bootId: 'boot-1' });
+
+/** Rows of several kinds: texts beyond ASCII, nulls, numbers with a fraction, words, and logs of events. */
+export async function fill(store: DaemonStore, { messages = 50 } = {}): Promise<void> {
+  for (const wsId of ['a', 'ä', 'B']) {
+    const checksum = messageChecksums(wsId);
+    const rows = Array.from({ length: messages }, (_, at) => {
+      const json = JSON.stringify({ role: 'user', content: `"${at}" \u0000 \\ {x} 😀 NULL` });
+      const message = { seq: at + 1, runId: at % 2 ? null : '', json, createdMs: 7_000_000_000_000 + at };
+      return {
+        ...{ ws_id: wsId, seq: message.seq, run_id: message.runId, body_json: json },
+        ...{ created_ms: message.createdMs, checksum: checksum(message) },
+      };
+    });
+    await store.commit({ statements: [statementOf(build.insertInto('messages').values(rows))] });
+    for (let at = 0; at < 5; at += 1)
+      await store.commit({
+        events: { wsId, events: [{ type: 'info', message: `event ${at} of ${wsId}` }] },
+        statements: [
+          {
+            sql: 'insert into message_words (rowid, text, taint) values (?, ?, ?)',
+            parameters: [wsId.charCodeAt(0) * 1000 + at, `Grüße number${at}`, ''],
+          },
+        ],
+      });
+  }
+  await store.commit({
+    statements: [
+      {
+        sql: `insert into channel_inbox (position, channel, account, update_id, chat, sender_id, body_json, state, received_ms)
+          values (?, 'telegram', 'bot', '1', 'c', 's', null, 'done', 5)`,
+        parameters: [41],
+      },
+      {
+        sql: `insert into applied_templates (ws_id, temperature, stored_only_json) values ('a', ?, '{}'), ('b', ?, '{}')`,
+        parameters: [0.1, 1e21],
+      },
+      { sql: `insert into meta (key, value) values ('window:model', '12')`, parameters: [] },
+    ],
+  });
+}
+
+/** Dies before an insert, like a killed process. */
+export const dyingAt = (side: CopySide, insert: number): CopySide => {
+  let inserts = 0;
+  return {
+    ...side,
+    async insert(table, rows) {
+      if (inserts === insert) throw new Error('killed');
+      inserts += 1;
+      // Small batches, so that a table is left in the middle.
+      await side.insert(table, rows.slice(0, 20));
+      if (rows.length > 20) throw new Error('killed');
+    },
+  };
+};
+
+export const isThere = existsSync;
