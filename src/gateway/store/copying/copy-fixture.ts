@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
 import type { DaemonStore } from '../daemon-store.ts';
@@ -50,19 +49,11 @@ export async function fill(store: DaemonStore, { messages = 50 } = {}): Promise<
   });
 }
 
-/** Dies before an insert, like a killed process. */
-export const dyingAt = (side: CopySide, insert: number): CopySide => {
-  let inserts = 0;
-  return {
-    ...side,
-    async insert(table, rows) {
-      if (inserts === insert) throw new Error('killed');
-      inserts += 1;
-      // Small batches, so that a table is left in the middle.
-      await side.insert(table, rows.slice(0, 20));
-      if (rows.length > 20) throw new Error('killed');
-    },
-  };
-};
-
-export const isThere = existsSync;
+/** Dies in its first insert, with a table in the middle: each attempt copies 50 rows at most. */
+export const dying = (side: CopySide): CopySide => ({
+  ...side,
+  async insert(table, rows) {
+    await side.insert(table, rows.slice(0, 50));
+    throw new Error('killed');
+  },
+});

@@ -84,7 +84,9 @@ function sideOver(connection: Connection, { path, state }: { path: string; state
       const key = keyList(table);
       const sql = `select ${key} from ${quoted(table.name)} order by ${descending(table)} limit 1`;
       const [row] = [...connection.iterateStored(sql)];
-      return row && table.columns.slice(0, table.keyLength).map((column) => toCell(row[column.name], column, table.name));
+      return (
+        row && table.columns.slice(0, table.keyLength).map((column) => toCell(row[column.name], column, table.name))
+      );
     },
     insert: async (table, rows) => insertRows(connection, table, rows),
     async clear(tables) {
@@ -121,9 +123,7 @@ function rowsAfter(connection: Connection, table: CopiedTable, after: Cells = []
   const where = after.length === 0 ? '' : `where (${key}) > (${after.map(() => '?').join(', ')})`;
   const sql = `select ${columnList(table)} from ${quoted(table.name)} ${where} order by ${key} limit ${MAX_ROWS}`;
   const parameters = after.map((cell, at) => toValue(cell, table.columns[at]));
-  return table.name === EVENTS
-    ? iterateEvents(connection, sql, parameters)
-    : connection.iterateStored(sql, parameters);
+  return table.name === EVENTS ? iterateEvents(connection, sql, parameters) : connection.iterateStored(sql, parameters);
 }
 
 const EVENTS = 'events';
