@@ -70,7 +70,7 @@ interface Known {
   mark: Omit<CopyMark, 'isComplete'>;
 }
 
-async function findBeginning({ source, target }: CopyOptions, { tables, mark }: Known): Promise<Beginning> {
+async function findBeginning({ target }: CopyOptions, { tables, mark }: Known): Promise<Beginning> {
   const before = parseMark((await target.meta()).get(COPY_KEY));
   if (before?.isComplete === false) {
     if (before.epoch === mark.epoch) return before.state === mark.state ? 'begun' : 'outdated';
