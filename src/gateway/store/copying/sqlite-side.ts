@@ -167,7 +167,7 @@ function insertRows(connection: Connection, table: CopiedTable, rows: readonly C
   }
 }
 
-/** PostgreSQL has no NUL characters in texts, and only integers in such columns (decision 172). */
+/** PostgreSQL has no NUL characters in texts, and no fractions in columns of integers (decision 172). */
 function toCell(value: unknown, { name, kind }: CopiedColumn, table: string): Cell {
   if (value === null) return null;
   if (kind === 'text' && typeof value === 'string') return value.replaceAll('\0', '\uFFFD');
