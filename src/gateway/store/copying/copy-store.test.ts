@@ -58,7 +58,7 @@ async function contentOf({ epoch, db, ...store }: DaemonStore): Promise<object> 
   const words = await db
     .selectFrom('message_words as w' as never)
     .select('rowid' as never)
-    .where(store.words.matches({ table: 'message_words', as: 'w' }, '"GRUSSE" AND "number3"'))
+    .where(store.words.matches({ table: 'message_words', as: 'w' }, '"GRÜßE" AND "number3"'))
     .execute();
   return { epoch, logs: await Promise.all(logs), window, words };
 }
