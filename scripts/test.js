@@ -1,17 +1,19 @@
-// `npm test`: everything in `npm run check`, the end-to-end tests, and the coverage of the unit tests and of daemons that run from their sources.
+// `npm test`: everything in `npm run check`, the unit tests over PostgreSQL, the end-to-end tests, and the coverage of the unit tests and of daemons that run from their sources.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.js';
 import { checkStatically, ROOT, runEndToEndTests, runUnitTests, tellCounts } from './check.js';
+import { runPostgresTests } from './postgres-tests.js';
 
 process.chdir(ROOT);
 const self = fileURLToPath(import.meta.url);
 
 await build({ ifStale: true });
 if (process.argv[2] === 'measured') {
-  const results = [await runUnitTests(), await runEndToEndTests()];
+  const isCi = process.env.CI === 'true';
+  const results = [await runUnitTests(), await runPostgresTests({ isCi }), await runEndToEndTests()];
   for (const result of results) tellCounts(result);
   process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
 } else {

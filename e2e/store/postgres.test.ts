@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
-import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -104,7 +106,7 @@ test(
     const decide = () =>
       talk.decide(approvalId, { approved: true }).then(
         () => 'decided',
-        (error: unknown) => String(error),
+        () => 'refused',
       );
     assert.deepEqual((await Promise.all([decide(), decide()])).sort(), ['decided', 'refused']);
     await talk.ended(question);
@@ -149,6 +151,7 @@ test(
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1'], JSON.stringify(refused.body));
     await server.start();
     await asked(async () => (await store()).status === 'ok');
+    await talk.client.call('workstream.cancel', { wsId: talk.wsId }); // the run from before, which still waits for the model
     model.when('and now', say('here again'));
     const next = await talk.ask('and now');
     await talk.ended(next);
@@ -187,7 +190,74 @@ test(
       assert.match(failed, /ended with 1: .*postgresql:\/\/127\.0\.0\.1:\d+\/test_1.* cannot be reached: /s);
       outputs.push(failed);
     }
+    const checked = await runHeadgate(['doctor', '--home', daemon.home], {
+      HEADGATE_STORE_URL: url.replace(port, '1'),
+    });
+    const backup = await runHeadgate(['backup', '--home', daemon.home]);
+    assert.match(backup.stderr, /The data is in the PostgreSQL database of store\.url\. Back it up with pg_dump/);
+    outputs.push(checked, backup);
     const told = JSON.stringify(outputs);
     for (const form of [POSTGRES_PASSWORD, encodeURIComponent(POSTGRES_PASSWORD)]) assert.ok(!told.includes(form));
+  },
+);
+
+test(
+  'doctor connects to the database of a stopped daemon, and reports one that cannot be reached',
+  installed,
+  async () => {
+    const { server } = await scene();
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-store-'));
+    const url = await server.createDatabase();
+    const check = async (HEADGATE_STORE_URL: string) => {
+      const { stdout } = await runHeadgate(['doctor', '--json', '--home', folder.path], { HEADGATE_STORE_URL });
+      const { findings }: { findings: { name: string; level: string; text: string }[] } = JSON.parse(stdout);
+      return findings.flatMap(({ name, level, text }) => (name === 'database' ? [`${level}: ${text}`] : []));
+    };
+    assert.match(String(await check(url)), /^ok: PostgreSQL \d+\S*.* at postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+$/);
+    assert.match(
+      String(await check(`${url}-other`)),
+      /^problem: postgresql:\S+ cannot be reached: database "\S+" does not exist$/,
+    );
+  },
+);
+
+test(
+  'over PostgreSQL, memories and messages are found by their words, without case and diacritics',
+  installed,
+  async () => {
+    const { daemon, model } = await scene();
+    await using talk = await openConversation(daemon);
+    const { client, wsId } = talk;
+    model.when('Crème brûlée', say('It needs 8 eggs: see cooks@example.org.'));
+    await talk.ended(await talk.ask('How is Crème brûlée made? 深色の焼き'));
+    const find = async (query: string, limit = 5) => {
+      const { messages } = await client.call('workstream.find', { query, limit });
+      return messages.filter((found) => found.wsId === wsId).map(({ role, excerpt }) => `${role}: ${excerpt}`);
+    };
+    const [asked, answered] = [
+      'user: How is Crème brûlée made? 深色の焼き',
+      'assistant: It needs 8 eggs: see cooks@example.org.',
+    ];
+    assert.deepEqual(
+      await Promise.all(
+        ['creme BRULEE', 'brûl', '深色', '色深', 'cooks example', 'egg', "eggs' | 'x", 'x & y', 'made eggs'].map(
+          (query) => find(query),
+        ),
+      ),
+      [[asked], [asked], [asked], [], [answered], [answered], [], [], []],
+    );
+    await client.call('memory.save', { name: 'dessert', content: 'Zürich likes the brûlée warm.' });
+    const memories = async (query: string) =>
+      (await client.call('memory.search', { query })).memories.map(({ name }) => name);
+    assert.deepEqual(await Promise.all(['zurich WARM', 'warm cold', 'dess'].map(memories)), [
+      ['dessert'],
+      [],
+      ['dessert'],
+    ]);
+    await daemon.restart();
+    await talk.reconnect();
+    assert.deepEqual([await memories('brulee'), await find('eggs')], [['dessert'], [answered]]);
+    await client.call('workstream.rewind', { wsId, turns: 1 });
+    assert.deepEqual(await find('eggs'), [], 'what was taken back is not found');
   },
 );

@@ -7,8 +7,9 @@ import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
 import { checkSandboxParts } from './checkup/sandbox-checks.ts';
 import { checkSecrets } from './checkup/secret-checks.ts';
+import { checkStore } from './checkup/store-check.ts';
 import { checkTools } from './checkup/tool-checks.ts';
-import { resolveOptions } from './config/options.ts';
+import { resolveOptions, storeUrlOf } from './config/options.ts';
 
 /** Checks the settings and the machine as a daemon that starts now would see them. */
 export interface Checkup {
@@ -19,6 +20,8 @@ export interface Checkup {
   address(): { host: string; port: number };
   /** `health`: from the running daemon, which knows its model's state. */
   model(health: HealthSummary | undefined): Promise<Finding>;
+  /** The database of `store.url`; undefined: everything is in a file of the home. */
+  store(): Promise<Finding> | undefined;
   /** `folder` must exist. */
   tools(folder: string): Promise<Finding[]>;
   /** Tries every part of the sandbox. `folder` must exist. */
@@ -34,6 +37,10 @@ export async function openCheckup(home: string, around: Surroundings): Promise<C
     secrets: () => checkSecrets({ home, environment }),
     address: () => resolveOptions({}, config, around),
     model: async (health) => (health ? toModelFinding(health) : askModel(config, environment)),
+    store() {
+      const url = storeUrlOf(config, environment);
+      return url === undefined ? undefined : checkStore(url);
+    },
     tools: (folder) => checkTools({ folder, workdir: workdir(), config, environment }),
     async sandbox(folder) {
       const avoid = [await realpath(workdir()).catch(() => workdir())]; // the first start creates it

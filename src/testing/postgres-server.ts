@@ -11,8 +11,8 @@ import { findPostgres } from './find-postgres.ts';
 
 /** A PostgreSQL server for tests, with its own folder and port. */
 export interface PostgresServer {
-  /** Makes an empty database and returns its address, with a password. */
-  createDatabase(): Promise<string>;
+  /** Makes an empty database, or a copy of one that nobody uses, and returns its address, with a password. */
+  createDatabase(from?: string): Promise<string>;
   /** Kills the server with all its sessions (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it after `kill`. */
@@ -73,10 +73,11 @@ export async function startPostgres(): Promise<PostgresServer> {
     await ended;
   };
   return {
-    async createDatabase() {
+    async createDatabase(from) {
       databases += 1;
       const name = `test_${databases}`;
-      await queryPostgres(urlOf('postgres'), `create database ${name}`);
+      const template = from === undefined ? '' : ` template ${new URL(from).pathname.slice(1)}`;
+      await queryPostgres(urlOf('postgres'), `create database ${name}${template}`);
       return urlOf(name);
     },
     kill,

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../gateway/store/sqlite-store.ts';
+import type { SqliteStore, SqliteStoreOptions } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
 import { fakeClock } from './fake-clock.ts';
+import { storeEngine } from './store-engine.ts';
 
 /** A temporary folder; disposing removes it with everything in it. */
 export function tempDir(parent = tmpdir()): { path: string } & Disposable {
@@ -22,11 +23,12 @@ export function recordingLog(): Log & { lines: [string, string][]; fields: objec
   return { lines, fields, debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') };
 }
 
-/** A real SQLite store in a temporary folder; closed and removed with the test. */
+/** A real store in a temporary folder; closed and removed with the test. */
 export async function tempStore(options: Partial<SqliteStoreOptions> = {}): Promise<SqliteStore> {
   const dir = tempDir();
-  const store = await openSqliteStore({
-    path: join(dir.path, 'headgate.db'),
+  const path = options.path ?? join(dir.path, 'headgate.db');
+  const store = await storeEngine().open({
+    path,
     clock: fakeClock(1_000),
     log: recordingLog(),
     durability: 'normal',
@@ -35,6 +37,7 @@ export async function tempStore(options: Partial<SqliteStoreOptions> = {}): Prom
   });
   const dispose = async (): Promise<void> => {
     await store.close();
+    if (options.path === undefined) await storeEngine().remove(path);
     dir[Symbol.dispose]();
   };
   return { ...store, close: dispose, [Symbol.asyncDispose]: dispose };

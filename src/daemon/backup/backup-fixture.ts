@@ -63,6 +63,7 @@ function fillDatabase(file: string, schema: number): void {
 
 export const options = ({ home, archive }: Stage) => ({
   home,
+  environment: {},
   target: archive,
   version: '9.9.9',
   nowMs: NOW_MS,

@@ -2,12 +2,15 @@ import { link, mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat } from 
 import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { isInside } from '../../agent/tools/files/confinement.ts';
+import type { Environment } from '../../environment.ts';
 import { readMachineKeys, toKeyText } from '../../home/machine-key.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
 import { whyUnreadable } from '../../home/why-unreadable.ts';
 import { InterruptedError, StartError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
+import { loadConfig } from '../config/config.ts';
+import { storeUrlOf } from '../config/options.ts';
 import { isDiskFull } from '../disk-full.ts';
 import { copyOnline, type DatabaseFacts, inspectCopy } from './database-copy.ts';
 import { BACKUPS, DATABASE, filesBelow, isUnlinkable, linkHome } from './home-files.ts';
@@ -17,6 +20,7 @@ import { type Source, writeArchive } from './write-archive.ts';
 
 export interface BackupOptions {
   home: string;
+  environment: Environment;
   /** A new file, or an existing folder, in which the name tells the time; undefined: the folder `backups` of the home. */
   target: string | undefined;
   version: string;
@@ -39,8 +43,8 @@ export interface Backup {
 
 /** Backs a home up while a daemon may be using it. The archive gets its name when it is complete; no file is replaced. */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { home, target, signal } = options;
-  await requireDatabase(home);
+  const { home, environment, target, signal } = options;
+  await requireDatabase(home, environment);
   const file = await toFileName(target ?? (await openBackups(home)), options.nowMs);
   await requireUnreadable(file, home);
   const beside = await folderBeside(file);
@@ -57,7 +61,15 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   }
 }
 
-async function requireDatabase(home: string): Promise<void> {
+async function requireDatabase(home: string, environment: Environment): Promise<void> {
+  const config = await loadConfig(home).then(
+    (loaded) => loaded.config,
+    () => ({ store: {} }), // a home whose settings are broken is backed up, too
+  );
+  if (storeUrlOf(config, environment) !== undefined)
+    throw new StartError(
+      'The data is in the PostgreSQL database of store.url. Back it up with pg_dump, and copy the home folder, too: it holds the keys and the files of messages.',
+    );
   if (await isInterrupted(home))
     throw new StartError(
       `A restore of ${home} was interrupted. Start the daemon, or run headgate restore again, to finish it.`,

@@ -71,7 +71,14 @@ test('a restore that is killed at any step is completed by the next start', asyn
       () => true,
       () => false,
     );
-    const again = { home, target: path.join(home, 'b.tar.gz'), version: '9.9.9', nowMs: NOW_MS, signal: GOING_ON };
+    const again = {
+      home,
+      target: path.join(home, 'b.tar.gz'),
+      version: '9.9.9',
+      nowMs: NOW_MS,
+      signal: GOING_ON,
+      environment: {},
+    };
     if (!done) await assert.rejects(makeBackup(again), /was interrupted/);
     await finishRestore(home);
     const { 'daemon.lock': _, ...content } = await contentOf(home);

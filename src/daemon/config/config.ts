@@ -12,6 +12,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { StoreConfig } from '../store/store-config.ts';
 import { defaultConfig } from './built/default-config.ts';
 import { ChannelsConfig } from './channels/channels-config.ts';
 import { CheckpointsConfig } from './checkpoints-config.ts';
@@ -23,7 +24,6 @@ import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
 import { SkillsConfig } from './skills-config.ts';
-import { StoreConfig } from './store-config.ts';
 import { ToolsConfig } from './tools-config.ts';
 
 const WorkstreamsConfig = z.object({

@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
+import { isStoreAddress, STORE_ADDRESS } from '../store/store-config.ts';
 import type { Config } from './config.ts';
 import { oidcOverridesOf } from './oidc-config.ts';
 import { DEFAULT_ADDRESS } from './server-config.ts';
-import { isStoreAddress, STORE_ADDRESS } from './store-config.ts';
 
 /** The flags of `start` as the command line gives them. */
 export interface StartFlags {
@@ -45,7 +45,7 @@ export function resolveOptions(
   }
   const workdir = flags.workdir ?? environment.HEADGATE_WORKDIR ?? config.workdir;
   const model = flags.model ?? environment.HEADGATE_MODEL;
-  const storeUrl = toStoreUrl(environment.HEADGATE_STORE_URL) ?? config.store.url;
+  const storeUrl = storeUrlOf(config, environment);
   return {
     host,
     port:
@@ -96,8 +96,14 @@ function toHost(text: string): string {
   return host;
 }
 
-function toStoreUrl(text: string | undefined): string | undefined {
-  if (text === undefined || isStoreAddress(text)) return text;
+/** The PostgreSQL database in place of a file of the home; undefined: there is none. */
+export function storeUrlOf(
+  config: Pick<Config, 'store'>,
+  environment: Surroundings['environment'],
+): string | undefined {
+  const text = present(environment).HEADGATE_STORE_URL;
+  if (text === undefined) return config.store.url;
+  if (isStoreAddress(text)) return text;
   throw new UsageError(`HEADGATE_STORE_URL ${STORE_ADDRESS}`);
 }
 

@@ -15,7 +15,7 @@ export async function openStore(options: StoreOptions): Promise<DaemonStore> {
   const { storeUrl, clock, log, replace } = options;
   const store = await asStartError(async () => {
     if (storeUrl === undefined) return openFile(options);
-    const { openPostgresStore } = await import('../../gateway/store/postgres/postgres-store.ts');
+    const { openPostgresStore } = await import('../../gateway/loaded/loaded-services.ts');
     return openPostgresStore({ url: storeUrl, clock, log });
   });
   return replace?.store ? replace.store(store) : store;

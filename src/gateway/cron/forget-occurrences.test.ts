@@ -25,7 +25,10 @@ async function setUp() {
     store,
     cron,
     /** The first sweep is after a quarter of an hour, later ones after a day. */
-    aDayPasses: () => clock.advance(DAY_MS + 20 * 60_000),
+    async aDayPasses(): Promise<void> {
+      await clock.advance(DAY_MS + 20 * 60_000);
+      await store.commit({}); // what was committed before is stored then
+    },
     left: async (jobId: string) => {
       const rows = await store.db.selectFrom('cron_occurrences').selectAll().where('job_id', '=', jobId).execute();
       return rows.map(({ scheduled_ms }) => scheduled_ms);

@@ -1,5 +1,5 @@
 /**
- * What the gateway loads at its first use: chat services, push messages and looks at files. It is one module, because each part
+ * What the gateway loads at its first use: chat services, push messages, looks at files and the store over PostgreSQL. It is one module, because each part
  * that is loaded alone would divide the code of a start into more files.
  */
 export { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
@@ -12,3 +12,4 @@ export { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
 export { prepareMessage } from '../channels/whatsapp/outbound/prepare-message.ts';
 export { createWhatsAppNoun } from '../channels/whatsapp/whatsapp-noun.ts';
 export { createLoadedPush } from '../push/loaded-push.ts';
+export { openPostgresStore } from '../store/postgres/postgres-store.ts';

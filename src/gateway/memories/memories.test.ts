@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { sqliteTest } from '../../testing/store-engine.ts';
 import { recordingLog, tempStore } from '../../testing/temp-store.ts';
 import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
@@ -80,11 +81,11 @@ test('the index of words has one row for each memory, after saves at the same ti
   await Promise.all(['a', 'b', 'a', 'c', 'b', 'a'].map((name) => save(memories, name)));
   assert.deepEqual(await numbersIn(store), { memories: [4, 5, 6], words: [4, 5, 6] });
   for (const name of ['a', 'b', 'c']) await memories.remove(name, GLOBAL, BY_DAEMON);
-  const left = await sql<{ n: number }>`select count(*) as n from memory_words_content`.execute(store.db);
+  const left = await sql<{ n: number }>`select count(*) as n from memory_words`.execute(store.db);
   assert.deepEqual([await numbersIn(store), left.rows], [{ memories: [], words: [] }, [{ n: 0 }]]);
 });
 
-test('a deleted memory leaves none of its words in the index', async () => {
+sqliteTest('a deleted memory leaves none of its words in the index', async () => {
   await using world = await setUp();
   const { memories, store } = world;
   await save(memories, 'other', { content: 'kept' });
@@ -233,7 +234,7 @@ test('a list leaves out what belongs to another user', async () => {
   );
 });
 
-test('of 10 000 memories, lists and searches read only what they answer, in the order of an index', async () => {
+sqliteTest('of 10 000 memories, lists and searches read only what they answer, in the order of an index', async () => {
   await using world = await setUp();
   const { memories, store } = world;
   const workstreams = Array.from({ length: 10 }, (_, n) => ({

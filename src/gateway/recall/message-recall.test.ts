@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { storeEngine } from '../../testing/store-engine.ts';
 import { gatewayWithMemories } from '../memories/agent-memories-fixture.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { type CallAs, turnsUntil, type WholeGateway } from '../testing/whole-gateway.ts';
@@ -77,6 +78,10 @@ test('messages that were taken back are not found, and a deleted conversation le
   await gateway.call('workstream.rewind', { wsId: await gateway.main(), turns: 1 });
   await gateway.call('workstream.delete', { wsId: doomed.data.wsId });
   const words = async () =>
+    storeEngine().isSqlite
+      ? deletedToo()
+      : JSON.stringify(await sql`select text from message_words`.execute(gateway.store.db));
+  const deletedToo = async () =>
     (await sql<{ block: Uint8Array }>`select block from message_words_data`.execute(gateway.store.db)).rows
       .map(({ block }) => Buffer.from(block).toString('latin1'))
       .join();

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { NodesConfig } from '../../lending/command-policy.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { storeEngine } from '../../testing/store-engine.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
 import { once } from '../../timing/once.ts';
 import { connectGateway, type Gateway } from '../gateway.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type Nodes, openNodes } from '../nodes/nodes.ts';
-import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { Store, Unit } from '../store/store.ts';
 import { defaultDeps, type Execute, lookAndTouch } from './default-deps.ts';
 import { puppetModels } from './puppet-model.ts';
@@ -58,7 +59,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
   const disk: Disk = {};
   const [clock, log, puppet] = [fakeClock(1_000_000), recordingLog(), puppetModels()];
   const machine: Machine = { dir: dir.path, clock, log, puppet, disk, over: over.signal };
-  await writeFile(databaseIn(dir.path), await emptyDatabase());
+  await storeEngine().copyEmpty(databaseIn(await emptyDatabase()), databaseIn(dir.path));
   let running = await start(machine, options);
   const stop = async () => {
     await running.gateway.shutdown('test');
@@ -106,7 +107,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
       repair(disk);
       const stopped = stop();
       over.abort(new Error('the test is over'));
-      await stopped.finally(() => dir[Symbol.dispose]());
+      await stopped.finally(() => storeEngine().remove(databaseIn(dir.path))).finally(() => dir[Symbol.dispose]());
       assert.equal(log.lines.filter(([, line]) => line === 'a frame does not match its schema').length, 0);
     },
   };
@@ -171,14 +172,15 @@ function flat({ conversations, broadcast, presence }: ReturnType<typeof connectG
 const databaseIn = (dir: string) => join(dir, 'headgate.db');
 
 const openStore = ({ dir, clock, log }: Pick<Machine, 'dir' | 'clock' | 'log'>): Promise<SqliteStore> =>
-  openSqliteStore({ path: databaseIn(dir), clock, log, durability: 'normal', bootId: 'boot-1' });
+  storeEngine().open({ path: databaseIn(dir), clock, log, durability: 'normal', bootId: 'boot-1' });
 
-/** Copied for every machine: creating the tables takes longer than most tests. */
-const emptyDatabase = once(async (): Promise<Buffer> => {
-  using dir = tempDir();
+/** The folder of a database that is copied for every machine: creating the tables takes longer than most tests. */
+const emptyDatabase = once(async (): Promise<string> => {
+  const dir = tempDir();
+  after(() => dir[Symbol.dispose]());
   const store = await openStore({ dir: dir.path, clock: fakeClock(1_000_000), log: recordingLog() });
   await store.close();
-  return await readFile(databaseIn(dir.path)); // before the folder is removed
+  return dir.path;
 });
 
 function onDisk(disk: Disk, store: SqliteStore, killed: AbortController): SqliteStore {

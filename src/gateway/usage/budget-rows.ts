@@ -5,7 +5,7 @@ import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { BudgetKey, BudgetLimit } from './budget-key.ts';
-import { toMicro } from './budget-lines.ts';
+import { type LimitOnly, type Line, toMicro } from './budget-lines.ts';
 
 /** What a person adds to a budget by a decision, for the unit that stores the decision. */
 export function grantsOf(
@@ -40,7 +40,7 @@ export function storeBudget(wsId: string, limit: BudgetLimit): Statement {
 }
 
 /** Tokens, and millionths of a US dollar. */
-export interface Amounts {
+interface Amounts {
   tokens: number;
   micro: number;
 }
@@ -52,8 +52,15 @@ interface BudgetUse {
   more: Amounts;
 }
 
-/** What was used of a budget, and what persons added to it. */
-export async function readBudget({ db }: Pick<Store, 'db'>, budget: BudgetKey): Promise<BudgetUse> {
+/** A limit, with what was used of it and what persons added to it. */
+export async function readLine(store: Pick<Store, 'db'>, line: LimitOnly): Promise<Line> {
+  const { spent, turns, more } = await readBudget(store, line);
+  const field = line.unit === 'tokens' ? 'tokens' : 'micro';
+  const usual = turns === 0 ? 0 : spent[field] / turns;
+  return { ...line, limit: line.limit + more[field], spent: spent[field], usual };
+}
+
+async function readBudget({ db }: Pick<Store, 'db'>, budget: BudgetKey): Promise<BudgetUse> {
   const spent = await db
     .selectFrom('usage')
     .select([

@@ -4,6 +4,7 @@ import type { Usage } from '../../agent/providers/model.ts';
 import type { Decision } from '../../agent/run/journal.ts';
 import type { BudgetedCall } from '../../agent/run/limits/run-budget.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { storeEngine } from '../../testing/store-engine.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import { DAEMON } from '../sharing/perception.ts';
@@ -93,7 +94,7 @@ for (const seed of [1, 2, 3]) {
     await Promise.all(Array.from({ length: 50 }, (_, n) => work(n)));
     const total = await world.total();
     assert.ok(total >= 20_000 && total < 20_000 + largest, `${total}, with calls of up to ${largest}`);
-    assert.ok(mostInFlight > 5 && mostInFlight <= 20, `${mostInFlight} at once`);
+    assert.ok((mostInFlight > 5 || !storeEngine().isSqlite) && mostInFlight <= 20, `${mostInFlight} at once`);
   });
 }
 

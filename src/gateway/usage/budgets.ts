@@ -24,7 +24,7 @@ import {
   toState,
 } from './budget-lines.ts';
 import { BudgetQuestions, type FoundQuestion, type Waiter } from './budget-questions.ts';
-import { isNone, readBudget, storeBudget } from './budget-rows.ts';
+import { isNone, readLine, storeBudget } from './budget-rows.ts';
 import { chargeAllBrokenOff } from './reservation-rows.ts';
 
 interface BudgetDeps {
@@ -115,7 +115,7 @@ export class Budgets {
       ...[...new Set(today.map(({ model }) => model))].flatMap((model) => this.#limits({ model })),
       ...[...new Set(today.map(({ principal }) => principal))].flatMap((principal) => this.#limits({ principal })),
     ];
-    const lines = await Promise.all(limits.map((line) => this.#read(line)));
+    const lines = await Promise.all(limits.map((line) => readLine(store, line)));
     return lines.map(toState);
   }
 
@@ -165,11 +165,17 @@ export class Budgets {
     });
   }
 
-  async #read(line: LimitOnly): Promise<Line> {
-    const { spent, turns, more } = await readBudget(this.#deps.store, line);
-    const field = line.unit === 'tokens' ? 'tokens' : 'micro';
-    const usual = turns === 0 ? 0 : spent[field] / turns;
-    return { ...line, limit: line.limit + more[field], spent: spent[field], usual };
+  /** Until no call has ended meanwhile: it holds nothing any more, and what was read may be without what it used. */
+  async #readLines(limits: readonly LimitOnly[], call: BudgetedCall): Promise<Line[]> {
+    for (;;) {
+      const freed = this.#freed;
+      const lines: Line[] = [];
+      for (const limit of limits) {
+        // A call without a price uses no money, whatever is left of it.
+        if (amountOf(call.size().most, limit, call) > 0) lines.push(await readLine(this.#deps.store, limit));
+      }
+      if (freed === this.#freed) return lines;
+    }
   }
 
   /** Waits until there is room, and takes it. One call at a time looks for room, in the order of their arrival. */
@@ -188,11 +194,7 @@ export class Budgets {
   async #findRoom(asked: Asked, signal: AbortSignal): Promise<Exhausted | Admitted | 'again' | undefined> {
     const { run, call, limits, used, declined } = asked;
     const { answers } = this.questions;
-    const lines: Line[] = [];
-    for (const limit of limits) {
-      // A call without a price uses no money, whatever is left of it.
-      if (amountOf(call.size().most, limit, call) > 0) lines.push(await this.#read(limit));
-    }
+    const lines = await this.#readLines(limits, call);
     signal.throwIfAborted();
     if (answers !== this.questions.answers) return 'again';
     const most = (line: Line) => amountOf(call.size().most, line, call);

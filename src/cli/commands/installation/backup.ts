@@ -26,6 +26,7 @@ export async function backup(target: string | undefined, { flags, around, root }
   const made = await untilSignal((signal) =>
     makeBackup({
       home,
+      environment: around.environment,
       target: target === undefined ? undefined : path.resolve(around.cwd, target),
       version,
       nowMs: systemClock.now(),

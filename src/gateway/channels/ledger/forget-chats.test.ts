@@ -27,8 +27,12 @@ const part = (messageId: string, daysAgo: number) => {
 };
 
 const left = async ({ db }: Pick<Store, 'db'>) => ({
-  updates: (await db.selectFrom('channel_inbox').select('update_id').execute()).map(({ update_id: id }) => id),
-  parts: (await db.selectFrom('channel_chunks').select('message_id').execute()).map(({ message_id: id }) => id),
+  updates: (await db.selectFrom('channel_inbox').select('update_id').orderBy('position').execute()).map(
+    ({ update_id: id }) => id,
+  ),
+  parts: (await db.selectFrom('channel_chunks').select('message_id').orderBy('message_id').execute()).map(
+    ({ message_id: id }) => id,
+  ),
 });
 
 test('ended updates and parts go after the days of the settings; what waits stays, however old', async () => {

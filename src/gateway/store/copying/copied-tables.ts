@@ -27,7 +27,8 @@ export function listCopiedTables(): CopiedTable[] {
     migrate(connection, { path: ':memory:', log: silent });
     return connection.all(LIST_TABLES).map(({ name, type }) => {
       const columns = connection.all('select name, type, pk from pragma_table_info(?)', [name]);
-      return type === 'virtual' ? wordsTable(String(name), columns) : plainTable(String(name), columns);
+      const byNumber = type === 'virtual' || IN_ORDER.has(String(name));
+      return byNumber ? numberedTable(String(name), columns) : plainTable(String(name), columns);
     });
   } finally {
     connection.close();
@@ -48,10 +49,13 @@ function plainTable(name: string, columns: readonly Row[]): CopiedTable {
   return { name, columns: [...key, ...others].map(toColumn), keyLength: key.length };
 }
 
-/** Its rows are copied, and the database that they are copied to finds the words in them. */
-const wordsTable = (name: string, columns: readonly Row[]): CopiedTable => ({
+/** Tables whose rows are read in the order of their insertion, which the key does not tell. */
+const IN_ORDER = new Set(['sub_agents']);
+
+/** A table whose rows have numbers. Of an index of words, the rows are copied, and the other database finds the words in them. */
+const numberedTable = (name: string, columns: readonly Row[]): CopiedTable => ({
   name,
-  columns: [{ name: 'rowid', kind: 'integer' }, ...columns.map((column) => toColumn({ ...column, type: 'text' }))],
+  columns: [{ name: 'rowid', kind: 'integer' }, ...columns.map(toColumn)],
   keyLength: 1,
 });
 
@@ -63,6 +67,7 @@ function toColumn({ name, type }: Row): CopiedColumn {
 
 const KINDS = new Map<string, ColumnKind>([
   ['text', 'text'],
+  ['', 'text'], // in indexes of words
   ['integer', 'integer'],
   ['bigint', 'integer'],
   ['real', 'real'],

@@ -44,6 +44,11 @@ export async function fill(store: DaemonStore, { messages = 50 } = {}): Promise<
         sql: `insert into applied_templates (ws_id, temperature, stored_only_json) values ('a', ?, '{}'), ('b', ?, '{}')`,
         parameters: [0.1, 1e21],
       },
+      ...['z', 'y', 'x'].map((agentId) => ({
+        sql: `insert into sub_agents (agent_id, ws_id, run_id, parent_id, call_id, started_ms, is_running, state_json, task_json, cuts_json)
+          values (?, 'a', 'r', '', ?, 1, 0, '{}', '{}', '[]')`,
+        parameters: [agentId, agentId],
+      })),
       { sql: `insert into meta (key, value) values ('window:model', '12')`, parameters: [] },
     ],
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
@@ -60,7 +61,8 @@ async function contentOf({ epoch, db, ...store }: DaemonStore): Promise<object> 
     .select('rowid' as never)
     .where(store.words.matches({ table: 'message_words', as: 'w' }, '"GRÜßE" AND "number3"'))
     .execute();
-  return { epoch, logs: await Promise.all(logs), window, words };
+  const agents = await sql`select agent_id from sub_agents order by rowid`.execute(db);
+  return { epoch, logs: await Promise.all(logs), window, words, agents: agents.rows };
 }
 
 /** Copies with a kill in each attempt until the last one; `whileHalf` looks at each half copy. */

@@ -149,7 +149,7 @@ function readSql(table: CopiedTable, hasAfter: boolean): string {
 
 function insertSql(table: CopiedTable): string {
   const lists = table.columns.map(({ kind }, at) => `$${at + 1}::${TYPES[kind]}[]`);
-  return `insert into ${quoted(table.name)} (${columnList(table)}) select * from unnest(${lists.join(', ')})`;
+  return `insert into ${quoted(table.name)} (${columnList(table)}) overriding system value select * from unnest(${lists.join(', ')})`;
 }
 
 /** The database numbers the rows of a table with such a key, unless a statement does. */

@@ -1,7 +1,7 @@
-import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import type { StoreHealth } from '../store.ts';
+import { messageOf } from './postgres-errors.ts';
 
 /** Whether the database can be written. */
 export interface DatabaseHealth {
@@ -54,7 +54,7 @@ export function createDatabaseHealth(deps: { clock: Clock; log: Log; restore(): 
     },
     damaged(error) {
       if (damage !== undefined) return;
-      damage = `a part of the database is damaged: ${wordsOf(error)}`;
+      damage = `a part of the database is damaged: ${messageOf(error)}`;
       log.error({ err: error }, 'a part of the database is damaged; everything else stays available');
     },
     close() {
@@ -63,4 +63,4 @@ export function createDatabaseHealth(deps: { clock: Clock; log: Log; restore(): 
   };
 }
 
-const toReason = (error: unknown): string => `The database cannot be written: ${wordsOf(error)}`;
+const toReason = (error: unknown): string => `The database cannot be written: ${messageOf(error)}`;

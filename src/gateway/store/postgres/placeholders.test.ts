@@ -9,6 +9,8 @@ test('placeholders are numbered, and question marks of texts and names stay', ()
       `update t set a = ?2, b = ?1 where c = ?2`,
       `select ?2, ?, ?1`,
       `select '?''?', "a?""b" from t where x = ? -- really?`,
+      `select ? where a in () and b not in ('in ()')`,
+      `select 1 where a NOT IN ()`,
       'select 1',
     ].map(withNumbers),
     [
@@ -16,6 +18,8 @@ test('placeholders are numbered, and question marks of texts and names stay', ()
       'update t set a = $2, b = $1 where c = $2',
       'select $2, $3, $1',
       `select '?''?', "a?""b" from t where x = $1 -- really?`,
+      `select $1 where a = any ('{}') and b not in ('in ()')`,
+      `select 1 where a <> all ('{}')`,
       'select 1',
     ],
   );

@@ -10,6 +10,7 @@ export function withNumbers(sql: string): string {
   if (found !== undefined) return found;
   let last = 0;
   const numbered = sql.replace(TOKEN, (token, given: string | undefined) => {
+    if (token.endsWith(' ()')) return /^not/i.test(token) ? `<> all ('{}')` : `= any ('{}')`;
     if (!token.startsWith('?')) return token;
     const number = given === undefined ? last + 1 : Number(given);
     last = Math.max(last, number);
@@ -20,4 +21,4 @@ export function withNumbers(sql: string): string {
 }
 
 /** Texts, quoted names and comments, in which a question mark is no placeholder; and placeholders. */
-const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\?(\d+)?/g;
+const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\b(?:not )?in \(\)|\?(\d+)?/gi;

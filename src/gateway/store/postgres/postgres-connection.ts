@@ -8,27 +8,29 @@ export type PostgresClient = pg.Client;
 /** Connections for reading, which the server refuses to use for anything else. */
 export type PostgresPool = pg.Pool;
 
-/** Opens the connection that writes; the caller connects it. */
-export const writingClient = (url: string): PostgresClient =>
-  new pg.Client({ ...configOf(url, WRITING), pipeline: true, keepAlive: true });
+/** Opens the connection that writes; the caller connects it. A server that is silent for so long counts as lost. */
+export const writingClient = (url: string, silentMs = SILENT_MS): PostgresClient =>
+  new pg.Client({ ...configOf(url, WRITING), pipeline: true, keepAlive: true, query_timeout: silentMs });
 
 /** How many reads run at once; others wait. */
 const MAX_READERS = 8;
 
 /** Connections that fail are replaced by the next read. */
 export function readingPool(url: string, log: Log): PostgresPool {
-  const pool = new pg.Pool({ ...configOf(url, READING), max: MAX_READERS, keepAlive: true });
+  const pool = new pg.Pool({ ...configOf(url, READING), max: MAX_READERS, keepAlive: true, query_timeout: SILENT_MS });
   pool.on('error', (err) => log.debug({ err }, 'an idle connection to the database ended'));
   return pool;
 }
 
+/** How long a statement may take. */
+const SILENT_MS = 60_000;
 /** How long a connection may take, so that a server that does not answer is noticed. */
 const CONNECT_MS = 10_000;
 
 /** A machine that disappears without a word keeps neither its connections nor its locks. */
 const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 const WRITING = { ...KEEPALIVE, synchronous_commit: 'on', idle_in_transaction_session_timeout: 60_000 };
-const READING = { ...KEEPALIVE, default_transaction_read_only: 'on' };
+const READING = { ...KEEPALIVE, default_transaction_read_only: 'on', statement_timeout: SILENT_MS };
 
 function configOf(url: string, settings: Record<string, string | number>): pg.ClientConfig {
   const all = { search_path: SCHEMA, application_name: 'headgate', ...settings };

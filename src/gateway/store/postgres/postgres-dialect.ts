@@ -8,6 +8,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely';
+import { withNumbers } from './placeholders.ts';
 import type { RunRead } from './reading.ts';
 
 /** kysely over the connections that read. A query takes one of them only while it runs. */
@@ -24,7 +25,7 @@ class ReadingDriver implements Driver {
   constructor(read: RunRead) {
     this.#connection = {
       executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
-        rows: await read<R>(sql, parameters),
+        rows: await read<R>(withNumbers(sql), parameters),
       }),
       streamQuery() {
         throw new Error('read page by page instead of streaming');

@@ -22,13 +22,19 @@ function stateOf(error: unknown): string | undefined {
 function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError) return false;
   if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E')) return true;
-  return /^(?:Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool|timeout exceeded|The server does not support SSL)/.test(
+  return /^(?:Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool|Query read timeout|timeout exceeded|The server does not support SSL)/.test(
     error.message,
   );
 }
 
 /** A statement of a transaction that an earlier statement has ended. */
 export const isAfterFailure = (error: unknown): boolean => stateOf(error) === '25P02';
+
+/** A host with several addresses fails with one error for each of them. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(messageOf))].join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
 
 const UNIQUE_VIOLATION = '23505';
 

@@ -1,10 +1,218 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { StreamEvent } from '../../../../protocol/stream-events.ts';
+import { systemClock } from '../../../clock.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
-import { sharedPostgres } from '../../../testing/postgres-server.ts';
+import { needs } from '../../../testing/needs.ts';
+import { type PostgresServer, queryPostgres, sharedPostgres, startPostgres } from '../../../testing/postgres-server.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
+import { once } from '../../../timing/once.ts';
+import type { DaemonStore } from '../daemon-store.ts';
 import { storeContract } from '../store.contract.ts';
 import { openPostgresStore } from './postgres-store.ts';
 
-storeContract('postgres', async () => {
-  const server = await sharedPostgres();
-  return openPostgresStore({ url: await server.createDatabase(), clock: fakeClock(1_000), log: recordingLog() });
+const installed = await needs('postgresql');
+
+const open = (url: string) => openPostgresStore({ url, clock: fakeClock(1_000), log: recordingLog() });
+const newDatabase = async () => (await sharedPostgres()).createDatabase();
+
+if (!installed.skip) storeContract('postgres', async () => open(await newDatabase()));
+
+const info = (message: string): StreamEvent => ({ type: 'info', message });
+const append = (store: DaemonStore, wsId: string, ...texts: string[]): Promise<number> =>
+  store.commit({ events: { wsId, events: texts.map(info) } });
+const setMeta = (key: string, value: string) => ({
+  sql: 'insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
+  parameters: [key, value],
+});
+const textsOf = async (store: DaemonStore, wsId: string): Promise<string[]> =>
+  (await store.readEvents(wsId, 0, 100)).map(({ json, isDamaged }) =>
+    isDamaged ? 'damaged' : JSON.parse(json).message,
+  );
+
+test('logs, the epoch and the time at which the daemon was alive are kept by the database', installed, async () => {
+  const url = await newDatabase();
+  const before = await open(url);
+  await append(before, 'a', '1', '2');
+  await append(before, 'b', 'x');
+  await before.markAlive(5_000);
+  await before.close();
+  await using again = await open(url);
+  assert.deepEqual(
+    [again.epoch === before.epoch, again.lastAliveMs, again.bounds('a'), again.bounds('b'), again.bounds('c')],
+    [true, 5_000, { first: 1, last: 2 }, { first: 1, last: 1 }, { first: 1, last: 0 }],
+  );
+  assert.equal(await append(again, 'a', '3'), 3);
+});
+
+test('the beginning of a log is removed, and stays removed after a restart', installed, async () => {
+  const url = await newDatabase();
+  const before = await open(url);
+  await append(before, 'a', '1', '2', '3');
+  await before.dropPrefix('a', 2);
+  assert.deepEqual([before.bounds('a'), await textsOf(before, 'a')], [{ first: 3, last: 3 }, ['3']]);
+  await before.close();
+  await using again = await open(url);
+  assert.deepEqual([again.bounds('a'), await textsOf(again, 'a')], [{ first: 3, last: 3 }, ['3']]);
+});
+
+test('altered and missing rows are detected, and everything else stays available', installed, async () => {
+  const url = await newDatabase();
+  await using store = await open(url);
+  await queryPostgres(
+    url,
+    `insert into headgate.workstreams (ws_id, generated_name, workdir, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
+      select 'a', 'n', '/', 0, 0, 0, 0, 1, 1`,
+  );
+  await append(store, 'a', '1', '2', '3', '4');
+  await queryPostgres(
+    url,
+    `update headgate.events set body_json = replace(body_json, '2', '9') where "offset" = 2; delete from headgate.events where "offset" = 4`,
+  );
+  assert.deepEqual(await textsOf(store, 'a'), ['1', 'damaged', '3', 'damaged']);
+  const { status, reason } = store.health();
+  assert.deepEqual(
+    [status, reason],
+    ['degraded', 'a part of the database is damaged: events 2 to 2 of workstream a are missing or altered'],
+  );
+  assert.equal(await append(store, 'a', '5'), 5);
+});
+
+test('`db` only reads', installed, async () => {
+  await using store = await open(await newDatabase());
+  await assert.rejects(store.db.deleteFrom('meta').execute(), ({ cause }) =>
+    /cannot execute DELETE in a read-only transaction/.test(String(cause)),
+  );
+});
+
+test('a parameter with a NUL character is stored with a replacement character', installed, async () => {
+  await using store = await open(await newDatabase());
+  await store.commit({ statements: [setMeta('k', 'a\0b')] });
+  const rows = await store.db.selectFrom('meta').select('value').where('key', '=', 'k').execute();
+  assert.deepEqual(rows, [{ value: 'a\ufffdb' }]);
+});
+
+test('a database of a newer Headgate, or with other migrations, is refused and not changed', installed, async () => {
+  const url = await newDatabase();
+  await (await open(url)).close();
+  await queryPostgres(url, `update headgate.schema_migrations set checksum = 'other'`);
+  await assert.rejects(open(url), /came to schema version 51 with other migrations/);
+  await queryPostgres(url, `update headgate.schema_migrations set version = 999`);
+  await assert.rejects(open(url), /has schema version 999, but this Headgate knows versions up to 51/);
+  assert.equal((await queryPostgres(url, 'select * from headgate.schema_migrations')).length, 1);
+});
+
+test(
+  'of two daemons that start at once, one migrates the database and the other one is refused',
+  installed,
+  async () => {
+    const url = await newDatabase();
+    const both = await Promise.allSettled(
+      [1, 2].map(() => openPostgresStore({ url, clock: systemClock, log: recordingLog() })),
+    );
+    const stores = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const refused = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    assert.equal(stores.length, 1);
+    assert.match(
+      refused.join(),
+      /^Error: Another Headgate daemon is using postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+\. Stop it/,
+    );
+    for (const store of stores) await store.close();
+  },
+);
+
+/** A server that is killed. */
+const mortal = once(startPostgres);
+after(async () => {
+  if (!installed.skip) await (await mortal()).close();
+});
+
+async function openMortal(): Promise<{ server: PostgresServer; url: string; store: DaemonStore }> {
+  const server = await mortal();
+  const url = await server.createDatabase();
+  return { server, url, store: await openPostgresStore({ url, clock: systemClock, log: recordingLog() }) };
+}
+
+async function untilHealth(store: DaemonStore, status: 'ok' | 'degraded'): Promise<void> {
+  while (store.health().status !== status) await new Promise(setImmediate);
+}
+
+test(
+  'a killed server: commits are refused, and once it runs again each group was written completely or not at all',
+  installed,
+  async () => {
+    const { server, store } = await openMortal();
+    const outcomes = new Map<string, 'done' | 'UNAVAILABLE'>();
+    let isOver = false;
+    const write = async () => {
+      for (let n = 0; !isOver; n += 1) {
+        const text = String(n);
+        const unit = { statements: [setMeta(`k${n}`, text)], events: { wsId: 'a', events: [info(text)] } };
+        outcomes.set(
+          text,
+          await store.commit(unit).then(
+            () => 'done' as const,
+            ({ code }) => code,
+          ),
+        );
+      }
+    };
+    const writing = write();
+    for (let kills = 0; kills < 3; kills += 1) {
+      const before = outcomes.size;
+      while (outcomes.size < before + 20) await new Promise(setImmediate);
+      await server.kill();
+      await untilHealth(store, 'degraded');
+      await assert.rejects(append(store, 'b', 'never'), { code: 'UNAVAILABLE' });
+      await server.start();
+      await untilHealth(store, 'ok');
+    }
+    isOver = true;
+    await writing;
+    const done = [...outcomes].flatMap(([text, outcome]) => (outcome === 'done' ? [text] : []));
+    const rows = await store.db.selectFrom('meta').select('value').where('key', 'like', 'k%').execute();
+    assert.deepEqual(new Set(rows.map(({ value }) => value)), new Set(done), 'what was answered is what is stored');
+    const offsets: number[] = [];
+    for (
+      let page = await store.readEvents('a', 0, 1_000);
+      page.length > 0;
+      page = await store.readEvents('a', offsets.length, 1_000)
+    )
+      offsets.push(...page.map(({ offset }) => offset));
+    assert.deepEqual([offsets.length, offsets.at(-1), store.bounds('a').last], [done.length, done.length, done.length]);
+    assert.deepEqual(store.bounds('b'), { first: 1, last: 0 });
+    await store.close();
+  },
+);
+
+test('a daemon that lost its connection does not write once another one has used the database', installed, async () => {
+  const { server, url, store } = await openMortal();
+  await server.kill();
+  await untilHealth(store, 'degraded');
+  await server.start();
+  await queryPostgres(url, `update headgate.meta set value = 'another' where key = 'owner'`);
+  while (!/Another Headgate daemon has used/.test(store.health().reason ?? '')) await new Promise(setImmediate);
+  await assert.rejects(append(store, 'a', 'never'), { code: 'UNAVAILABLE' });
+  await store.close();
+});
+
+test('a server that is silent counts as lost, and writes again once it answers', installed, async () => {
+  const url = await newDatabase();
+  await using store = await openPostgresStore({ url, clock: systemClock, log: recordingLog(), silentMs: 300 });
+  await append(store, 'a', '1');
+  const own = `application_name = 'headgate' and datname = current_database() and query like '%commit%'`;
+  const [session] = await queryPostgres(url, `select pid from pg_stat_activity where ${own}`);
+  process.kill(Number(session?.pid), 'SIGSTOP');
+  const unanswered = assert.rejects(append(store, 'a', '2'), { code: 'UNAVAILABLE' });
+  await untilHealth(store, 'degraded');
+  await assert.rejects(append(store, 'a', 'never'), { code: 'UNAVAILABLE' });
+  process.kill(Number(session?.pid), 'SIGCONT');
+  await unanswered;
+  await untilHealth(store, 'ok');
+  assert.equal(await append(store, 'a', '3'), 2);
+  assert.deepEqual(await textsOf(store, 'a'), ['1', '3']);
+  const [next] = await queryPostgres(url, `select pid from pg_stat_activity where ${own}`);
+  process.kill(Number(next?.pid), 'SIGSTOP');
+  await store.close(); // does not wait for it
+  process.kill(Number(next?.pid), 'SIGCONT');
 });

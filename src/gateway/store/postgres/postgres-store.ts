@@ -25,23 +25,34 @@ export interface PostgresStoreOptions {
   url: string;
   clock: Clock;
   log: Log;
+  /** How long the server may be silent before the connection counts as lost. */
+  silentMs?: number;
 }
 
 /**
  * The store in a PostgreSQL database that one daemon writes. Connects, claims and migrates the database; throws an error in
  * words when that is not possible.
  */
-export async function openPostgresStore({ url, clock, log }: PostgresStoreOptions): Promise<DaemonStore> {
+export async function openPostgresStore({ url, clock, log, silentMs }: PostgresStoreOptions): Promise<DaemonStore> {
   const place = placeOf(url);
-  const session = await openWritingSession({ url, place, clock, log, onLost: (error) => health.failed(error) });
+  const session = await openWritingSession({
+    url,
+    place,
+    clock,
+    log,
+    silentMs,
+    onLost: (error) => health.failed(error),
+  });
   const health = createDatabaseHealth({ clock, log, restore: session.restore });
   const pool = readingPool(url, log);
   const onDamage = (error: unknown) => health.damaged(error);
   const reading = createReading(pool, { onDamage });
   const closeAll = once(async () => {
     health.close();
-    await session.close();
-    await pool.end();
+    // A server that is silent does not confirm the end of a connection.
+    const answered = new AbortController();
+    const ended = Promise.all([session.close(), pool.end()]).finally(() => answered.abort());
+    await Promise.race([ended, clock.sleep(CLOSE_MS, answered.signal).catch(() => undefined)]);
   });
   const heads = await loadHeads(reading.read).catch(async (error: unknown) => {
     await closeAll();
@@ -58,7 +69,7 @@ export async function openPostgresStore({ url, clock, log }: PostgresStoreOption
   });
   const close = once(async () => {
     // What waits for the answer of a lost server is given up.
-    if (health.status().status === 'degraded') await closeAll();
+    if (refusalOf(health.status()) !== undefined) await closeAll();
     await queue.close();
     await closeAll();
   });
@@ -68,10 +79,15 @@ export async function openPostgresStore({ url, clock, log }: PostgresStoreOption
     notices: [],
     words: postgresWords,
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
-    ...{ commit: queue.commit, onCommit: queue.onCommit, onCommitted: queue.onCommitted },
-    ...{ waiting: queue.waiting, onWritten: queue.onWritten },
+    commit: queue.commit,
+    onCommit: queue.onCommit,
+    onCommitted: queue.onCommitted,
+    waiting: queue.waiting,
+    onWritten: queue.onWritten,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
-    ...{ readEvents: rows.events, findNewestEvent: rows.newestEvent, readMessages: rows.messages },
+    readEvents: rows.events,
+    findNewestEvent: rows.newestEvent,
+    readMessages: rows.messages,
     ...changesOf(queue, heads),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
@@ -80,6 +96,9 @@ export async function openPostgresStore({ url, clock, log }: PostgresStoreOption
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** How long an orderly end of the connections may take. */
+const CLOSE_MS = 2_000;
 
 /** Damage of some rows does not prevent others from being written. */
 const refusalOf = ({ status, reason, damaged }: StoreHealth): string | undefined =>

@@ -1,3 +1,4 @@
+import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import { createGroupLog, type GroupLog } from '../group-log.ts';
 import type { UnitOutcome } from '../group-writer.ts';
@@ -32,9 +33,14 @@ interface WriterDeps {
  */
 export function createPostgresWriter(deps: WriterDeps): (units: readonly Unit[]) => Promise<PostgresGroup> {
   const { session, heads, clock } = deps;
+  const writer = nanoid(12);
+  let attempts = 0;
   return async (units) => {
-    const write = (attempt: Attempt) =>
-      writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now() });
+    const write = (attempt: Attempt) => {
+      attempts += 1;
+      const mark = `${writer} ${attempts}`;
+      return writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now(), mark });
+    };
     const together = await write(sendTogether);
     const group = 'appended' in together || units.length === 1 ? together : await write(sendApart);
     if (!('appended' in group)) return { outcomes: [{ kind: 'refused', error: group.refusal }], appended: new Map() };
@@ -47,13 +53,8 @@ interface Place {
   client: PostgresClient;
   units: readonly Unit[];
   nowMs: number;
-}
-
-/** What is ready to be committed. */
-interface Ready {
-  outcomes: UnitOutcome[];
-  /** The id of the transaction; undefined if it has changed nothing. */
-  transaction: string | undefined;
+  /** What the transaction stores, by which it is found again. */
+  mark: string;
 }
 
 /** A unit of the group was refused, so that the transaction can only be rolled back. */
@@ -61,7 +62,8 @@ interface Refusal {
   refusal: Error;
 }
 
-type Attempt = (place: Place, log: GroupLog) => Promise<Ready | Refusal>;
+/** Writes the units, up to the commit. */
+type Attempt = (place: Place, log: GroupLog) => Promise<UnitOutcome[] | Refusal>;
 
 async function writeGroup(
   { session, heads, onLost }: WriterDeps,
@@ -70,38 +72,28 @@ async function writeGroup(
   const { client } = place;
   const log = createGroupLog((wsId) => heads.bounds(wsId).last);
   try {
-    const written = await attempt(place, log);
-    if ('refusal' in written) {
+    const outcomes = await attempt(place, log);
+    if ('refusal' in outcomes) {
       await client.query('rollback');
-      return written;
+      return outcomes;
     }
-    await commit(client, written.transaction, async (transaction, error) => {
+    await client.query('commit').catch(async (error: unknown) => {
+      if (postgresFaultOf(error) !== 'lost') throw error;
       onLost(error);
       // Only the server knows whether the commit reached it. The lock of the new session proves that the old one has ended.
+      // The id of the transaction would not do: after a crash, the server gives it to another one.
       const again = await session.restored();
-      return again.query<{ status: string }>('select pg_xact_status($1::xid8) as status', [transaction]);
+      const { rows } = await again.query<{ value: string }>(FIND_MARK);
+      if (rows[0]?.value !== place.mark) throw error;
     });
-    return { outcomes: written.outcomes, appended: log.appended() };
+    return { outcomes, appended: log.appended() };
   } catch (error) {
     if (postgresFaultOf(error) !== 'lost') await client.query('rollback').catch(() => undefined); // the first error says why
     throw error;
   }
 }
 
-type FindStatus = (transaction: string, error: unknown) => Promise<{ rows: { status: string }[] }>;
-
-async function commit(client: PostgresClient, transaction: string | undefined, findStatus: FindStatus): Promise<void> {
-  try {
-    await client.query('commit');
-  } catch (error) {
-    if (postgresFaultOf(error) !== 'lost') throw error;
-    if (transaction === undefined) return; // there was nothing to write
-    const { rows } = await findStatus(transaction, error);
-    if (rows[0]?.status !== 'committed') throw error;
-  }
-}
-
-const sendTogether: Attempt = async ({ client, units, nowMs }, log) => {
+const sendTogether: Attempt = async ({ client, units, nowMs, mark }, log) => {
   const parts: Part[] = [];
   const outcomes = units.map((unit): UnitOutcome => {
     const prepared = prepare(unit, log);
@@ -110,22 +102,24 @@ const sendTogether: Attempt = async ({ client, units, nowMs }, log) => {
     parts.push(...prepared.parts, ...noteParts(unit, { offsets, nowMs }));
     return { kind: 'done', offset: offsets.at(-1) ?? 0 };
   });
-  const last = [...eventQueries(log, nowMs), TRANSACTION];
+  const last = [...eventQueries(log, nowMs), markQuery(mark)];
   const results = await sendAll(client, [BEGIN, ...parts.map(({ query }) => query), ...last]);
   const refusal = refusalOf(parts, results.slice(1, parts.length + 1));
-  return refusal ? { refusal } : { outcomes, transaction: transactionOf(results) };
+  if (refusal) return { refusal };
+  for (const result of results) if (result.kind === 'failed') throw result.error;
+  return outcomes;
 };
 
-const sendApart: Attempt = async ({ client, units, nowMs }, log) => {
+const sendApart: Attempt = async ({ client, units, nowMs, mark }, log) => {
   const outcomes: UnitOutcome[] = [];
   await send(client, [BEGIN]);
   for (const unit of units) outcomes.push(await sendOne({ client, nowMs, log }, unit));
-  const results = await send(client, [...eventQueries(log, nowMs), TRANSACTION]);
-  return { outcomes, transaction: transactionOf(results) };
+  await send(client, [...eventQueries(log, nowMs), markQuery(mark)]);
+  return outcomes;
 };
 
 async function sendOne(
-  { client, nowMs, log }: Omit<Place, 'units'> & { log: GroupLog },
+  { client, nowMs, log }: Pick<Place, 'client' | 'nowMs'> & { log: GroupLog },
   unit: Unit,
 ): Promise<UnitOutcome> {
   const prepared = prepare(unit, log);
@@ -185,10 +179,9 @@ function refusedBy({ sql, expect, tag }: Statement, result: Sent): Error | undef
 }
 
 /** Events are not refused: if they cannot be stored, nothing of the group is. */
-async function send(client: PostgresClient, queries: readonly Query[]): Promise<Sent[]> {
+async function send(client: PostgresClient, queries: readonly Query[]): Promise<void> {
   const results = await sendAll(client, queries);
   for (const result of results) if (result.kind === 'failed') throw result.error;
-  return results;
 }
 
 /** One statement for the events of all logs. */
@@ -208,19 +201,17 @@ function eventQueries(log: GroupLog, nowMs: number): Query[] {
     : [{ name: 'events', text: INSERT_EVENTS, values: [ids, offsets, bodies, nowMs, checksums] }];
 }
 
-function transactionOf(results: readonly Sent[]): string | undefined {
-  const result = results.at(-1);
-  if (result?.kind === 'failed') throw result.error;
-  const id = result?.rows[0]?.id;
-  return typeof id === 'string' ? id : undefined;
-}
-
 const toError = (error: unknown): Error =>
   error instanceof Error ? error : new Error('a unit failed', { cause: error });
 
 const BEGIN: Query = { text: 'begin' };
-/** Null if nothing was written. */
-const TRANSACTION: Query = { name: 'transaction', text: 'select pg_current_xact_id_if_assigned()::text as id' };
+const MARK = 'last_group';
+const markQuery = (mark: string): Query => ({
+  name: 'mark',
+  text: `insert into meta (key, value) values ('${MARK}', $1) on conflict (key) do update set value = excluded.value`,
+  values: [mark],
+});
+const FIND_MARK = `select value from meta where key = '${MARK}'`;
 const INSERT_EVENTS = `insert into events (ws_id, "offset", body_json, created_ms, checksum)
   select ws_id, "offset", body_json, $4, checksum
   from unnest($1::text[], $2::bigint[], $3::text[], $5::bigint[]) as added (ws_id, "offset", body_json, checksum)`;

@@ -16,10 +16,10 @@ export interface Reading {
 
 /** Callers of a failed read get an error that says what to do. */
 export function createReading(pool: PostgresPool, { onDamage }: { onDamage(error: unknown): void }): Reading {
-  const query = async <R extends object>(text: string, parameters: readonly unknown[], isStored: boolean) => {
+  const query = async (text: string, parameters: readonly unknown[], isStored: boolean) => {
     const values = parameters.map(toParameter);
     try {
-      const { rows } = await pool.query<R>({ text, values, ...(isStored && { types: bigIntegers }) });
+      const { rows } = await pool.query({ text, values, ...(isStored && { types: bigIntegers }) });
       return rows;
     } catch (error) {
       if (postgresFaultOf(error) === 'damaged') onDamage(error);
@@ -28,9 +28,8 @@ export function createReading(pool: PostgresPool, { onDamage }: { onDamage(error
   };
   return {
     // The caller says which rows the query returns, as with every query of kysely.
-    read: async <R>(sql: string, parameters: readonly unknown[]) =>
-      (await query<object>(sql, parameters, false)) as R[],
-    readStored: (sql, parameters) => query<Record<string, unknown>>(sql, parameters, true),
+    read: (sql, parameters) => query(sql, parameters, false),
+    readStored: (sql, parameters) => query(sql, parameters, true),
   };
 }
 

@@ -1,9 +1,9 @@
 import { nanoid } from 'nanoid';
-import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
+import { messageOf } from './postgres-errors.ts';
 import { migratePostgres } from './schema/postgres-migrations.ts';
 
 /** What the database knows about itself and the daemon before. */
@@ -30,27 +30,29 @@ interface SessionDeps {
   place: string;
   clock: Clock;
   log: Log;
+  /** How long the server may be silent before the connection counts as lost. */
+  silentMs?: number | undefined;
   /** The connection ended. */
   onLost(error: unknown): void;
 }
 
 /** Connects, claims the database for this daemon and brings it to the newest schema. */
 export async function openWritingSession(deps: SessionDeps): Promise<WritingSession> {
-  const { url, place, clock, log, onLost } = deps;
+  const { url, place, clock, log, silentMs, onLost } = deps;
   const owner = nanoid(12);
   const closing = new AbortController();
   let current: PostgresClient | undefined;
   let waiting = Promise.withResolvers<PostgresClient>();
 
   const connect = async (): Promise<PostgresClient> => {
-    const client = writingClient(url);
+    const client = writingClient(url, silentMs);
     client.on('error', (error) => lose(client, error));
     client.on('end', () => lose(client, new Error('the connection ended')));
     try {
       await client.connect();
     } catch (error) {
-      await end(client);
-      throw new Error(`${place} cannot be reached: ${wordsOf(error)}`, { cause: error });
+      void end(client);
+      throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
     }
     return client;
   };
@@ -88,7 +90,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
             await lock(client, { place, clock, forMs: 0, signal: closing.signal });
             await requireOwner(client, { place, owner });
           } catch (error) {
-            await end(client);
+            void end(client);
             throw error;
           }
           become(client);

@@ -33,4 +33,8 @@ const toWords = (text: string): string[] =>
     .normalize('NFC')
     .toLowerCase()
     .split(/[^\p{L}\p{Nd}]+/u)
-    .filter((word) => word !== '');
+    .filter((word) => word !== '')
+    .map((word) => [...word].slice(0, MOST_CHARS).join(''));
+
+/** PostgreSQL refuses words of more than 2 KiB, so the index has the beginnings of longer ones. */
+const MOST_CHARS = 500;

@@ -19,12 +19,42 @@ language sql immutable parallel safe strict as $$
   select coalesce(array_remove(regexp_split_to_array(substr(replace(replace(path, '[', '.'), ']', ''), 3), '\\.'), ''), '{}')
 $$;
 
+-- PostgreSQL reads no documents with \\u0000 or half surrogate pairs, which SQLite and JSON.stringify allow. So every \\\\ and
+-- every \\u becomes one character, which text may not contain: if it does, it is written as an escape first.
+create or replace function json_masked(body text) returns json
+language sql immutable parallel safe strict as $$
+  select replace(replace(replace(replace(body, U&'\\FDD0', '\\ufdd0'), U&'\\FDD1', '\\ufdd1'), '\\\\', U&'\\FDD1'), '\\u', U&'\\FDD0')::json
+$$;
+
+create or replace function json_unmasked(body json) returns text
+language sql immutable parallel safe strict as $$
+  select replace(replace(body::text, U&'\\FDD0', '\\u'), U&'\\FDD1', '\\\\')
+$$;
+
+-- The text of a string. What a text of PostgreSQL cannot contain is replaced.
+create or replace function json_text(masked json) returns text
+language plpgsql immutable parallel safe strict as $$
+declare
+  literal text := masked::text;
+  high constant text := U&'\\FDD0[dD][89abAB][0-9a-fA-F]{2}';
+  low constant text := U&'\\FDD0[dD][c-fC-F][0-9a-fA-F]{2}';
+begin
+  if literal !~ U&'[\\FDD0\\FDD1]' then return masked #>> '{}'; end if;
+  literal := replace(literal, U&'\\FDD00000', U&'\\FFFD');
+  literal := regexp_replace(literal, '(?<!' || high || ')' || low, U&'\\FFFD', 'g');
+  literal := regexp_replace(literal, high || '(?!' || low || ')', U&'\\FFFD', 'g');
+  return json_unmasked(literal::json)::json #>> '{}';
+end $$;
+
 -- As text: true and false are 1 and 0, and null is null.
 create or replace function json_extract(body text, path text) returns text
 language sql immutable parallel safe strict as $$
-  select case v when 'true' then '1' when 'false' then '0' else v end
-  from (select case json_typeof(found) when 'boolean' then found::text when 'null' then null else found #>> '{}' end as v
-    from (select body::json #> json_path_steps(path) as found) as inside) as outside
+  select case json_typeof(found)
+    when 'string' then json_text(found)
+    when 'boolean' then case found::text when 'true' then '1' else '0' end
+    when 'null' then null
+    else json_unmasked(found) end
+  from (select json_masked(body) #> json_path_steps(path) as found) as inside
 $$;
 
 create or replace function json_type(body text, path text) returns text
@@ -34,7 +64,7 @@ language sql immutable parallel safe strict as $$
     when 'boolean' then found::text
     when 'number' then case when found::text ~ '[.eE]' then 'real' else 'integer' end
     else json_typeof(found) end
-  from (select body::json #> json_path_steps(path) as found) as inside
+  from (select json_masked(body) #> json_path_steps(path) as found) as inside
 $$;
 
 create or replace function json_type(body text) returns text
@@ -68,7 +98,7 @@ end $$;
 
 create or replace function json_set(body text, path text, member json) returns text
 language sql immutable parallel safe as $$
-  select json_set_member(body::json, json_path_steps(path), coalesce(member, 'null'))::text
+  select json_unmasked(json_set_member(json_masked(body), json_path_steps(path), json_masked(coalesce(member, 'null')::text)))
 $$;
 
 create or replace function json_set(body text, path text, member text) returns text
@@ -76,6 +106,10 @@ language sql immutable parallel safe as $$ select json_set(body, path, coalesce(
 
 create or replace function json_set(body text, path text, member bigint) returns text
 language sql immutable parallel safe as $$ select json_set(body, path, coalesce(to_json(member), 'null')) $$;
+
+-- The elements of a list, as texts.
+create or replace function json_each(list text) returns table (value text)
+language sql immutable parallel safe strict as $$ select json_text(element) from json_array_elements(json_masked(list)) as elements (element) $$;
 
 create or replace function instr(body text, part text) returns bigint
 language sql immutable parallel safe strict as $$ select strpos(body, part)::bigint $$;

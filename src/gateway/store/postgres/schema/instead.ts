@@ -16,5 +16,13 @@ export const INSTEAD: ReadonlyMap<number, Instead> = new Map<number, Instead>([
   [27, { skips: isOfWords, statements: memoryWords }],
   // An expression of an index is in brackets of its own.
   [29, { skips: () => true, statements: [`create index audit_by_outcome on audit ((${OUTCOME_OF_AUDIT}), seq)`] }],
+  // SQLite numbers rows in the order of their insertion.
+  [
+    43,
+    {
+      skips: () => false,
+      statements: ['alter table sub_agents add column rowid bigint not null generated always as identity'],
+    },
+  ],
   [44, { skips: isOfWords, statements: agentWords }],
 ]);

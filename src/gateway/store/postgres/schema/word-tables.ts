@@ -1,7 +1,7 @@
 /**
  * The words of a text with their places, as FTS5's tokenizer `unicode61 remove_diacritics 2` would find them. The parsers of
  * PostgreSQL are not used: they take addresses, and numbers with a point, as one word. What is beyond the length that a
- * `tsvector` can hold is not found, nor are words that are too long for it.
+ * `tsvector` can hold is not found, and of very long words the beginning counts.
  */
 const wordsOf = `create or replace function words_of(content text) returns tsvector language plpgsql immutable as $$
     declare
@@ -9,9 +9,9 @@ const wordsOf = `create or replace function words_of(content text) returns tsvec
       folded text := lower(normalize(base, NFC) collate "und-x-icu");
     begin
       return (
-        select coalesce(string_agg('''' || found.word || ''':' || least(found.place, 16383), ' '), '')::tsvector
+        select coalesce(string_agg('''' || left(found.word, 500) || ''':' || least(found.place, 16383), ' '), '')::tsvector
         from regexp_split_to_table(folded collate "und-x-icu", '[^[:alnum:]]+') with ordinality as found (word, place)
-        where found.word <> '' and octet_length(found.word) < 2000
+        where found.word <> ''
       );
     end $$`;
 

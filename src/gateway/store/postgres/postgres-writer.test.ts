@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { needs } from '../../../testing/needs.ts';
+import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
+import { recordingLog } from '../../../testing/temp-store.ts';
+import type { PostgresClient } from './postgres-connection.ts';
+import { createPostgresWriter } from './postgres-writer.ts';
+import { openWritingSession } from './writing-session.ts';
+
+const installed = await needs('postgresql');
+
+/** A connection that is lost during the commit: `sent` reaches the server in its place. */
+const losing = (client: PostgresClient, sent: 'commit' | 'rollback'): PostgresClient =>
+  new Proxy(client, {
+    get: (target, key) =>
+      key === 'query'
+        ? async (query: string) => {
+            const result = await target.query(query === 'commit' ? sent : query);
+            if (query === 'commit') throw new Error('Connection terminated unexpectedly');
+            return result;
+          }
+        : Reflect.get(target, key),
+  });
+
+for (const [sent, outcome] of [
+  ['commit', 'a commit that reached the server is answered as done'],
+  ['rollback', 'a commit that did not reach the server is refused'],
+] as const) {
+  test(`when the connection is lost during a commit, ${outcome}`, installed, async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const lost: unknown[] = [];
+    const clock = fakeClock(1_000);
+    const session = await openWritingSession({
+      url,
+      place: 'here',
+      clock,
+      log: recordingLog(),
+      onLost: () => undefined,
+    });
+    const ends = new Map<string, number>();
+    const write = createPostgresWriter({
+      session: { client: () => losing(session.client(), sent), restored: async () => session.client() },
+      heads: {
+        bounds: (wsId) => ({ first: 1, last: ends.get(wsId) ?? 0 }),
+        advance: (wsId, last) => ends.set(wsId, last),
+        begin: () => () => undefined,
+      },
+      clock,
+      onLost: (error) => lost.push(String(error)),
+    });
+    const written = write([{ events: { wsId: 'a', events: [{ type: 'info', message: 'x' }] } }]);
+    if (sent === 'commit') assert.deepEqual((await written).outcomes, [{ kind: 'done', offset: 1 }]);
+    else await assert.rejects(written, /Connection terminated/);
+    const stored = await queryPostgres(url, 'select "offset"::text from headgate.events');
+    assert.deepEqual(
+      [stored.length, ends.get('a'), lost],
+      [sent === 'commit' ? 1 : 0, sent === 'commit' ? 1 : undefined, ['Error: Connection terminated unexpectedly']],
+    );
+    await session.close();
+  });
+}
