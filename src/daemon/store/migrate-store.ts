@@ -7,14 +7,15 @@ import { type Copied, type CopyProgress, copyStore } from '../../gateway/store/c
 import { openSqliteSource, openSqliteTarget } from '../../gateway/store/copying/sqlite-side.ts';
 import { lockHome } from '../../gateway/store/home-lock.ts';
 import { openHomeFolder } from '../../home/home-folder.ts';
-import { present, type Surroundings } from '../../home/home-path.ts';
+import type { Surroundings } from '../../home/home-path.ts';
 import { restoreJournal } from '../../home/restore-journal.ts';
 import type { Log } from '../../log.ts';
 import { InterruptedError, StartError, UsageError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
 import { DATABASE } from '../backup/home-files.ts';
 import { loadConfig } from '../config/config.ts';
-import { isStoreAddress, STORE_ADDRESS } from '../config/store-config.ts';
+import { storeUrlOf } from '../config/options.ts';
+import { isStoreAddress, STORE_ADDRESS } from './store-config.ts';
 import { isDiskFull } from '../disk-full.ts';
 
 export type { CopyProgress } from '../../gateway/store/copying/copy-store.ts';
@@ -73,11 +74,10 @@ const SQLITE = 'sqlite';
 const CONFIGURED = 'postgresql';
 
 async function configuredUrl(home: string, environment: Surroundings['environment']): Promise<string> {
-  const { HEADGATE_STORE_URL } = present(environment);
-  const url = HEADGATE_STORE_URL ?? (await loadConfig(home)).config.store.url;
+  const { config } = await loadConfig(home);
+  const url = storeUrlOf(config, environment);
   if (url === undefined)
     throw new UsageError('No PostgreSQL database is configured. Set HEADGATE_STORE_URL, or store.url in config.json.');
-  if (!isStoreAddress(url)) throw new UsageError(`HEADGATE_STORE_URL ${STORE_ADDRESS}`);
   return url;
 }
 

@@ -102,6 +102,7 @@ const NOT_COPIED = new Set([
   'clean_stop',
   'durability',
   'probe',
+  'last_group',
   'owner',
   'postgres_functions',
 ]);

@@ -1,8 +1,8 @@
-import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { placeOf } from '../postgres/place-of.ts';
 import { type PostgresClient, writingClient } from '../postgres/postgres-connection.ts';
+import { messageOf } from '../postgres/postgres-errors.ts';
 import { migratePostgres, SCHEMA } from '../postgres/schema/postgres-migrations.ts';
 import { lockDatabase, requireUsable } from '../postgres/writing-session.ts';
 import type { CopiedColumn, CopiedTable } from './copied-tables.ts';
@@ -32,11 +32,11 @@ interface PostgresSideOptions {
 export async function openPostgresSide(options: PostgresSideOptions): Promise<CopySide> {
   const { url, isTarget, clock, log, signal } = options;
   const place = placeOf(url);
-  const client = writingClient(url);
+  const client = writingClient(url, STATEMENT_MS);
   client.on('error', (err) => log.debug({ err }, 'the connection to the database ended')); // the next query fails
   try {
     await client.connect().catch((error: unknown) => {
-      throw new CopyRefused(`${place} cannot be reached: ${wordsOf(error)}`, { cause: error });
+      throw new CopyRefused(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
     });
     await requireUsable(client, place);
     await lockDatabase(client, { place, clock, signal });
@@ -52,6 +52,9 @@ export async function openPostgresSide(options: PostgresSideOptions): Promise<Co
     throw error;
   }
 }
+
+/** Counting and verifying large tables takes longer than what a daemon does. */
+const STATEMENT_MS = 600_000;
 
 const end = (client: PostgresClient): Promise<void> => client.end().catch(() => undefined); // it is gone already
 
