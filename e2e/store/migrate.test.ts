@@ -4,7 +4,12 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { needs } from '../../src/testing/needs.ts';
-import { POSTGRES_PASSWORD, type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
+import {
+  POSTGRES_PASSWORD,
+  type PostgresServer,
+  queryPostgres,
+  startPostgres,
+} from '../../src/testing/postgres-server.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
@@ -27,7 +32,7 @@ const WHOLE = [
   ...['approval.list', 'budget.list', 'channel.list', 'coordinator.list', 'cron.list', 'memory.list'],
   ...['memory.quarantine.list', 'node.list', 'policy.list', 'role.list', 'rule.list', 'skill.list', 'template.list'],
   ...['token.list', 'usage.get', 'user.list', 'verdict.list', 'watch.list', 'workstream.list', 'workstream.saved'],
-  ...['sessions.list', 'schedule.list', 'wstemplate.list', 'assessment.list', 'settings.list', 'org.list', 'push.list'],
+  ...['sessions.list', 'schedule.list', 'wstemplate.list', 'assessment.list', 'org.list', 'push.list'],
 ];
 const OF_WORKSTREAM = ['workstream.history', 'workstream.get', 'checkpoint.list', 'background.list', 'subagent.list'];
 
@@ -141,7 +146,9 @@ test(
     const inTheWay = await runHeadgate(migrate('postgresql', 'sqlite'), env);
     assert.match(inTheWay.stderr, /^headgate: .*headgate\.db is not empty: it has rows in \w+\. /);
     for (const suffix of ['', '-wal', '-shm'])
-      await rename(path.join(daemon.home, `headgate.db${suffix}`), path.join(daemon.home, `old.db${suffix}`)).catch(() => undefined);
+      await rename(path.join(daemon.home, `headgate.db${suffix}`), path.join(daemon.home, `old.db${suffix}`)).catch(
+        () => undefined,
+      );
     const back = await runHeadgate(migrate('postgresql', 'sqlite'), env);
     assert.equal(back.code, 0, back.stderr);
     await daemon.restart({ env: {} });
@@ -166,9 +173,17 @@ test('a copy that cannot begin says why, without the password', installed, async
   const secret = 'hidden-password';
   const attempts = [
     { to: 'sqlite', says: /^headgate: One of --from and --to must be sqlite/, code: 2 },
-    { to: `mysql://u:${secret}@localhost/x`, says: /^headgate: --to must be sqlite, postgresql .* must be like postgresql:/, code: 2 },
+    {
+      to: `mysql://u:${secret}@localhost/x`,
+      says: /^headgate: --to must be sqlite, postgresql .* must be like postgresql:/,
+      code: 2,
+    },
     { to: 'postgresql', says: /^headgate: No PostgreSQL database is configured\. Set HEADGATE_STORE_URL/, code: 2 },
-    { to: url.replace(port, '1'), says: /^headgate: postgresql:\/\/127\.0\.0\.1:1\/test_\d cannot be reached: /, code: 1 },
+    {
+      to: url.replace(port, '1'),
+      says: /^headgate: postgresql:\/\/127\.0\.0\.1:1\/test_\d cannot be reached: /,
+      code: 1,
+    },
     { to: url.replace(/:[^:@]*@/, `:${secret}@`), says: /cannot be reached: password authentication failed/, code: 1 },
   ];
   for (const { to, says, code } of attempts) {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
-import { CopyRefused, type CopySide } from '../../gateway/store/copying/copy-side.ts';
-import { type Copied, type CopyProgress, copyStore } from '../../gateway/store/copying/copy-store.ts';
+import { type CopyProgress, CopyRefused, type CopySide } from '../../gateway/store/copying/copy-side.ts';
+import { type Copied, copyStore } from '../../gateway/store/copying/copy-store.ts';
 import { openSqliteSource, openSqliteTarget } from '../../gateway/store/copying/sqlite-side.ts';
 import { lockHome } from '../../gateway/store/home-lock.ts';
 import { openHomeFolder } from '../../home/home-folder.ts';
@@ -15,10 +15,10 @@ import { asStartError } from '../as-start-error.ts';
 import { DATABASE } from '../backup/home-files.ts';
 import { loadConfig } from '../config/config.ts';
 import { storeUrlOf } from '../config/options.ts';
-import { isStoreAddress, STORE_ADDRESS } from './store-config.ts';
 import { isDiskFull } from '../disk-full.ts';
+import { isStoreAddress, STORE_ADDRESS } from './store-config.ts';
 
-export type { CopyProgress } from '../../gateway/store/copying/copy-store.ts';
+export type { CopyProgress } from '../../gateway/store/copying/copy-side.ts';
 
 export interface MigrateStoreOptions {
   home: string;

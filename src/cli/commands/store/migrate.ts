@@ -17,7 +17,10 @@ export async function migrate({ from, to, json, ...flags }: MigrateFlags, around
   const startedMs = systemClock.now();
   const migrated = await untilSignal((signal) =>
     migrateStore({
-      ...{ home, from, to, signal },
+      home,
+      from,
+      to,
+      signal,
       environment: around.environment,
       clock: systemClock,
       onProgress: progress.show,

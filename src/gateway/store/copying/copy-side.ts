@@ -34,6 +34,23 @@ export interface CopySide {
   close(): Promise<void>;
 }
 
+/** Where a copy is, for people. */
+export interface CopyProgress {
+  phase: 'copying' | 'verifying';
+  table: string;
+  /** Of all tables, with the rows of earlier attempts. */
+  rows: number;
+  total: number;
+}
+
+export interface CopyOptions {
+  source: CopySide;
+  target: CopySide;
+  /** Stops between two batches. */
+  signal: AbortSignal;
+  onProgress(progress: CopyProgress): void;
+}
+
 /** A copy cannot begin or continue. The message says why, and nothing was changed. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';

@@ -1,24 +1,7 @@
 import { type CopiedTable, listCopiedTables } from './copied-tables.ts';
 import { COPY_KEY, type CopyMark, parseMark } from './copy-mark.ts';
-import { type Cells, CopyRefused, type CopySide, keyOf } from './copy-side.ts';
+import { type Cells, type CopyOptions, CopyRefused, type CopySide, keyOf } from './copy-side.ts';
 import { compareTables, type TableDigest } from './table-digests.ts';
-
-/** Where a copy is, for people. */
-export interface CopyProgress {
-  phase: 'copying' | 'verifying';
-  table: string;
-  /** Of all tables, with the rows of earlier attempts. */
-  rows: number;
-  total: number;
-}
-
-export interface CopyOptions {
-  source: CopySide;
-  target: CopySide;
-  /** Stops between two batches. */
-  signal: AbortSignal;
-  onProgress(progress: CopyProgress): void;
-}
 
 export interface Copied {
   /** An earlier attempt had begun it. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CopiedTable } from './copied-tables.ts';
-import { type Cells, type CopySide, keyOf } from './copy-side.ts';
-import type { CopyOptions } from './copy-store.ts';
+import { type Cells, type CopyOptions, type CopySide, keyOf } from './copy-side.ts';
 
 /** What a table holds, equal in both databases. */
 export interface TableDigest {
@@ -20,7 +19,7 @@ interface Comparison {
 
 /** Reads all tables of both databases. */
 export async function compareTables(options: CopyOptions, tables: readonly CopiedTable[]): Promise<Comparison> {
-  const { source, target, onProgress } = options;
+  const { source, target, signal, onProgress } = options;
   const result: Comparison = { digests: [], different: [], damaged: 0 };
   let total = 0;
   for (const table of tables) total += await source.count(table);
@@ -31,8 +30,8 @@ export async function compareTables(options: CopyOptions, tables: readonly Copie
       onProgress({ phase: 'verifying', table: table.name, rows, total });
     };
     const [expected, found] = await Promise.all([
-      digestOf(source, table, { ...options, onRows }),
-      digestOf(target, table, { ...options, onRows: () => undefined }),
+      digestOf(source, table, { signal, onRows }),
+      digestOf(target, table, { signal, onRows: () => undefined }),
     ]);
     result.digests.push({ name: table.name, rows: expected.rows, sha256: expected.sha256 });
     result.damaged += expected.damaged;
