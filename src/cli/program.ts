@@ -24,6 +24,7 @@ import type { RunFlags } from './commands/run.ts';
 import type { SandboxFlags } from './commands/sandbox.ts';
 import { addSkillCommands } from './commands/skill/skill-commands.ts';
 import type { StatusFlags } from './commands/status.ts';
+import { addStoreCommands } from './commands/store/store-commands.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { UsageFlags } from './commands/usage.ts';
 import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
@@ -64,6 +65,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
     .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
   addSandbox(program, around);
   addInstallationCommands(program, { root, around });
+  addStoreCommands(program, around);
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'name of the method, such as workstream.list')

@@ -18,7 +18,7 @@ import { localCheckpoint, probeDisk } from './sqlite/writing-connection.ts';
 import { build, statementOf } from './statements.ts';
 import type { Statement, Store } from './store.ts';
 import { toReadError } from './store-fault.ts';
-import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
+import { claimIdentity, releaseIdentity, requireWholeFile, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
 import { sqliteWords } from './words/sqlite-words.ts';
 
@@ -53,6 +53,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     clock,
     log,
     prepare(connection, { hasLostCommits }) {
+      requireWholeFile(connection, path);
       migrate(connection, { path, log });
       connection.run(`pragma synchronous = ${durability}`);
       connection.run('pragma wal_autocheckpoint = 0');

@@ -1,4 +1,5 @@
 import { nanoid } from 'nanoid';
+import { COPY_KEY, requireWhole } from './copying/copy-mark.ts';
 import type { Connection } from './sqlite/sqlite-connection.ts';
 import type { Statement } from './store.ts';
 
@@ -36,11 +37,18 @@ export function releaseIdentity(connection: Connection, also: readonly Statement
   writeMeta(connection, { clean_stop: '1' }, also);
 }
 
+/** Throws for a file that is only a part of another store. */
+export function requireWholeFile(connection: Connection, path: string): void {
+  if (hasMeta(connection)) requireWhole(path, readMeta(connection).get(COPY_KEY));
+}
+
 /** False when the previous daemon did not stop in an orderly way; a new file counts as clean. */
 export function isCleanlyStopped(connection: Connection): boolean {
-  const hasMeta = connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length > 0;
-  return !hasMeta || readMeta(connection).get('clean_stop') !== '0';
+  return !hasMeta(connection) || readMeta(connection).get('clean_stop') !== '0';
 }
+
+const hasMeta = (connection: Connection): boolean =>
+  connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length > 0;
 
 function readMeta(connection: Connection): Map<string, string> {
   return new Map(connection.all('select key, value from meta').map((row) => [String(row.key), String(row.value)]));

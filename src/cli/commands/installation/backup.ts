@@ -4,6 +4,7 @@ import { type Backup, checkBackup, type Manifest, makeBackup, restoreBackup } fr
 import { resolveHome, type Surroundings } from '../../../home/home-path.ts';
 import { readVersion } from '../../../version.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { untilSignal } from '../store/until-signal.ts';
 
 export interface BackupFlags {
   home?: string;
@@ -69,26 +70,6 @@ export async function restore(
     ...toKeyNeed(manifest),
   ]);
 }
-
-/** Work that removes its temporary files at the first signal, because they hold secrets. A second signal ends it at once. */
-async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stopping = new AbortController();
-  const release = () => {
-    for (const name of SIGNALS) process.off(name, stop);
-  };
-  const stop = () => {
-    release();
-    stopping.abort();
-  };
-  for (const name of SIGNALS) process.on(name, stop);
-  try {
-    return await work(stopping.signal);
-  } finally {
-    release();
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const describe = ({ createdAt, version, files }: Manifest): string =>
   `${countOf(files.length)} of ${createdAt}, by Headgate ${toSafeText(version)}`;

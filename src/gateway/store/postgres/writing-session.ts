@@ -1,6 +1,7 @@
 import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
 import { messageOf } from './postgres-errors.ts';
 import { migratePostgres } from './schema/postgres-migrations.ts';
@@ -70,8 +71,10 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
   const first = await connect();
   try {
     await requireUsable(first, place);
-    await lock(first, { place, clock, forMs: LOCK_MS, signal: closing.signal });
+    await lockDatabase(first, { place, clock, signal: closing.signal });
     await migratePostgres((sql, parameters) => rowsOf(first, sql, parameters), { place, log });
+    const [copy] = await rowsOf(first, 'select value from meta where key = $1', [COPY_KEY]);
+    requireWhole(place, copy && String(copy.value));
     const claimed = await claim(first, owner);
     become(first);
     return {
@@ -122,7 +125,8 @@ async function rowsOf(
 /** The oldest version that the tests use. */
 const OLDEST = 150_000;
 
-async function requireUsable(client: PostgresClient, place: string): Promise<void> {
+/** Throws if Headgate cannot use this server or database. */
+export async function requireUsable(client: PostgresClient, place: string): Promise<void> {
   const [row] = await rowsOf(
     client,
     `select current_setting('server_version_num')::integer as number, current_setting('server_version') as version,
@@ -134,10 +138,20 @@ async function requireUsable(client: PostgresClient, place: string): Promise<voi
     throw new Error(`${place} has the encoding ${String(row?.encoding)}. Create a database with the encoding UTF8.`);
 }
 
+interface Locking {
+  place: string;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Keeps every daemon out of the database while this connection lasts. */
+export const lockDatabase = (client: PostgresClient, locking: Locking): Promise<void> =>
+  lock(client, { ...locking, forMs: LOCK_MS });
+
 /** A lock of the database, which the server frees when the session ends, however that happens. */
 async function lock(
   client: PostgresClient,
-  { place, clock, forMs, signal }: { place: string; clock: Clock; forMs: number; signal: AbortSignal },
+  { place, clock, forMs, signal }: Locking & { forMs: number },
 ): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += LOCK_RETRY_MS) {
     const [row] = await rowsOf(client, `select pg_try_advisory_lock(${DAEMON_LOCK}) as locked`);

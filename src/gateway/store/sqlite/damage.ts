@@ -112,7 +112,8 @@ function rollBack(path: string): void {
  */
 const PAGE_BYTES = 1_024;
 
-function openPrepared<T>(path: string, prepare: (connection: Connection) => T): Prepared<T> {
+/** Opens a file that is known to be intact, or creates it. */
+export function openPrepared<T>(path: string, prepare: (connection: Connection) => T): Prepared<T> {
   const connection = openConnection(path);
   try {
     connection.run(`pragma page_size = ${PAGE_BYTES}`);
