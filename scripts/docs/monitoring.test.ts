@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { ERROR_CODES } from '../../protocol/errors.ts';
 import { WorkstreamState } from '../../protocol/stream-events.ts';
+import { createWholeProgram } from '../../src/cli/program.ts';
 import { readMonitoring, selectorsOf } from '../../src/testing/monitoring.ts';
 
 const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, '../..', file), 'utf8');
@@ -37,6 +38,18 @@ test('every section of the runbook says what an alert means, how to look and wha
   }
 });
 
+test('every command that the runbook names exists', async () => {
+  const around = { environment: {}, userHome: '/', cwd: '/' };
+  const program = await createWholeProgram({ around: around as never, root: new URL('../../', import.meta.url) });
+  const named = [...runbook.matchAll(/(?:`|^)headgate ([a-z]+)(?: ([a-z]+))?/gm)];
+  assert.ok(named.length > 5);
+  for (const [text, name, sub] of named) {
+    const command = program.commands.find((each) => each.name() === name);
+    assert.ok(command, text);
+    assert.ok(sub === undefined || command.commands.some((each) => each.name() === sub), text);
+  }
+});
+
 test('every rule has a severity, a summary, and a link to its section', () => {
   for (const { alert, labels, annotations } of rules) {
     assert.match(labels.severity ?? '', /^(critical|warning|info)$/, alert);
@@ -47,13 +60,14 @@ test('every rule has a severity, a summary, and a link to its section', () => {
 
 test('every word of an expression that could be a metric has matchers', () => {
   for (const expr of expressions) {
-    const rest = expr.replaceAll(/\w+\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)/g, ' ').match(/[a-z_]\w*/g) ?? [];
+    const rest =
+      expr.replaceAll(/\w+\{[^}]*\}|\[[^\]]*\]|\boffset \d+m|\bby \([^)]*\)/g, ' ').match(/\b[a-z_]\w*/g) ?? [];
     for (const word of rest) assert.ok(WORDS.has(word), `${expr}: ${word}`);
   }
 });
 
 /** The functions and keywords of the query language that the files use. */
-const WORDS = new Set('absent and changes histogram_quantile increase or rate sum topk'.split(' '));
+const WORDS = new Set('absent and changes histogram_quantile increase offset or rate sum topk unless'.split(' '));
 
 test('every rule selects the job of the daemon, and every panel the chosen instance and data source', () => {
   for (const { alert, expr } of rules)
@@ -84,19 +98,20 @@ test('an expression uses only labels that its metric has', () => {
 });
 
 test('rules compare labels with values that exist', () => {
-  const valuesOf: Record<string, readonly string[]> = {
-    outcome: ['ok', ...Object.keys(ERROR_CODES)],
-    queue: ['messages', 'passwords', 'store'],
-    job: ['headgate'],
-  };
-  const states = { service_workstreams_by_state: WorkstreamState.options, service_channel_parts_total: PARTS };
-  for (const { alert, expr } of rules)
-    for (const { metric, labels } of selectorsOf(expr))
-      for (const [label, value] of labels) {
-        const values = label === 'state' ? new Map(Object.entries(states)).get(metric) : valuesOf[label];
-        for (const one of value.split('|')) assert.ok(values?.includes(one), `${alert}: ${label} ${one}`);
-      }
+  const selectors = rules.flatMap(({ expr }) => selectorsOf(expr));
+  const compared = selectors.flatMap(({ metric, labels }) =>
+    [...labels].flatMap(([label, values]) => values.split('|').map((value) => ({ metric, label, value }))),
+  );
+  const unknown = compared.filter((each) => !valuesOf(each).includes(each.value));
+  assert.deepEqual(unknown, []);
 });
+
+function valuesOf({ metric, label }: { metric: string; label: string }): readonly string[] {
+  if (label === 'job') return ['headgate'];
+  if (label === 'outcome') return ['ok', ...Object.keys(ERROR_CODES)];
+  if (label === 'queue') return ['messages', 'passwords', 'store'];
+  return metric === 'service_workstreams_by_state' ? WorkstreamState.options : PARTS;
+}
 
 const PARTS = ['accepted', 'ambiguous', 'failed'];
 
