@@ -34,7 +34,7 @@ test('every alert has a section of the runbook, and every section an alert', () 
 test('every section of the runbook says what an alert means, how to look and what to do', () => {
   for (const section of runbook.split(/^## /m).slice(1)) {
     const parts = [...section.matchAll(/^\*\*(\w+)\.\*\* \S/gm)].map(([, title]) => title);
-    assert.deepEqual(parts, ['Meaning', 'Look', 'Act'], section.split('\n')[0]);
+    assert.deepEqual(parts, ['Meaning', 'Look', 'Act'], section);
   }
 });
 
