@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { readMonitoring, selectorsOf } from '../../src/testing/monitoring.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -82,6 +84,7 @@ const SPECIFIED: [name: string, type: string, labels: string[]][] = [
 const ADDED: typeof SPECIFIED = [
   ['service_store_commit_seconds', 'histogram', []],
   ['service_queue_length', 'gauge', ['queue']],
+  ['service_store_up', 'gauge', []],
   ['service_watches_active', 'gauge', []],
   ['nodejs_eventloop_lag_p99_seconds', 'gauge', []],
   ['service_workstream_info', 'gauge', ['ws_id']],
@@ -131,6 +134,32 @@ test('`/metrics` must have every specified metric with its type, its labels and 
   );
   const commits = samples.find(({ name }) => name === 'service_store_commit_seconds_count');
   assert.ok(commits && commits.value > 0);
+});
+
+/** The metrics of a scrape; a summary or a histogram is one. */
+async function exported(): Promise<Set<string>> {
+  const text = await (await daemon.fetch('/metrics')).text();
+  return new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name));
+}
+
+test('the daemon exports every metric that the dashboard and the alert rules name', async () => {
+  const known = await exported();
+  const named = readMonitoring().expressions.flatMap(selectorsOf);
+  const missing = named.filter(({ name, metric }) => !known.has(metric) && !known.has(name) && name !== 'up');
+  assert.deepEqual(missing, []);
+  const shown = new Set(named.flatMap(({ name, metric }) => [name, metric]));
+  const unseen = [...known].filter((name) => name.startsWith('service_') && !shown.has(name));
+  assert.deepEqual(unseen, ['service_workstream_info']); // it only lists the workstreams
+});
+
+test('the table of metrics in the documentation lists exactly what the daemon exports', async () => {
+  const page = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const [, table = ''] = /^## Metrics$(.*?)^## /ms.exec(page) ?? [];
+  const firstCells = [...table.matchAll(/^\| (`service_.*?) \|/gm)].map(([, cell = '']) => cell);
+  const documented = firstCells.flatMap((cell) => cell.match(/service_\w+/g) ?? []);
+  const own = [...(await exported())].filter((name) => name.startsWith('service_'));
+  assert.deepEqual(new Set(documented), new Set(own));
+  assert.equal(documented.length, own.length);
 });
 
 test('messages that wait are counted until they are sent', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { transform } from 'esbuild';
+import { load } from 'js-yaml';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { createWholeProgram } from '../../src/cli/program.ts';
 import { parseConfig } from '../../src/daemon/config/config.ts';
@@ -129,6 +130,7 @@ function checkScript([verb = '', name = '']: readonly string[]): void {
 async function check({ place, language, text }: Example): Promise<void> {
   if (language === 'json5') assert.deepEqual(parseConfig(text, place).warnings, []);
   else if (language === 'json') JSON.parse(text);
+  else if (language === 'yaml') assert.equal(typeof load(text), 'object');
   else if (language === 'js') await transform(text, { loader: 'js', format: 'esm', logLevel: 'silent' });
   else if (language === 'sh') for (const command of commandsOf(text)) await checkCommand(command);
   else assert.ok(Object.hasOwn(NOT_PARSED, language), `a block of the language ${language || 'none'}`);

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics, type MirroredState } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
+import type { MirroredState } from './state-metrics.ts';
 
 function setUp() {
   const metrics = createMetrics();
   const state = {
     model: 'demo',
     backend: { status: 'up', circuitState: 'half_open' } as ReturnType<MirroredState['backend']>,
+    store: { status: 'ok' } as ReturnType<MirroredState['store']>,
   };
   metrics.mirror({
     build: () => ({ version: '0.1.0', model: state.model }),
@@ -16,6 +18,7 @@ function setUp() {
     gatewayConnections: () => 3,
     isJudgeEnabled: () => true,
     backend: () => state.backend,
+    store: () => state.store,
   });
   const lines = async (name: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
   return { metrics, state, lines };
@@ -50,14 +53,24 @@ test('every specified series exists with its type', async () => {
 test('gauges read the state at each scrape', async () => {
   const { state, lines } = setUp();
   assert.deepEqual(await lines('service_circuit_state'), ['service_circuit_state 2']);
+  assert.deepEqual(await lines('service_store_up'), ['service_store_up 1']);
   state.backend = { status: 'down', circuitState: 'open' };
+  state.store = { status: 'degraded' };
   state.model = 'gpt';
   const read = await Promise.all(
-    ['service_circuit', 'service_backend', 'service_build', 'service_uptime', 'service_gateway_conn'].map(lines),
+    [
+      'service_circuit',
+      'service_backend',
+      'service_store_up',
+      'service_build',
+      'service_uptime',
+      'service_gateway_conn',
+    ].map(lines),
   );
   assert.deepEqual(read.flat(), [
     'service_circuit_state 1',
     'service_backend_up 0',
+    'service_store_up 0',
     'service_build_info{version="0.1.0",model="gpt"} 1',
     'service_uptime_seconds 12.5',
     'service_gateway_connections_active 3',
@@ -77,6 +90,7 @@ test('the build and the states have exactly the specified labels, whatever else 
     gatewayConnections: () => 0,
     isJudgeEnabled: () => false,
     backend: () => ({ status: 'up', circuitState: 'closed' }),
+    store: () => ({ status: 'ok' }),
   });
   const read = async () =>
     (await metrics.text()).split('\n').filter((line) => /^service_(build|workstreams)/.test(line));

@@ -1,12 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../../protocol/errors.ts';
-import type { HealthSummary } from '../../../protocol/methods/health.ts';
-import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { NudgeKind } from '../../agent/message.ts';
-import type { LiveSettings } from '../live-settings.ts';
 import { type ChannelMetrics, createChannelMetrics } from './channel-metrics.ts';
 import { createJudgeMetrics, type JudgeMetrics } from './judge-metrics.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
+import { createGauges, type MirroredState } from './state-metrics.ts';
 import { type LoadedWorkstreams, observeLoaded } from './workstream-metrics.ts';
 
 /** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */
@@ -41,40 +39,6 @@ export interface Metrics extends JudgeMetrics, ChannelMetrics {
 }
 
 export type TokenType = 'prompt' | 'completion' | 'cache_creation' | 'cache_read';
-
-/** State that the gauges read from other parts. */
-export interface MirroredState {
-  build(): { version: string; model: string };
-  uptimeSeconds(): number;
-  /** The number of loaded workstreams in each state. */
-  workstreams(): Record<WorkstreamState, number>;
-  /** The last known used fraction of a context window, 0 to 1. */
-  contextUsedRatio(): number;
-  gatewayConnections(): number;
-  isJudgeEnabled(): boolean;
-  backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
-}
-
-interface MirroredParts {
-  live: Pick<LiveSettings, 'judge'>;
-  health: { summary(): HealthSummary };
-  workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
-  sockets: { readonly connections: number };
-}
-
-/** Reads the gauges' state from its sources at each scrape. */
-export const stateOf = ({ live, health, workstreams, sockets }: MirroredParts): MirroredState => ({
-  build: () => health.summary(),
-  uptimeSeconds: () => health.summary().uptimeSeconds,
-  workstreams: () => health.summary().workstreams,
-  contextUsedRatio: () => {
-    const [latest] = workstreams.list().sort((a, b) => b.data.updatedMs - a.data.updatedMs);
-    return (latest?.data.status()?.pct ?? 0) / 100;
-  },
-  gatewayConnections: () => sockets.connections,
-  isJudgeEnabled: () => live.judge.enabled,
-  backend: () => health.summary().backend,
-});
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -119,7 +83,6 @@ const MAX_LABEL_SETS = 1_000;
 /** How often an idle daemon wakes to measure its lag. */
 const LAG_RESOLUTION_MS = 20;
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
 
 type Labels = Record<string, string>;
 
@@ -251,49 +214,3 @@ const SCRAPE = { method: 'GET', endpoint: '/metrics' };
 
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
 const knownMethod = (method: string): string => (HTTP_METHODS.has(method) ? method : 'other');
-
-interface Series {
-  labels: string[];
-  read(): [Labels, number][];
-}
-
-function createGauges(registry: Registry, state: MirroredState): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  /** Label names are listed and looked up one by one, because `state` may have more fields than its type. */
-  const labelled = (name: string, help: string, series: Series) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: series.labels,
-      registers: [registry],
-      collect() {
-        this.reset(); // drops the series of a model that is no longer used
-        for (const [values, value] of series.read()) {
-          this.set(Object.fromEntries(series.labels.map((label) => [label, values[label] ?? ''])), value);
-        }
-      },
-    });
-  const byState = () => {
-    const counts = state.workstreams();
-    return WorkstreamState.options.map((name): [{ state: string }, number] => [{ state: name }, counts[name]]);
-  };
-  const total = () => byState().reduce((sum, [, count]) => sum + count, 0);
-
-  labelled('service_build_info', 'Always 1', { labels: ['version', 'model'], read: () => [[state.build(), 1]] });
-  gauge('service_uptime_seconds', 'Seconds since start', state.uptimeSeconds);
-  gauge('service_workstreams_active_total', 'Loaded workstreams', total);
-  labelled('service_workstreams_by_state', 'Loaded workstreams per state', { labels: ['state'], read: byState });
-  gauge('service_context_window_used_ratio', 'Last known fraction of a context window', state.contextUsedRatio);
-  gauge('service_judge_enabled', '1: calls that need approval are rated', () => (state.isJudgeEnabled() ? 1 : 0));
-  gauge('service_backend_up', '1 up, 0 down', () => (state.backend().status === 'up' ? 1 : 0));
-  gauge('service_circuit_state', '0 closed, 1 open, 2 half open', () => CIRCUIT[state.backend().circuitState]);
-  gauge('service_gateway_connections_active', 'Open WebSockets', state.gatewayConnections);
-}
