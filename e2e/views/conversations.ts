@@ -112,7 +112,7 @@ export function toolsConversation(nowMs: number): File {
   };
 }
 
-const GUIDE = `A plant needs $w = a \\cdot t$ litres in $t$ days[^1]:
+const GUIDE = `A plant needs $w = a\\,t$ litres in $t$ days.[^1] In all:
 
 $$w = \\sum_{i=1}^{n} a_i \\, t_i$$
 

@@ -20,6 +20,7 @@ const RULES: GeometryRules = {
     { selector: '.panel-row', edges: ['left', 'right'] },
     { selector: '.tabs > li', edges: ['left', 'right'] },
   ],
+  upright: '.panel-body, .dialog-scroll, .aside-scroll, .transcript, .rail, .tabs',
   mayCover: '',
   mayCut: '',
 };

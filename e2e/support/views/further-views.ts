@@ -116,8 +116,9 @@ const changes = of('more', [
     name: 'files-changes-undo',
     needs: 'git',
     isStep: true,
-    async open(page) {
-      await button(page, 'Undo src/trees.js…').click();
+    open: (page) => page.locator('.git-changes li').first().waitFor(),
+    async arrange(page) {
+      if ((await page.locator('form.git-undo').count()) === 0) await button(page, 'Undo src/trees.js…').click();
       await page.locator('form.git-undo').waitFor();
     },
   },
@@ -126,7 +127,10 @@ const changes = of('more', [
     async open(page) {
       await conversation(page, 'orchard');
       await page.keyboard.press('Alt+p');
-      await page.getByRole('searchbox', { name: 'Find a file' }).or(page.getByLabel('Find a file')).first().fill('map');
+      await page.locator('.files').waitFor();
+    },
+    async arrange(page) {
+      await page.getByLabel('Find a file').fill('map');
       await page.locator('.files-found li').first().waitFor();
     },
   },
