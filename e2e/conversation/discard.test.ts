@@ -238,7 +238,12 @@ test('A file in a submodule must be neither listed as a change of its folder nor
   const it = await inRepository();
   await mkdir(it.at('part'));
   await writeFile(it.at('part/inner.ts'), 'one\n');
-  for (const words of [['init', '-q'], ['add', '.'], ['commit', '-qm', 'inner']]) await it.git('-C', 'part', ...words);
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['commit', '-qm', 'inner'],
+  ])
+    await it.git('-C', 'part', ...words);
   await it.git('add', 'part');
   await it.git('commit', '-qm', 'with a submodule');
   await writeFile(it.at('part/inner.ts'), 'two\n');

@@ -108,8 +108,10 @@ const changes = of('more', [
       await conversation(page, 'orchard');
       await page.keyboard.press('Alt+p');
       await button(page, 'Changes').click();
+    },
+    async arrange(page) {
       await page.locator('.git-changes li').nth(2).waitFor();
-      await page.locator('.run-changes .diff-rows').first().waitFor();
+      await page.locator('.run-changes .diff-rows').nth(2).waitFor();
     },
   },
   {
@@ -120,6 +122,7 @@ const changes = of('more', [
     async arrange(page) {
       if ((await page.locator('form.git-undo').count()) === 0) await button(page, 'Undo src/trees.js…').click();
       await page.locator('form.git-undo').waitFor();
+      await page.locator('.run-changes .diff-rows').nth(2).waitFor();
     },
   },
   {

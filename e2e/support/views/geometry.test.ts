@@ -4,7 +4,12 @@ import { launched } from '../clients/browser.ts';
 import { geometryProblems } from './geometry.ts';
 import { compare, readPng, reduce, toPng } from './picture.ts';
 
-const RULES = { aligned: [{ selector: 'li', edges: ['left'] }], upright: '.upright', mayCover: '', mayCut: '' } as const;
+const RULES = {
+  aligned: [{ selector: 'li', edges: ['left'] }],
+  upright: '.upright',
+  mayCover: '',
+  mayCut: '',
+} as const;
 const PAGE = `<style>
   * { margin: 0; padding: 0; font: 16px/20px sans-serif; border: 0 }
   body { width: 300px } div { width: 200px; position: relative } button { width: 40px; height: 30px }

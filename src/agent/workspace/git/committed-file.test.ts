@@ -85,7 +85,12 @@ test('a prepared repository cannot have a file written into a .git folder', need
 test('what changed in a submodule is not listed, and neither it nor a file in it is put back', needsGit, async () => {
   await using it = await repository();
   await it.file('work/part/inner.txt', 'one\n');
-  for (const words of [['init', '-q'], ['add', '.'], ['commit', '-qm', 'inner']]) await it.git('-C', 'part', ...words);
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['commit', '-qm', 'inner'],
+  ])
+    await it.git('-C', 'part', ...words);
   await it.git('add', 'part');
   await it.git('commit', '-qm', 'with a submodule');
   const listed = async () =>
@@ -113,25 +118,21 @@ test('what changed in a submodule is not listed, and neither it nor a file in it
   await it.refuses('part', /is a submodule\. Use git to put it back\.$/, await it.seen('part'));
 });
 
-test(
-  'files whose content git does not hold, conflicts and secrets are refused in words',
-  needsGit,
-  async () => {
-    await using it = await repository({ 'a.txt': 'a\n', '.env': 'KEY=1\n', 'large.bin': 'pointer\n' });
-    await it.file('work/.env', 'KEY=2\n');
-    assert.equal(await it.seen('.env'), undefined);
-    await it.refuses('.env', /may hold secrets/);
-    await it.file('work/.git/info/attributes', '*.bin filter=lfs\n');
-    await it.file('work/large.bin', 'content\n');
-    await it.refuses('large.bin', /comes from a filter \(lfs\)/, await it.seen('large.bin'));
-    await it.git('checkout', '-qb', 'other');
-    await it.file('work/a.txt', 'theirs\n');
-    await it.git('commit', '-qm', 'theirs', '--', 'a.txt');
-    await it.git('checkout', '-q', 'main');
-    await it.file('work/a.txt', 'ours\n');
-    await it.git('commit', '-qm', 'ours', '--', 'a.txt');
-    await it.git('merge', '-q', 'other').catch(() => undefined);
-    await it.refuses('a.txt', /merge conflict/, await it.seen('a.txt'));
-    await assert.rejects(it.committed('../foreign/x', '0-0-0'), { kind: 'missing' });
-  },
-);
+test('files whose content git does not hold, conflicts and secrets are refused in words', needsGit, async () => {
+  await using it = await repository({ 'a.txt': 'a\n', '.env': 'KEY=1\n', 'large.bin': 'pointer\n' });
+  await it.file('work/.env', 'KEY=2\n');
+  assert.equal(await it.seen('.env'), undefined);
+  await it.refuses('.env', /may hold secrets/);
+  await it.file('work/.git/info/attributes', '*.bin filter=lfs\n');
+  await it.file('work/large.bin', 'content\n');
+  await it.refuses('large.bin', /comes from a filter \(lfs\)/, await it.seen('large.bin'));
+  await it.git('checkout', '-qb', 'other');
+  await it.file('work/a.txt', 'theirs\n');
+  await it.git('commit', '-qm', 'theirs', '--', 'a.txt');
+  await it.git('checkout', '-q', 'main');
+  await it.file('work/a.txt', 'ours\n');
+  await it.git('commit', '-qm', 'ours', '--', 'a.txt');
+  await it.git('merge', '-q', 'other').catch(() => undefined);
+  await it.refuses('a.txt', /merge conflict/, await it.seen('a.txt'));
+  await assert.rejects(it.committed('../foreign/x', '0-0-0'), { kind: 'missing' });
+});
