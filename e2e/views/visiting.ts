@@ -23,10 +23,12 @@ export async function visitViews(
   for (const kind of ['full', 'more', 'empty'] as const)
     for (const isOut of [false, true]) {
       const views = VIEWS.filter((view) => (view.of ?? 'full') === kind && (view.isOut ?? false) === isOut);
-      const visits = views
-        .filter(({ needs }) => needs === undefined || stage.hasGit)
-        .map((view) => ({ view, widths: widthsOf(view).filter((width) => isWanted(view, width)) }));
-      const groups = toGroups(visits).filter((group) => group.some(({ widths }) => widths.length > 0));
+      const shown = views.filter(({ needs }) => needs === undefined || stage.hasGit);
+      const groups = groupsOf(shown)
+        .map((group) =>
+          group.map((view) => ({ view, widths: widthsOf(view).filter((width) => isWanted(view, width)) })),
+        )
+        .filter((group) => group.some(({ widths }) => widths.length > 0));
       if (groups.length === 0) continue;
       if (kind === 'more') await stage.fillMore();
       await visitSome({ daemon: stage[kind === 'empty' ? 'empty' : 'full'], kind, isOut }, groups, look);
@@ -38,12 +40,12 @@ interface Wanted {
   widths: readonly number[];
 }
 
-/** Views with the steps that follow them. */
-function toGroups(visits: readonly Wanted[]): Wanted[][] {
-  const groups: Wanted[][] = [];
-  for (const visit of visits)
-    if (visit.view.isStep) groups.at(-1)?.push(visit);
-    else groups.push([visit]);
+/** Each view with the steps that follow it. */
+export function groupsOf(views: readonly View[]): View[][] {
+  const groups: View[][] = [];
+  for (const view of views)
+    if (view.isStep) groups.at(-1)?.push(view);
+    else groups.push([view]);
   return groups;
 }
 

@@ -13,6 +13,8 @@ export interface View {
   widths?: readonly number[];
   /** Begins where the view before it ended, without a new page: opening one takes most of the time. */
   isStep?: boolean;
+  /** Opens from a view, or is shown only by a busy daemon. */
+  isState?: boolean;
   /** Shown only where this program is installed. */
   needs?: 'git';
   open(page: Page): Promise<unknown>;
