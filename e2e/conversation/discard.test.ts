@@ -234,6 +234,32 @@ test('Of two callers who put a file back at once, one must succeed, and the othe
   await assert.rejects(it.discard('src/a.ts', then), { code: 'CONFLICT' }, 'the last commit is another one');
 });
 
+test('A file in a submodule must be neither listed as a change of its folder nor put back', needsGit, async () => {
+  const it = await inRepository();
+  await mkdir(it.at('part'));
+  await writeFile(it.at('part/inner.ts'), 'one\n');
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['commit', '-qm', 'inner'],
+  ])
+    await it.git('-C', 'part', ...words);
+  await it.git('add', 'part');
+  await it.git('commit', '-qm', 'with a submodule');
+  await writeFile(it.at('part/inner.ts'), 'two\n');
+  await writeFile(it.at('src/a.ts'), 'two\n');
+  const { body } = await daemon.get(`${it.route}/files/changes`);
+  assert.deepEqual(
+    body.repositories.flatMap(({ files }: { files: { path: string }[] }) => files.map(({ path: changed }) => changed)),
+    ['src/a.ts'],
+  );
+  const seen = await it.seen('src/a.ts');
+  for (const file of ['part', 'part/inner.ts'])
+    await assert.rejects(it.discard(file, seen), { code: 'CONFLICT', message: /^Git reports no change of part/ }, file);
+  await it.discard('src/a.ts', seen);
+  assert.deepEqual([await it.read('part/inner.ts'), await it.read('src/a.ts')], ['two\n', 'one\n']);
+});
+
 test('the command line takes back one file of a run, and puts a file back to the last commit', needsGit, async () => {
   const it = await inRepository();
   const env = { HEADGATE_HOME: daemon.home };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { compare, type Picture, readPng, reduce, type Theme, takePicture, toPng } from '../support/views/picture.ts';
-import type { View } from '../support/views/views.ts';
+import type { View } from '../support/views/ways.ts';
 import type { ViewStage } from './stage.ts';
 
 const FOLDER = fileURLToPath(new URL('./baselines/', import.meta.url));

@@ -111,3 +111,43 @@ export function toolsConversation(nowMs: number): File {
     ],
   };
 }
+
+const GUIDE = `A plant needs $w = a\\,t$ litres in $t$ days.[^1] In all:
+
+$$w = \\sum_{i=1}^{n} a_i \\, t_i$$
+
+\`\`\`mermaid
+flowchart LR
+  accTitle: When to water
+  A[Look at the soil] --> B{Dry?}
+  B -->|yes| C[Water]
+  B -->|no| D[Wait a day]
+\`\`\`
+
+- [x] Basil
+- [ ] Fern, which stands in the shade of the old wall and needs less than all others in the bed beside it
+
+1. First
+   1. below it
+      1. and below that
+
+\`\`\`diff
+- return everyDays - passed;
++ return Math.max(0, everyDays - passed);
+\`\`\`
+
+[^1]: With a in litres per day.`;
+
+/** A conversation whose answer has formulas, footnotes and a diagram, and which a summary continues. */
+export function guideConversation(nowMs: number): File {
+  return {
+    format: 'headgate-conversation',
+    version: 1,
+    name: 'guide',
+    messages: [
+      { role: 'user', createdMs: nowMs - 60_000, content: 'Explain how much water a plant needs.' },
+      { role: 'assistant', createdMs: nowMs, content: GUIDE, toolCalls: [] },
+    ],
+    notes: [],
+  };
+}

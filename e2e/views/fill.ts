@@ -4,7 +4,7 @@ import { callTools, say, stall, useTokens } from '../support/model/scripted-step
 import { toolsConversation } from './conversations.ts';
 import type { FillStage } from './stage.ts';
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** Gives every view of the page something to show. */
 export async function fill(stage: FillStage): Promise<void> {
@@ -31,7 +31,8 @@ async function addConversations({ ada, daemon, folder, model }: FillStage): Prom
   daemon.clock.jump(HOUR_MS / 4);
 }
 
-async function ask(client: FillStage['ada'], wsId: string, message: string): Promise<void> {
+/** Sends a message, and waits for its answer. */
+export async function ask(client: FillStage['ada'], wsId: string, message: string): Promise<void> {
   const { runId = '' } = await client.ask('workstream.send', { wsId, message });
   const { status, error } = await client.ask('agent.wait', { runId, timeoutMs: 60_000 });
   assert.deepEqual({ status, error }, { status: 'ok', error: undefined }, message);
@@ -91,10 +92,13 @@ async function addRunning({ ada, folder, model, opened }: FillStage): Promise<vo
 }
 
 /** Looks again until it is so; the daemon is in this process and has real sockets. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
+export async function until(
+  isSo: () => Promise<boolean>,
+  meanwhile: () => Promise<unknown> = () => new Promise(setImmediate),
+): Promise<void> {
   for (let looks = 0; looks < 500; looks += 1) {
     if (await isSo()) return;
-    await new Promise(setImmediate);
+    await meanwhile();
   }
   assert.fail('it did not become so');
 }

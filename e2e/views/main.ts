@@ -4,9 +4,10 @@ import { after, test } from 'node:test';
 import { parseArgs } from 'node:util';
 import { launched } from '../support/clients/browser.ts';
 import type { Theme } from '../support/views/picture.ts';
+import { VIEWS } from '../support/views/views.ts';
 import { baselineVersion, compareView, finishUpdate, nameOf, updateView } from './baselines.ts';
 import { openViewStage } from './stage.ts';
-import { visitViews } from './visiting.ts';
+import { groupsOf, visitViews } from './visiting.ts';
 
 const THEMES: readonly Theme[] = ['light', 'dark'];
 const { values } = parseArgs({ options: { update: { type: 'boolean' }, only: { type: 'string', default: '' } } });
@@ -22,7 +23,11 @@ test('pictures of all views', async (t) => {
   const problems: string[] = [];
   const names = new Set<string>();
   let bytes = 0;
-  const isWanted = ({ name }: { name: string }) => name.includes(values.only);
+  const wanted = new Set(
+    groupsOf(VIEWS)
+      .filter((group) => group.some(({ name }) => name.includes(values.only)))
+      .flat(),
+  );
   await visitViews(
     stage,
     async (page, view, width) => {
@@ -33,7 +38,7 @@ test('pictures of all views', async (t) => {
         else problems.push(...[await compareView(stage, shown)].filter((one) => one !== undefined));
       }
     },
-    isWanted,
+    (view) => wanted.has(view),
   );
   if (values.update && values.only === '') await finishUpdate(browser, names);
   t.diagnostic(`${names.size} pictures${values.update ? `, ${Math.round(bytes / 1024)} kB` : ''}`);

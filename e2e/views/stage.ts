@@ -1,17 +1,25 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { needs } from '../../src/testing/needs.ts';
+import { startTelegramServer, type TelegramServer } from '../support/channels/telegram-server.ts';
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
 import { type ClockedDaemon, startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { fill } from './fill.ts';
+import { fillMore } from './fill-more.ts';
 
 export const PASSWORD = 'correct horse';
+const BOT_TOKEN = '4242:scripted-bot-token-for-tests';
 
 /** A daemon whose views have something to show, and one without anything. */
 export interface ViewStage extends AsyncDisposable {
   full: ClockedDaemon;
   empty: ClockedDaemon;
+  /** Whether git is installed. */
+  hasGit: boolean;
+  /** Adds what only the last views show. */
+  fillMore(): Promise<void>;
   /** Texts that differ between two runs, and what pictures have instead. */
   varying: readonly (readonly [string, string])[];
 }
@@ -19,6 +27,8 @@ export interface ViewStage extends AsyncDisposable {
 export interface FillStage {
   daemon: ClockedDaemon;
   model: ScriptedModel;
+  telegram: TelegramServer;
+  hasGit: boolean;
   /** The project that conversations are about. */
   folder: string;
   operator: CheckedClient;
@@ -36,13 +46,15 @@ export async function openViewStage(): Promise<ViewStage> {
   await writeProject(folder);
   const model = await startScriptedModel();
   opened.defer(() => model.close());
+  const telegram = opened.use(await startTelegramServer({ token: BOT_TOKEN }));
+  const bot = { botToken: BOT_TOKEN, apiRoot: telegram.apiRoot, streaming: 'off' };
   const price = { input: 3, output: 15, cacheRead: 0.3 };
   const lab = { provider: 'openai-compatible', baseUrl: model.url, model: 'scripted', price };
   const budgets = { day: { usd: 20 } };
   const options = { environment: {}, replace: { bwrap: { kind: 'missing' as const } } };
   const full = opened.use(
     await startClockedDaemon(
-      { models: { lab, small: { ...lab, model: 'small' } }, defaultModel: 'lab', budgets },
+      { models: { lab, small: { ...lab, model: 'small' } }, defaultModel: 'lab', budgets, channels: { telegram: bot } },
       options,
     ),
   );
@@ -51,7 +63,9 @@ export async function openViewStage(): Promise<ViewStage> {
   opened.defer(() => operator.socket.terminate());
   const ada = await openChecked(full, { token: await tokenOfAda(operator) });
   opened.defer(() => ada.socket.terminate());
-  await fill({ daemon: full, model, folder, operator, ada, opened });
+  const hasGit = (await needs('git')).skip === undefined;
+  const filled = { daemon: full, model, telegram, hasGit, folder, operator, ada, opened };
+  await fill(filled);
   const homes = [full, empty].map(({ home }) => [path.dirname(home), '/home/ada'] as const);
   const varying = [
     [folder, '/home/ada/garden'] as const,
@@ -59,7 +73,14 @@ export async function openViewStage(): Promise<ViewStage> {
     ...[full, empty].map(({ port }) => [`:${port}`, ':7717'] as const),
     [`:${new URL(model.url).port}`, ':8080'] as const,
   ];
-  return { full, empty, varying, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return {
+    full,
+    empty,
+    hasGit,
+    fillMore: () => fillMore(filled),
+    varying,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
 }
 
 async function tokenOfAda(operator: CheckedClient): Promise<string> {

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import type { ClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { openShownPage } from '../support/views/shown-page.ts';
-import { VIEWS, type View } from '../support/views/views.ts';
+import { VIEWS } from '../support/views/views.ts';
+import type { View } from '../support/views/ways.ts';
 import { PASSWORD, type ViewStage } from './stage.ts';
 
 /** The sizes that views are looked at, by their width. */
@@ -19,20 +20,19 @@ export async function visitViews(
   look: Look,
   isWanted: (view: View, width: number) => boolean = () => true,
 ): Promise<void> {
-  for (const kind of ['full', 'empty'] as const)
+  for (const kind of ['full', 'more', 'empty'] as const)
     for (const isOut of [false, true]) {
       const views = VIEWS.filter((view) => (view.of ?? 'full') === kind && (view.isOut ?? false) === isOut);
-      const wanted = views
-        .map((view) => ({ view, widths: widthsOf(view).filter((width) => isWanted(view, width)) }))
-        .filter(({ widths }) => widths.length > 0);
-      if (wanted.length > 0) await visitSome({ daemon: stage[kind], kind, isOut }, wanted, look);
+      const shown = views.filter(({ needs }) => needs === undefined || stage.hasGit);
+      const groups = groupsOf(shown)
+        .map((group) =>
+          group.map((view) => ({ view, widths: widthsOf(view).filter((width) => isWanted(view, width)) })),
+        )
+        .filter((group) => group.some(({ widths }) => widths.length > 0));
+      if (groups.length === 0) continue;
+      if (kind === 'more') await stage.fillMore();
+      await visitSome({ daemon: stage[kind === 'empty' ? 'empty' : 'full'], kind, isOut }, groups, look);
     }
-}
-
-interface Visited {
-  daemon: ClockedDaemon;
-  kind: 'full' | 'empty';
-  isOut: boolean;
 }
 
 interface Wanted {
@@ -40,20 +40,39 @@ interface Wanted {
   widths: readonly number[];
 }
 
+/** Each view with the steps that follow it. */
+export function groupsOf(views: readonly View[]): View[][] {
+  const groups: View[][] = [];
+  for (const view of views)
+    if (view.isStep) groups.at(-1)?.push(view);
+    else groups.push([view]);
+  return groups;
+}
+
+interface Visited {
+  daemon: ClockedDaemon;
+  kind: 'full' | 'more' | 'empty';
+  isOut: boolean;
+}
+
 /** Views of one daemon and one person. */
-async function visitSome({ daemon, kind, isOut }: Visited, wanted: readonly Wanted[], look: Look): Promise<void> {
-  const login = kind === 'full' ? { username: 'ada', password: PASSWORD } : { token: daemon.token };
+async function visitSome({ daemon, kind, isOut }: Visited, groups: readonly Wanted[][], look: Look): Promise<void> {
+  const login = kind === 'empty' ? { token: daemon.token } : { username: 'ada', password: PASSWORD };
   const { page, context } = await openShownPage({
     ...{ url: daemon.url, nowMs: daemon.clock.now() },
     ...(!isOut && { login }),
   });
-  for (const { view, widths } of wanted) {
-    await openView(page, view);
-    for (const width of widths.toReversed()) {
-      await resize(page, width);
-      await look(page, view, width);
+  for (const group of groups) {
+    const last = group.findLastIndex(({ widths }) => widths.length > 0);
+    for (const { view, widths } of group.slice(0, last + 1)) {
+      await openView(page, view);
+      for (const width of widths.toReversed()) {
+        await resize(page, width);
+        await view.arrange?.(page, width);
+        await look(page, view, width);
+      }
+      await resize(page, 1280);
     }
-    await resize(page, 1280);
     await page.evaluate(() => sessionStorage.clear()); // the next view does not begin where this one ended
     await page.reload();
   }
@@ -62,6 +81,10 @@ async function visitSome({ daemon, kind, isOut }: Visited, wanted: readonly Want
 
 async function openView(page: Page, view: View): Promise<void> {
   try {
+    if (view.isStep) {
+      await view.open(page);
+      return;
+    }
     if (!view.isOut) await page.locator('.link-open').waitFor({ state: 'attached' });
     if (!view.isOut && !view.hasNotices) await hideNotices(page);
     await view.open(page);

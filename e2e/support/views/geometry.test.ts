@@ -4,7 +4,12 @@ import { launched } from '../clients/browser.ts';
 import { geometryProblems } from './geometry.ts';
 import { compare, readPng, reduce, toPng } from './picture.ts';
 
-const RULES = { aligned: [{ selector: 'li', edges: ['left'] }], mayCover: '', mayCut: '' } as const;
+const RULES = {
+  aligned: [{ selector: 'li', edges: ['left'] }],
+  upright: '.upright',
+  mayCover: '',
+  mayCut: '',
+} as const;
 const PAGE = `<style>
   * { margin: 0; padding: 0; font: 16px/20px sans-serif; border: 0 }
   body { width: 300px } div { width: 200px; position: relative } button { width: 40px; height: 30px }
@@ -17,6 +22,11 @@ const DEFECTS: readonly (readonly [string, RegExp, string])[] = [
     '<div><p style="width: 250px">spills</p></div>',
     /^the contents of <div> “spills” are 50 px too wide$/,
     '<div style="overflow-x: auto"><p style="width: 250px">scrolls</p></div>',
+  ],
+  [
+    '<div class="upright" style="overflow-y: auto"><p style="width: 250px">scrolls</p></div>',
+    /^the contents of <div\.upright> “scrolls” are 50 px too wide$/,
+    '<div class="upright" style="overflow-y: auto"><p>scrolls</p></div>',
   ],
   [
     '<div style="overflow: hidden; white-space: nowrap">a text that is far too long for its place</div>',

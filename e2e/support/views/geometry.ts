@@ -11,6 +11,8 @@ export interface GeometryRules {
   aligned: readonly Aligned[];
   /** Controls that lie on others on purpose, such as the buttons of a row that is a button itself. */
   mayCover: string;
+  /** Elements that scroll up and down, and never to the side. */
+  upright: string;
   /** Elements that cut their contents on purpose and show it in another way than with an ellipsis. */
   mayCut: string;
 }
@@ -51,7 +53,7 @@ function findProblems(rules: GeometryRules): string[] {
   const all = [...document.querySelectorAll<HTMLElement>('body *')].filter(isShown);
   const controls = listControls(all);
   return [
-    ...findOverflows(all),
+    ...findOverflows(all, rules),
     ...findCuts(all, rules),
     ...findOverlaps(controls, rules),
     ...findSmallTargets(controls),
@@ -59,14 +61,15 @@ function findProblems(rules: GeometryRules): string[] {
   ];
 }
 
-/** Contents that are wider than the page, or than an element that neither scrolls nor cuts. */
-function findOverflows(all: readonly HTMLElement[]): string[] {
+/** Contents that are wider than the page, or than an element that neither scrolls to the side nor cuts. */
+function findOverflows(all: readonly HTMLElement[], { upright }: GeometryRules): string[] {
   const found: string[] = [];
   const wide = document.documentElement.scrollWidth - window.innerWidth;
   if (wide > 0) found.push(`the page is ${wide} px wider than the window`);
   const spills = all.filter((element) => {
     const { overflowX, display } = getComputedStyle(element);
     const isWide = element.scrollWidth > element.clientWidth + 1;
+    if (isWide && upright !== '' && element.matches(upright)) return true;
     return isWide && overflowX === 'visible' && !display.startsWith('inline') && !isLoose(element);
   });
   for (const element of spills)

@@ -38,7 +38,7 @@ export async function takePicture(page: Page, { theme, varying }: Shot): Promise
 
 /** Random texts, and what the picture has instead. */
 const RANDOM: readonly (readonly [string, string])[] = [
-  ['\\b(role|pol|rule|job|tpl|skl|mem|tok|user|run|cal|apr)_[\\w-]{16}', '$1_0123456789abcdef'],
+  ['\\b(role|pol|rule|job|tpl|skl|mem|tok|user|run|cal|apr|wat)_[\\w-]{16}', '$1_0123456789abcdef'],
   ['\\b[0-9a-f]{32}\\b', '0123456789abcdef0123456789abcdef'],
   ['\\b[0-9A-F]{4}-[0-9A-F]{4}\\b', '0123-4567'],
   ['\\bsvc_[0-9a-f]+', 'svc_0123'],

@@ -1,48 +1,8 @@
 import type { Page } from 'playwright-core';
 import { button } from '../clients/browser.ts';
-
-/** A view of the page, and how a person with an open page of 1280 px gets there. */
-export interface View {
-  name: string;
-  /** The daemon. Default: `full`. */
-  of?: 'full' | 'empty';
-  /** Whether nobody is logged in. */
-  isOut?: boolean;
-  /** Whether the notices of the page stay; other views are without them. */
-  hasNotices?: boolean;
-  /** Only on screens of these widths. */
-  widths?: readonly number[];
-  open(page: Page): Promise<unknown>;
-}
-
-const dialog = (page: Page) => page.getByRole('dialog').waitFor();
-
-async function panel(page: Page, key: string, title: string): Promise<void> {
-  await page.keyboard.press(`Alt+${key}`);
-  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-  await page.locator('.part-notice').waitFor({ state: 'detached' });
-}
-
-/** A part of the account view, or of the agent view. */
-async function part(page: Page, of: 'Account' | 'Agent', name: string): Promise<void> {
-  await panel(page, of === 'Account' ? 'a' : 'g', of);
-  await page
-    .getByRole('navigation', { name: `Parts of the ${of.toLowerCase()} view` })
-    .getByRole('button', { name, exact: true })
-    .click();
-}
-
-async function form(page: Page, of: 'Account' | 'Agent', [name, opener]: readonly [string, string | RegExp]) {
-  await part(page, of, name);
-  await page.getByRole('button', { name: opener }).first().click();
-  await page.locator('dialog[open], [role=alertdialog]').first().waitFor();
-}
-
-async function conversation(page: Page, name: string): Promise<void> {
-  // The name may be followed by what waits.
-  await page.locator('.tab-main', { has: page.getByText(name, { exact: true }) }).click();
-  await page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
-}
+import { FURTHER } from './further-views.ts';
+import { STATES } from './states.ts';
+import { conversation, dialog, form, panel, part, type View } from './ways.ts';
 
 const ACCOUNT = ['My account', 'Rules', 'Users', 'Roles', 'Tool policies', 'Judge', 'Settings', 'Audit trail'];
 const AGENT = ['Watches', 'Memories', 'Skills', 'Tool servers'];
@@ -254,6 +214,7 @@ export const VIEWS: readonly View[] = [
   ...ACCOUNT.map(account),
   ...rest,
   ...dialogs,
+  ...[...STATES, ...FURTHER].map((view) => ({ ...view, isState: true })),
   { name: 'login', isOut: true, open: (page) => page.getByLabel('Password').waitFor() },
   { name: 'first-steps', of: 'empty', open: (page) => page.locator('.first-steps').waitFor() },
   { name: 'setup', of: 'empty', isOut: true, open: (page) => button(page, 'Create the first user').click() },

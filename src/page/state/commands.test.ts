@@ -55,6 +55,9 @@ test('the beginning of a command offers the full command, ready for its argument
     ],
   ]);
   assert.deepEqual(drafts('/n'), ['/new', '/name ']);
+  // The path of a file follows the command, and nothing is offered in its place, so that Enter sends it.
+  assert.deepEqual([drafts('/und'), drafts('/undo '), drafts('/undo src/a.ts')], [['/undo '], [], []]);
+  assert.equal(findSuggestions('/und', known)[0]?.label, '/undo [keep | overwrite | PATH]');
   assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);
 });
 

@@ -82,25 +82,57 @@ test('a prepared repository cannot have a file written into a .git folder', need
   }
 });
 
-test(
-  'files whose content git does not hold, conflicts, submodules and secrets are refused in words',
-  needsGit,
-  async () => {
-    await using it = await repository({ 'a.txt': 'a\n', '.env': 'KEY=1\n', 'large.bin': 'pointer\n' });
-    await it.file('work/.env', 'KEY=2\n');
-    assert.equal(await it.seen('.env'), undefined);
-    await it.refuses('.env', /may hold secrets/);
-    await it.file('work/.git/info/attributes', '*.bin filter=lfs\n');
-    await it.file('work/large.bin', 'content\n');
-    await it.refuses('large.bin', /comes from a filter \(lfs\)/, await it.seen('large.bin'));
-    await it.git('checkout', '-qb', 'other');
-    await it.file('work/a.txt', 'theirs\n');
-    await it.git('commit', '-qm', 'theirs', '--', 'a.txt');
-    await it.git('checkout', '-q', 'main');
-    await it.file('work/a.txt', 'ours\n');
-    await it.git('commit', '-qm', 'ours', '--', 'a.txt');
-    await it.git('merge', '-q', 'other').catch(() => undefined);
-    await it.refuses('a.txt', /merge conflict/, await it.seen('a.txt'));
-    await assert.rejects(it.committed('../foreign/x', '0-0-0'), { kind: 'missing' });
-  },
-);
+test('what changed in a submodule is not listed, and neither it nor a file in it is put back', needsGit, async () => {
+  await using it = await repository();
+  await it.file('work/part/inner.txt', 'one\n');
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['commit', '-qm', 'inner'],
+  ])
+    await it.git('-C', 'part', ...words);
+  await it.git('add', 'part');
+  await it.git('commit', '-qm', 'with a submodule');
+  const listed = async () =>
+    (await it.workspace.changes(it.workdir, signal)).flatMap(({ files }) => files.map(({ path }) => path));
+  const refused = async (path: string) => {
+    await assert.rejects(it.committed(path, '0-0-0'), /Git reports no change of part/);
+    assert.equal(await it.seen(path).catch(() => undefined), undefined, 'there is no mark to put it back with');
+  };
+  await it.file('work/part/inner.txt', 'two\n');
+  await it.git('-C', 'part', 'commit', '-qam', 'later');
+  await it.file('work/part/inner.txt', 'three\n');
+  await it.file('work/a.txt', 'beside it\n');
+  assert.deepEqual(await listed(), ['a.txt']);
+  await refused('part');
+  await refused('part/inner.txt');
+  assert.equal(await it.back('a.txt'), 'a\n');
+  await rm(it.at('work/part'), { recursive: true });
+  await refused('part');
+  await it.file('work/part', 'a file now\n');
+  assert.deepEqual(await listed(), ['a.txt']);
+  await refused('part');
+  await it.git('rm', '-q', '--cached', 'part');
+  await it.git('add', 'part');
+  assert.deepEqual(await listed(), ['a.txt', 'part']);
+  await it.refuses('part', /is a submodule\. Use git to put it back\.$/, await it.seen('part'));
+});
+
+test('files whose content git does not hold, conflicts and secrets are refused in words', needsGit, async () => {
+  await using it = await repository({ 'a.txt': 'a\n', '.env': 'KEY=1\n', 'large.bin': 'pointer\n' });
+  await it.file('work/.env', 'KEY=2\n');
+  assert.equal(await it.seen('.env'), undefined);
+  await it.refuses('.env', /may hold secrets/);
+  await it.file('work/.git/info/attributes', '*.bin filter=lfs\n');
+  await it.file('work/large.bin', 'content\n');
+  await it.refuses('large.bin', /comes from a filter \(lfs\)/, await it.seen('large.bin'));
+  await it.git('checkout', '-qb', 'other');
+  await it.file('work/a.txt', 'theirs\n');
+  await it.git('commit', '-qm', 'theirs', '--', 'a.txt');
+  await it.git('checkout', '-q', 'main');
+  await it.file('work/a.txt', 'ours\n');
+  await it.git('commit', '-qm', 'ours', '--', 'a.txt');
+  await it.git('merge', '-q', 'other').catch(() => undefined);
+  await it.refuses('a.txt', /merge conflict/, await it.seen('a.txt'));
+  await assert.rejects(it.committed('../foreign/x', '0-0-0'), { kind: 'missing' });
+});

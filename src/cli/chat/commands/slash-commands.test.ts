@@ -51,3 +51,13 @@ test('after "/effort ", the efforts are offered; before it, only the command', (
   assert.deepEqual(find('/effort m'), [['/effort medium', 'medium']]);
   assert.deepEqual(calls, []);
 });
+
+test('after "/undo ", its words are offered; a path is typed, and nothing is offered in its place', () => {
+  const { find } = open();
+  assert.deepEqual(find('/und'), [['/undo', '/undo [keep | overwrite | PATH]']]);
+  assert.deepEqual(
+    find('/undo ').map(([name]) => name),
+    ['/undo keep', '/undo overwrite'],
+  );
+  for (const path of ['src/a.ts', 'docs', './keep']) assert.deepEqual(find(`/undo ${path}`), [], path);
+});

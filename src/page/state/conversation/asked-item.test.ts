@@ -58,6 +58,28 @@ test('a long subject and a long reason leave room for the calls below, and keep 
   assert.match(error ?? '', /end\\nno such file$/);
 });
 
+test('the reason of a verdict loses its end, at a word, and never its middle', () => {
+  const verdict: ApprovalItem['verdict'] = {
+    verdict_id: 'v1',
+    call_id: 'c1',
+    func_name: 'bash',
+    func_args: '{}',
+    intent_summary: 'make',
+    risk_level: 'medium',
+    confidence: 0.5,
+    recommendation: 'review',
+    reasoning: 'It installs packages, or runs what they contain.',
+    evidence: [],
+    tier: 'heuristic',
+    judge_model: '',
+    latency_ms: 0,
+  };
+  const textOf = (columns: number) =>
+    toAskedItem(readItem(item({ heuristic_verdict: verdict })), { rows: 6, columns }).verdicts[0]?.text;
+  assert.equal(textOf(40), 'Medium risk: It installs packages, or …');
+  assert.equal(textOf(90), 'Medium risk: It installs packages, or runs what they contain.');
+});
+
 test('a call that names no subject shows its header, cut in the same way', () => {
   const { subject: _, ...plain } = item({ header: 'x'.repeat(200), preview: '' });
   const { subject, header, isWhole } = toAskedItem(readItem(plain), ROOM);

@@ -107,7 +107,11 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   const notSandboxed = whole.notSandboxed && (reasonRows === 1 ? '' : cut(whole.notSandboxed, reasonRows));
   const error = whole.error === undefined ? undefined : cut(whole.error, reasonRows);
   const ruling = whole.ruling && cut(whole.ruling, toRulingRows(room));
-  const verdicts = whole.verdicts.slice(0, 1).map(({ level, text }) => ({ level, text: cut(text, 1), details: [] }));
+  const verdicts = whole.verdicts.slice(0, 1).map(({ level, text }) => ({
+    level,
+    text: toBeginning(text, room.columns),
+    details: [],
+  }));
   return {
     header,
     subject,
@@ -160,6 +164,10 @@ const ROWS_FOR_ICONS = 5;
 const ROOM_OF_LEVEL = 16;
 /** An icon and the gap around it, in cells. */
 const ROOM_OF_ICON = 4;
+
+/** A reason makes sense without its end, but not without its middle. */
+const toBeginning = (text: string, cells: number): string =>
+  text.length <= cells ? text : `${text.slice(0, cells - 2).replace(/\s+\S*$/, '')} …`;
 
 const toLineText = (line: string, cells: number): string =>
   toLineEnds(line, cells)

@@ -9,10 +9,14 @@ import {
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Notifications } from '../../state/attention/notifications.ts';
+import css from '../../styles/notify.css?inline';
+import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { browserPush } from './browser-push.ts';
 import { notificationsOf } from './notifications-of.ts';
 import { sound } from './sound.ts';
+
+adoptStyles(css);
 
 export { notificationsOf } from './notifications-of.ts';
 

@@ -3,11 +3,15 @@ import type { App, Desk } from '../../state/app.ts';
 import { type Compared, RunChanges, type RunWithChanges } from '../../state/changes/run-changes.ts';
 import type { Tab } from '../../state/tab.ts';
 import { toMoment } from '../../state/text/moment.ts';
+import css from '../../styles/changes.css?inline';
 import { InConversation, rememberedOf } from '../conversation/conversation-context.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
+import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { PatchView } from '../text/patch-view.tsx';
 import { UndoQuestion } from './undo-question.tsx';
+
+adoptStyles(css);
 
 interface RunChangesViewProps {
   app: App;

@@ -39,7 +39,9 @@ export function LossQuestion({ verb = 'Delete', name, kind, loss, remove, onKeep
       <p>
         {kind === undefined ? `${verb} ` : `${verb} this ${kind}?`}
         {kind !== undefined && <br />}
-        <b dir="auto">{name}</b> {kind !== undefined && <br />}
+        <b dir="auto">{name}</b>
+        {loss.startsWith('?') ? '' : ' '}
+        {kind !== undefined && <br />}
         {loss}
       </p>
       <button type="button" class="danger" disabled={busy.value} onClick={() => void confirm()}>

@@ -17,21 +17,23 @@ export function WatchBar({ desk, wsId }: { desk: Desk; wsId: string }) {
   return (
     <section class="background" aria-label="Watches">
       <ul class="agent-tree">
-        {active.map((watch) => (
+        {active.map((watch, index) => (
           <li key={watch.watch_id}>
             {`Watching: ${toVisibleLine(watch.name)}`} <span class="background-state">{watchWords(watch)}</span>
+            {index === active.length - 1 && (
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => {
+                  workstreams.shown.value = 'agent';
+                }}
+              >
+                Show all watches
+              </button>
+            )}
           </li>
         ))}
       </ul>
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => {
-          workstreams.shown.value = 'agent';
-        }}
-      >
-        Show all watches
-      </button>
     </section>
   );
 }
