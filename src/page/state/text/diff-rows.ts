@@ -132,7 +132,8 @@ function fold(rows: readonly DiffRow[]): DiffRow[] {
     const tail = at === rows.length ? 0 : CONTEXT_LINES;
     const hidden = rows.slice(start + head, Math.max(start + head, at - tail));
     if (hidden.length < MIN_FOLDED) folded.push(...rows.slice(start, at));
-    else folded.push(...rows.slice(start, start + head), { kind: 'folded', rows: hidden }, ...rows.slice(at - tail, at));
+    else
+      folded.push(...rows.slice(start, start + head), { kind: 'folded', rows: hidden }, ...rows.slice(at - tail, at));
   };
   for (const [at, row] of rows.entries()) {
     if (row.kind === 'same') continue;
