@@ -31,6 +31,8 @@ function examplesIn(document: string, text: string): Example[] {
 
 /** Programs whose commands are not checked here, with the reason. */
 const NOT_CHECKED: Readonly<Record<string, string>> = {
+  createdb: 'needs a server of PostgreSQL',
+  createuser: 'needs a server of PostgreSQL',
   docker: 'needs an engine for containers; the file of the image and the file for compose have tests',
   claude: 'another product',
   journalctl: 'needs systemd',
