@@ -36,9 +36,9 @@ const isLookedAt = (view: View, width: number): boolean =>
   process.env.VIEWS === 'all' ||
   (isInShare(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === turn);
 
-/** One picture of each view: the widths and the colours in turn. That of a state depends on the widths before it. */
+/** One picture of each view: the widths and the colours in turn. Those of states depend on the widths before them, too. */
 function sampleOf(view: View, width: number): 'light' | 'dark' | undefined {
-  if (view.isState) return undefined;
+  if (view.isState || view.isScrolled) return undefined;
   const index = VIEWS.indexOf(view);
   const widths = widthsOf(view).filter((one) => isLookedAt(view, one));
   if (width !== widths[index % widths.length]) return undefined;

@@ -92,6 +92,7 @@ const conversations: readonly View[] = [
   },
   {
     name: 'notices',
+    isScrolled: true,
     hasNotices: true,
     async open(page) {
       await conversation(page, 'daily summary');
@@ -108,6 +109,7 @@ const conversations: readonly View[] = [
   },
   {
     name: 'find',
+    isScrolled: true,
     async open(page) {
       await conversation(page, 'watering');
       await page.keyboard.press('Control+f');

@@ -15,6 +15,8 @@ export interface View {
   isStep?: boolean;
   /** Opens from a view, or is shown only by a busy daemon. */
   isState?: boolean;
+  /** How far it is scrolled depends on the widths before; its picture is compared only by `npm run baselines`, which has all of them. */
+  isScrolled?: boolean;
   /** Shown only where this program is installed. */
   needs?: 'git';
   open(page: Page): Promise<unknown>;
