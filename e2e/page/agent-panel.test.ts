@@ -182,7 +182,7 @@ test('a consent ends in a notice that is said once, above the account of the per
 });
 
 test('tool servers are listed with their state and tools; a changed tool is compared and accepted', async (t) => {
-  const { page } = await visitAgain(t, daemon);
+  const { page } = await visit(t, daemon);
   await openPart(page, 'Tool servers');
   await button(page, 'Refresh notes').click();
   await card(page, 'notes')

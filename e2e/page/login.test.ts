@@ -74,9 +74,9 @@ test('the session is a cookie that scripts cannot read, and the page stores noth
 });
 
 test('logging out ends the session at once, in another tab, too', async (t) => {
-  // The daemon may close the connection while the page sends something.
+  // The daemon may close the connection, or refuse a request, while the page sends something.
   const { page, openTab } = await visit(t, daemon, {
-    expected: [/WebSocket connection/, /WebSocket is already in CLOSING or CLOSED/],
+    expected: [/WebSocket connection/, /WebSocket is already in CLOSING or CLOSED/, /status of 401/],
   });
   const other = await openTab();
   await Promise.all([connected(page), connected(other)]);
