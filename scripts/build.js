@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { PLUGINS } from './bundle-plugins.js';
+import { bundledBefore, loadedFrom, PLUGINS } from './bundle-plugins.js';
 import { toLicenseText } from './licenses.js';
 import { linkScript } from './link-script.js';
 import { precompress } from './precompress.js';
@@ -145,18 +145,12 @@ const toSplitBundle = (entry, folder) => ({
   splitting: true,
   entryNames: `${folder}/[name]-[hash]`,
   chunkNames: `${folder}/[name]-[hash]`,
-  plugins: [shared, ...PLUGINS],
+  plugins: [loadedFrom(`../${SHARED}.js`, SHARED), ...PLUGINS],
 });
 
 /** The largest package that both of them load at its first use. It is in one file for both, which saves a megabyte. */
 const SHARED = 'undici';
 const toSharedBundle = () => ({ ...toServerBundle(), entryPoints: { [SHARED]: SHARED } });
-const shared = {
-  name: 'shared',
-  setup(builder) {
-    builder.onResolve({ filter: new RegExp(`^${SHARED}$`) }, () => ({ path: `../${SHARED}.js`, external: true }));
-  },
-};
 
 /** What a start runs, as one script. */
 const START_ENTRIES = ['src/cli/start-command.ts', 'src/daemon/start.ts'];
@@ -169,19 +163,7 @@ const toText = (file) => [path.relative(ROOT, file.path), file.path.endsWith('.j
 export const toEntryBundle = (metafiles) => ({
   ...toServerBundle(),
   entryPoints: { main: 'src/cli/main.ts' },
-  plugins: [toBundled(metafiles), ...PLUGINS],
-});
-
-const toBundled = (metafiles) => ({
-  name: 'bundled',
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\/(start-command|program)\.ts$/ }, ({ path: name, resolveDir }) => {
-      const source = path.relative(ROOT, path.join(resolveDir, name));
-      const outputs = metafiles.flatMap((metafile) => Object.entries(metafile.outputs));
-      const [file] = outputs.find(([, { entryPoint }]) => entryPoint === source);
-      return { path: `./${path.relative('dist', file)}`, external: true };
-    });
-  },
+  plugins: [bundledBefore(metafiles, ROOT), ...PLUGINS],
 });
 
 /** The workers that are mostly libraries. Their maps have no sources, which would take more space than the daemon. */

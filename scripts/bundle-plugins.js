@@ -181,3 +181,24 @@ export const PLUGINS = [
   requiredModules,
   lateTls,
 ];
+
+/** Leaves out a package that is in a file of its own. */
+export const loadedFrom = (file, name) => ({
+  name: 'loaded-from',
+  setup(builder) {
+    builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: file, external: true }));
+  },
+});
+
+/** Imports the two halves of the command line from the files that these bundles have for them. */
+export const bundledBefore = (metafiles, root) => ({
+  name: 'bundled-before',
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\/(start-command|program)\.ts$/ }, ({ path: name, resolveDir }) => {
+      const source = path.relative(root, path.join(resolveDir, name));
+      const outputs = metafiles.flatMap((metafile) => Object.entries(metafile.outputs));
+      const [file] = outputs.find(([, { entryPoint }]) => entryPoint === source);
+      return { path: `./${path.relative('dist', file)}`, external: true };
+    });
+  },
+});
