@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
-import { createAuditHeadFile } from '../gateway/audit/audit-head.ts';
+import { AUDIT_HEAD_FILE, createAuditHeadFile } from '../gateway/audit/audit-head.ts';
 import { AuditTrail } from '../gateway/audit/audit-trail.ts';
 import { createCallAudit } from '../gateway/audit/call-audit.ts';
 import { SignedEnd } from '../gateway/audit/signed-end.ts';
@@ -73,7 +73,7 @@ export async function openAccounts(
     log,
   });
   const { roles, users, tokens, sessions, holders, codes, authenticator } = opened;
-  const file = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
+  const file = createAuditHeadFile({ path: path.join(home, AUDIT_HEAD_FILE), secret: auditSecret });
   const end = new SignedEnd({ file, mark: auditMark });
   const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
   await asStartError(() => trail.recover(onNotice));

@@ -67,6 +67,21 @@ test('good secrets are fine, and so is a home before its first start', async () 
   assert.equal(JSON.stringify([none, await home.check()]).includes('cdcd'), false, 'no secret is shown');
 });
 
+test('a home whose database is on a server has no file of it, and misses its machine key all the same', async () => {
+  await using home = await makeHome({ secrets: {} });
+  await createAuditHeadFile({ path: home.at('audit-head.json'), secret: KEYS.audit_secret }).write(HEAD);
+  await rm(home.at('headgate.db'));
+  assert.deepEqual(
+    (await home.check()).map(({ text }) => text).filter((text) => /none yet|in the database/.test(text)),
+    Array(2).fill('is in the database, encrypted'),
+  );
+  await rm(home.at('headgate-key'));
+  assert.deepEqual(
+    (await home.findings()).map(([name, level]) => [name, level]),
+    [['machine key', 'problem']],
+  );
+});
+
 test('a token that is missing, empty, malformed or open to others is reported with what to do', async () => {
   const mend = 'Restore it from a backup, or remove it and restart the daemon, which creates a new one.';
   const outcomes = [

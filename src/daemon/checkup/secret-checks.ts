@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isRecord } from '../../../protocol/is-record.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Environment } from '../../environment.ts';
-import { createAuditHeadFile } from '../../gateway/audit/audit-head.ts';
+import { AUDIT_HEAD_FILE, createAuditHeadFile } from '../../gateway/audit/audit-head.ts';
 import { chosenSecret, flawOfSecret, MIN_SECRET_BYTES, VARIABLE } from '../../gateway/auth/secrets.ts';
 import { machineKeyPath, readMachineKeys } from '../../home/machine-key.ts';
 import { isOperatorToken, tokenPath } from '../../home/operator-token.ts';
@@ -17,8 +17,9 @@ interface CheckedHome {
 
 /** Checks that only their owner can read the secrets of this machine, and that they can be used. Never shows them. */
 export async function checkSecrets({ home, environment }: CheckedHome): Promise<Finding[]> {
-  // Before the first start nothing is missing.
-  const isUsed = (await modeOf(path.join(home, 'headgate.db'))) !== undefined;
+  // Before the first start nothing is missing. A home whose database is PostgreSQL has no file of it.
+  const modes = await Promise.all(['headgate.db', AUDIT_HEAD_FILE].map((file) => modeOf(path.join(home, file))));
+  const isUsed = modes.some((mode) => mode !== undefined);
   return [
     await checkToken(tokenPath(home), isUsed),
     await checkMachineKey({ home, environment, isUsed }),
@@ -135,7 +136,7 @@ async function checkAuditKey(home: string, keys: Keys): Promise<Finding> {
   const secret = keys.secrets.audit_secret;
   if (finding.level !== 'ok' || typeof secret !== 'string') return finding;
   const { name } = AUDIT_KEY;
-  const file = path.join(home, 'audit-head.json');
+  const file = path.join(home, AUDIT_HEAD_FILE);
   try {
     if ((await createAuditHeadFile({ path: file, secret }).read()) !== 'invalid') return finding;
   } catch (error) {

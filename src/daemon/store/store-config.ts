@@ -1,11 +1,25 @@
 import { z } from 'zod';
 
 /** Whether it is the address of a PostgreSQL database. */
-export const isStoreAddress = (text: string): boolean =>
-  URL.canParse(text) && /^postgres(?:ql)?:$/.test(new URL(text).protocol) && new URL(text).pathname.length > 1;
+export function isStoreAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, username, password } = new URL(text);
+  return /^postgres(?:ql)?:$/.test(protocol) && pathname.length > 1 && [username, password, pathname].every(isEncoded);
+}
+
+/** Whether every percent sign begins an encoded character. */
+function isEncoded(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** What the address of a database looks like, for messages about one that cannot be used. */
-export const STORE_ADDRESS = 'must be like postgresql://user:password@host:5432/database';
+export const STORE_ADDRESS =
+  'must be like postgresql://user:password@host:5432/database, with special characters encoded (%25 for %)';
 
 export const StoreConfig = z.object({
   url: z

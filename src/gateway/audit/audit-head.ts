@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { readPrivateFile } from '../../home/private-file.ts';
 import { replaceFile } from '../../home/replace-file.ts';
 
+/** Its name in the home. */
+export const AUDIT_HEAD_FILE = 'audit-head.json';
+
 /** Checks a head that was read from a file. */
 export const AuditHead = z.strictObject({
   /** The first record that is kept, and the digest before it. */
