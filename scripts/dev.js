@@ -99,7 +99,7 @@ async function watchPage() {
 }
 
 async function putPageInPlace() {
-  await packParts(path.join(aside, PARTS));
+  await packParts(path.join(aside, PARTS), path.join(PAGE, `${PARTS}.bin`));
   for (const name of [`${PARTS}.bin`, 'csp.json', 'licenses.txt', LAST]) {
     const contents = await readFile(path.join(aside, name));
     if (await holds(path.join(PAGE, name), contents)) continue;

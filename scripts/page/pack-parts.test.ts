@@ -53,6 +53,31 @@ test('the parts of the page are read from one file, with their codings', async (
   );
 });
 
+test('a part with the same text is taken from an earlier file, and everything else is compressed anew', async () => {
+  await using build = await packed();
+  const before = path.join(build.ui, 'parts.bin');
+  const marked = Buffer.from(await readFile(before));
+  marked[marked.length - 1] ^= 1; // the last byte of the gzip of the last part
+  await writeFile(before, marked);
+  const again = async (changed: Record<string, string>) => {
+    const folder = path.join(build.ui, 'again');
+    await mkdir(folder);
+    for (const [name, text] of Object.entries({ ...PARTS, ...changed })) await writeFile(path.join(folder, name), text);
+    await packParts(folder, before);
+    return readFile(`${folder}.bin`);
+  };
+  assert.ok((await again({})).equals(marked), 'nothing was compressed');
+  const changed = await again({ 'chart-ffff.js': 'another chart' });
+  assert.deepEqual(
+    [changed.includes('another chart'), changed.at(-1)],
+    [true, marked.at(-1)],
+    'the other part is taken',
+  );
+  await writeFile(before, 'parts');
+  const whole = await again({});
+  assert.deepEqual([whole.length, whole.equals(marked)], [marked.length, false]);
+});
+
 for (const [what, damage] of [
   ['cut short', (bytes: Buffer) => bytes.subarray(0, -1)],
   ['longer than its list says', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('x')])],
