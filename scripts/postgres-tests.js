@@ -3,7 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { findPostgres } from '../src/testing/find-postgres.ts';
-import { ROOT, tellCounts, watch } from './check.js';
+import { COMPILED, ROOT, tellCounts, watch } from './check.js';
 import { runTests } from './run-tests.js';
 import { SKIP_TAGS } from './skips.js';
 
@@ -56,6 +56,7 @@ export async function runPostgresTests({ isCi, environment = {} }) {
   }
   const environmentOf = () => ({
     ...environment,
+    ...COMPILED,
     NODE_OPTIONS: [process.env.NODE_OPTIONS, `--import=${OVER_POSTGRES}`].filter(Boolean).join(' '),
     NODE_V8_COVERAGE: undefined,
   });

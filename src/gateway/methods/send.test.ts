@@ -104,7 +104,7 @@ test('a message refused permanently, or for a day, is given up and shown by stat
   const { messageId } = await world.send({ to: 'ops', message: 'never' });
   await world.settled();
   await world.send({ to: 'home', message: 'not today' });
-  for (let hour = 0; hour < 30; hour++) await world.gateway.clock.advance(HOUR_MS);
+  for (let hour = 0; hour < 30; hour++) await world.gateway.clock.leap(HOUR_MS);
   await world.settled();
   const { providerSummary } = await world.gateway.call('status', {});
   assert.equal(world.sent.length, 21);
@@ -160,7 +160,7 @@ test('a note waits while a run is in progress, even for hours, and delays nothin
   gateway.puppet.turn(new Promise(() => undefined));
   await gateway.call('chat.send', { sessionKey: 'main', message: 'long', idempotencyKey: 'k1' });
   await world.send({ to: 'main', message: 'later' });
-  for (let minute = 0; minute < 120; minute += 1) await gateway.clock.advance(60_000);
+  for (let minute = 0; minute < 120; minute += 1) await gateway.clock.leap(60_000);
   await world.send({ to: 'ops', message: 'meanwhile' });
   await turnsUntil(() => world.sent.length === 1, 'the other place');
   assert.deepEqual((await world.rows()).map(({ provider, status, attempts }) => [provider, status, attempts])[0], [
@@ -188,7 +188,7 @@ test('a destination that asks for early retries gets no more attempts, and one t
   await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
   await world.gateway.clock.advance(59_999);
   assert.equal(world.sent.length, 1);
-  for (let minute = 0; minute < 120; minute += 1) await world.gateway.clock.advance(60_000);
+  for (let minute = 0; minute < 120; minute += 1) await world.gateway.clock.leap(60_000);
   assert.deepEqual(
     (await world.rows()).map(({ status }) => status),
     ['pending'],

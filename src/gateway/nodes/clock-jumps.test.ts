@@ -75,7 +75,7 @@ test('a clock that is wrong for a while removes no result', async () => {
   gateway.clock.jump(9600 * HOUR_MS);
   await gateway.clock.advance(HOUR_MS / 2);
   gateway.clock.jump(-9600 * HOUR_MS);
-  await gateway.clock.advance(3 * HOUR_MS);
+  for (let hour = 0; hour < 3; hour += 1) await gateway.clock.leap(HOUR_MS);
   const rows = await gateway.store.db.selectFrom('invocations').select('outcome_json').execute();
   assert.match(rows[0]?.outcome_json ?? '', /kept/);
 });
