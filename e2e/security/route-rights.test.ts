@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { refusalOfSecond } from '../support/clients/coordinator-rights.ts';
+import { basic, bearer, type CredentialHeaders as Headers, cookie } from '../support/clients/credential-headers.ts';
 import {
   CLOSED_TO_SERVICES,
   neededOf,
@@ -28,8 +29,6 @@ const PASSWORD = 'correct horse';
 const { public: _public, ...PRIVATE } = ROUTES_BY_SCOPE;
 const ROUTES = Object.values(PRIVATE).flat();
 let names = 0;
-
-type Headers = Record<string, string>;
 
 /** `allowed` if the request was checked or served, else the words of the refusal. */
 async function outcomeOf(route: string, headers: Headers): Promise<string> {
@@ -91,12 +90,6 @@ const newService = async () => {
   const made = await operator.call('token.create', { name: `service-${names}`, scope: 'service' });
   return made as { token: string; tokenId: string };
 };
-
-const bearer = (secret: string): Headers => ({ authorization: `Bearer ${secret}` });
-const cookie = (secret: string): Headers => ({ cookie: `service_auth=${secret}` });
-const basic = (name: string, password: string): Headers => ({
-  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
-});
 
 /** The same route below the path of this machine, and below /v1/api/route where it is served there. */
 const prefixed = (route: string): string[] => {
