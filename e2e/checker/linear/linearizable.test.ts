@@ -52,12 +52,12 @@ const ALLOWED: Record<string, Row[]> = {
     ['x', 7, 8, send('one', 'r1')],
     ['x', 9, 10, send('one', 'r1')],
   ],
-  'a dropped message is sent again': [
+  'a dropped message stays dropped when it is repeated': [
     ['x', 0, 1, send('zero', 'r0')],
     ['x', 2, 3, send('one', 'r1')],
     ['y', 4, 5, cancel(null, 1)],
-    ['x', 6, 7, send('one', 'r2')],
-    ['y', 8, 9, history('zero', 'one')],
+    ['x', 6, 7, send('one', 'r1')],
+    ['y', 8, 9, history('zero')],
   ],
   'a lost cancel drops messages, and a later read sees it': [
     ['x', 0, 1, send('zero', 'r0')],
@@ -152,6 +152,16 @@ const DEFECTS: Record<string, { rows: Row[]; what: string }> = {
       ['x', 0, 1, send('zero', 'r0')],
       ['x', 2, 3, send('one', 'r1')],
       ['y', 4, 5, cancel(null, 1)],
+      ['z', 8, 9, history('zero', 'one')],
+    ],
+    what: 'messages',
+  },
+  'a cancelled message runs when it is repeated': {
+    rows: [
+      ['x', 0, 1, send('zero', 'r0')],
+      ['x', 2, 3, send('one', 'r1')],
+      ['y', 4, 5, cancel(null, 1)],
+      ['x', 6, 7, send('one', 'r1')],
       ['z', 8, 9, history('zero', 'one')],
     ],
     what: 'messages',

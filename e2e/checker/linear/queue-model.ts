@@ -51,13 +51,10 @@ function afterSend(state: State, { text, answer }: Recorded & { kind: 'send' }):
   return runId === UNKNOWN || runId === known ? [state] : [];
 }
 
-/** A message that no longer waits may be sent again. What has just begun may end before it is in the conversation. */
+/** A key keeps its answer when its message is dropped. What has just begun may end before it is in the conversation. */
 function afterCancel(state: State): State[] {
-  const { waiting, begun } = state;
-  const rest = { ...state, waiting: [], runs: without(state.runs, waiting) };
-  if (begun === undefined) return [rest];
-  const ended = { ...rest, begun: undefined };
-  return [rest, ended, { ...ended, runs: without(rest.runs, [begun]) }];
+  const rest = { ...state, waiting: [] };
+  return state.begun === undefined ? [rest] : [rest, { ...rest, begun: undefined }];
 }
 
 /** This state, and those that follow while runs end and others begin. */
@@ -72,9 +69,6 @@ function successor({ waiting, begun, said, runs }: State): State | undefined {
   const [first, ...rest] = waiting;
   return first === undefined ? undefined : { waiting: rest, begun: first, said, runs };
 }
-
-const without = (runs: State['runs'], texts: readonly string[]): State['runs'] =>
-  Object.fromEntries(Object.entries(runs).filter(([text]) => !texts.includes(text)));
 
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((text, index) => text === other[index]);
