@@ -18,7 +18,7 @@ export interface Unexplained {
  */
 export function unexplained(calls: readonly Recorded[]): Unexplained[] {
   return [...Map.groupBy(calls, ({ wsId }) => wsId)].flatMap(([wsId, history]) => {
-    const messages = history.filter(({ kind }) => ABOUT_MESSAGES.has(kind));
+    const messages = withoutNeedless(history.filter(({ kind }) => ABOUT_MESSAGES.has(kind)));
     const ids = new Set(history.flatMap((call) => (call.kind === 'asked' ? [call.approvalId] : [])));
     return [
       ...toFinding({ wsId, what: 'messages' }, findOrder(queueModel, messages), (call) => call),
@@ -34,6 +34,33 @@ export function unexplained(calls: readonly Recorded[]): Unexplained[] {
 }
 
 const ABOUT_MESSAGES: ReadonlySet<Recorded['kind']> = new Set(['send', 'cancel', 'queue', 'history']);
+
+/**
+ * Each call without an answer doubles the orders to look at. These make no difference: further sends of the same message, and
+ * a message that no answer shows and no cancel counted.
+ */
+function withoutNeedless(messages: readonly Recorded[]): Recorded[] {
+  const seen = new Set(messages.flatMap(shownBy));
+  const lastDropMs = Math.max(
+    0,
+    ...messages.map((call) => (call.kind === 'cancel' && call.answer?.dropped !== 0 ? (call.toMs ?? 0) : 0)),
+  );
+  const first = new Map<string, Recorded>();
+  for (const call of messages.toSorted((one, other) => one.fromMs - other.fromMs)) {
+    if (call.kind === 'send' && !call.answer && !first.has(call.text)) first.set(call.text, call);
+  }
+  return messages.filter(
+    (call) =>
+      call.kind !== 'send' ||
+      call.answer !== undefined ||
+      (first.get(call.text) === call && (seen.has(call.text) || lastDropMs > call.fromMs)),
+  );
+}
+
+function shownBy(call: Recorded): string[] {
+  if (call.kind === 'send') return call.answer ? [call.text] : [];
+  return call.kind === 'queue' || call.kind === 'history' ? call.answer : [];
+}
 
 function toFinding<Operation>(
   place: { wsId: string; what: string },
