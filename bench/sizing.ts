@@ -73,7 +73,10 @@ async function fill(url: string, workstreams: number, each: number): Promise<voi
     await store.commit({ statements: [insertWorkstream({ ...row, message_count: each })] });
   }
   const clone = (table: string, changes: string, from: string) =>
-    queryPostgres(url, `set search_path to headgate; insert into ${table} select (jsonb_populate_record(t, ${changes})).* from ${from}`);
+    queryPostgres(
+      url,
+      `set search_path to headgate; insert into ${table} select (jsonb_populate_record(t, ${changes})).* from ${from}`,
+    );
   const id = "md5('sizing ' || n)";
   const series = `generate_series(1, ${workstreams - 1}) n`;
   const bodies = `jsonb_build_object('ws_id', ${id}, 'seq', i, 'offset', i, 'created_ms', 1, 'checksum', 1`;
@@ -84,9 +87,17 @@ async function fill(url: string, workstreams: number, each: number): Promise<voi
   );
   const many = `${series}, generate_series(1, ${each}) i`;
   const message = `'body_json', json_build_object('role', case i % 2 when 1 then 'user' else 'assistant' end, 'content', '${TEXT}', 'toolCalls', '[]'::json)::text)`;
-  await clone('messages', `${bodies}, ${message}`, `(select null::headgate.messages as t) x, ${many}`.replace('(select', 'lateral (select'));
+  await clone(
+    'messages',
+    `${bodies}, ${message}`,
+    `(select null::headgate.messages as t) x, ${many}`.replace('(select', 'lateral (select'),
+  );
   const event = `'body_json', json_build_object('type', 'info', 'message', '${TEXT}')::text)`;
-  await clone('events', `${bodies}, ${event}`, `(select null::headgate.events as t) x, ${many}`.replace('(select', 'lateral (select'));
+  await clone(
+    'events',
+    `${bodies}, ${event}`,
+    `(select null::headgate.events as t) x, ${many}`.replace('(select', 'lateral (select'),
+  );
   await queryPostgres(url, 'vacuum analyze');
 }
 
@@ -136,7 +147,9 @@ async function listTime(home: string): Promise<number> {
   const times: number[] = [];
   while (times.length < 11) {
     const beganMs = performance.now();
-    const response = await fetch(`${url}/v1/api/workstreams/saved?limit=50`, { headers: { Authorization: `Bearer ${token}` } });
+    const response = await fetch(`${url}/v1/api/workstreams/saved?limit=50`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
     if (!response.ok) throw new Error(`the list was answered with ${response.status}`);
     await response.json();
     times.push(performance.now() - beganMs);

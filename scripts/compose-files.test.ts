@@ -52,7 +52,10 @@ function findingsIn(source: string): string[] {
   );
 }
 
-function rulesFor(service: Service, { services, volumes, networks = {}, secrets = {} }: ComposeFile): [boolean, string][] {
+function rulesFor(
+  service: Service,
+  { services, volumes, networks = {}, secrets = {} }: ComposeFile,
+): [boolean, string][] {
   const { build, image, user, depends_on: needed = {}, ports = [], environment = {} } = service;
   const isOurs = build !== undefined;
   const named = service.volumes.map((volume) => volume.split(':')[0] ?? '');
@@ -64,7 +67,10 @@ function rulesFor(service: Service, { services, volumes, networks = {}, secrets 
     [named.every((volume) => volume in volumes), 'a volume is not declared'],
     [(service.networks ?? []).every((network) => network in networks), 'a network is not declared'],
     [(service.secrets ?? []).every((secret) => secret in secrets), 'a secret is not declared'],
-    [Object.keys(needed).every((other) => services[other]?.healthcheck !== undefined), 'it waits for what has no health check'],
+    [
+      Object.keys(needed).every((other) => services[other]?.healthcheck !== undefined),
+      'it waits for what has no health check',
+    ],
     [Object.keys(environment).every((key) => !/PASSWORD$|SECRET$|TOKEN$/.test(key)), 'a secret is in the environment'],
   ];
 }
@@ -92,7 +98,10 @@ test('each rule finds its mistake', async () => {
   for (const [from, to, expected] of mistakes) {
     assert.notEqual(source.replace(from, to), source, String(from));
     const found = findingsIn(source.replace(from, to));
-    assert.ok(found.some((each) => expected.test(each)), `${from}: ${found.join()}`);
+    assert.ok(
+      found.some((each) => expected.test(each)),
+      `${from}: ${found.join()}`,
+    );
   }
 });
 
@@ -101,5 +110,8 @@ test('the daemon of compose-postgres.yaml gets the password of the file that Pos
   const { headgate, postgres } = services;
   const command = headgate?.entrypoint?.at(-1) ?? '';
   assert.equal(postgres?.environment?.POSTGRES_PASSWORD_FILE, '/run/secrets/database-password');
-  assert.match(command, /^HEADGATE_STORE_URL="postgresql:\/\/headgate:\$\$\(cat \/run\/secrets\/database-password\)@postgres\/headgate" exec headgate start$/);
+  assert.match(
+    command,
+    /^HEADGATE_STORE_URL="postgresql:\/\/headgate:\$\$\(cat \/run\/secrets\/database-password\)@postgres\/headgate" exec headgate start$/,
+  );
 });

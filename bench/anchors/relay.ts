@@ -13,7 +13,7 @@ interface Row {
 }
 
 const { MODEL_URL = '', DATABASE = ':memory:', DATABASE_URL } = process.env;
-const store = DATABASE_URL === undefined ? inSqlite() : inPostgres(DATABASE_URL);
+const store = DATABASE_URL === undefined ? { inSqlite: inSqlite() } : { inPostgres: inPostgres(DATABASE_URL) };
 const streams = new Map<string, Set<ServerResponse>>();
 const offsets = new Map<string, number>();
 let waiting: Row[] = [];
@@ -27,14 +27,14 @@ function append(wsId: string, event: object): void {
 async function flush(): Promise<void> {
   const rows = waiting;
   waiting = [];
-  const stored = store(rows);
-  if (stored) await stored;
+  if ('inPostgres' in store) await store.inPostgres(rows);
+  else store.inSqlite(rows);
   for (const { wsId, offset, json } of rows) {
     for (const stream of streams.get(wsId) ?? []) stream.write(`id: ${offset}\ndata: ${json}\n\n`);
   }
 }
 
-function inSqlite(): (rows: Row[]) => undefined {
+function inSqlite(): (rows: Row[]) => void {
   const database = new DatabaseSync(DATABASE);
   database.exec('pragma journal_mode = wal; pragma synchronous = normal');
   database.exec(
@@ -51,9 +51,13 @@ function inSqlite(): (rows: Row[]) => undefined {
 /** One statement, and so one transaction, for all rows of a turn; the next one follows on the same connection. */
 function inPostgres(url: string): (rows: Row[]) => Promise<void> {
   const client = new pg.Client(url);
-  const created = client.connect().then(() => client.query(
-    'create table if not exists events (ws_id text, "offset" bigint, body text, primary key (ws_id, "offset"))',
-  ));
+  const created = client
+    .connect()
+    .then(() =>
+      client.query(
+        'create table if not exists events (ws_id text, "offset" bigint, body text, primary key (ws_id, "offset"))',
+      ),
+    );
   return async (rows) => {
     await created;
     await client.query('insert into events select * from unnest($1::text[], $2::bigint[], $3::text[])', [

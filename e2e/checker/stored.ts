@@ -44,12 +44,16 @@ const TABLES: Record<string, string | undefined> = {
 /** One reader for both databases: the rows of PostgreSQL are copied into one of SQLite in memory. */
 async function copyOf(url: string, wsIds?: readonly string[]): Promise<DatabaseSync> {
   const db = new DatabaseSync(':memory:');
-  const client = new pg.Client({ connectionString: url, types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asText } });
+  const client = new pg.Client({
+    connectionString: url,
+    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asText },
+  });
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
     await client.query('set local search_path to headgate');
-    const ids = wsIds ?? (await client.query<{ ws_id: string }>('select ws_id from workstreams')).rows.map(({ ws_id }) => ws_id);
+    const ids =
+      wsIds ?? (await client.query<{ ws_id: string }>('select ws_id from workstreams')).rows.map(({ ws_id }) => ws_id);
     for (const [table, condition] of Object.entries(TABLES)) {
       const where = condition === undefined ? '' : ` where ${condition}`;
       const { rows, fields } = await client.query({
@@ -65,7 +69,10 @@ async function copyOf(url: string, wsIds?: readonly string[]): Promise<DatabaseS
   return db;
 }
 
-function fill(db: DatabaseSync, { table, columns, rows }: { table: string; columns: string[]; rows: (string | number | null)[][] }): void {
+function fill(
+  db: DatabaseSync,
+  { table, columns, rows }: { table: string; columns: string[]; rows: (string | number | null)[][] },
+): void {
   db.exec(`create table ${table} (${columns.join(', ')})`);
   const insert = db.prepare(`insert into ${table} values (${columns.map(() => '?').join(', ')})`);
   for (const row of rows) insert.run(...row);

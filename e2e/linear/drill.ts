@@ -40,7 +40,13 @@ export async function runLinear({ rounds, seed, store, say: tell }: LinearOption
     await using daemon = await startDaemon({ model: model.url, config: { ...CONFIG, ...(url && { store: { url } }) } });
     const tally: LinearResult['tally'] = {};
     for (let round = 0; round < rounds; round += 1) {
-      const calls = await playRound({ daemon, server }, { random: random.fork(`round ${round}`), round, tally });
+      const calls = await playRound({ daemon, server }, { random: random.fork(`round ${round}`), round, tally }).catch(
+        (error: unknown) => {
+          throw new Error(`round ${round}; the daemon printed: ${daemon.output().stderr.slice(-4_000)}`, {
+            cause: error,
+          });
+        },
+      );
       model.requests.length = 0;
       count(tally, calls);
       const findings = unexplained(calls);

@@ -32,7 +32,7 @@ function askOver(socket: RecordedSocket, method: string, params: object): Promis
   if (!socket.history.isOpen) return Promise.resolve({ kind: 'unsent' });
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   socket.request(method, params, ({ ok, payload, error }) =>
-    resolve(ok ? { kind: 'ok', payload } : toRefusal(error?.code ?? '')),
+    resolve(ok ? { kind: 'ok', payload } : toRefusal(error?.code ?? '', `${method}: ${error?.message}`)),
   );
   void socket.ended.then(() => resolve({ kind: 'lost' }));
   return promise;
@@ -69,21 +69,26 @@ async function askOverHttp(
   try {
     const response = await (route === undefined
       ? fetch(`/v1/api/workstreams/${wsId}/history?limit=500`)
-      : fetch(`/v1/api/${route}`, { method: 'POST', body: sent, headers: { 'Content-Type': 'application/json', ...key } }));
+      : fetch(`/v1/api/${route}`, {
+          method: 'POST',
+          body: sent,
+          headers: { 'Content-Type': 'application/json', ...key },
+        }));
     answer = { response, body: await response.json() };
   } catch {
     return { kind: 'lost' };
   }
   const { response, body: payload } = answer;
-  if (!response.ok) return toRefusal(CODES[response.status] ?? String(response.status));
+  if (!response.ok)
+    return toRefusal(CODES[response.status] ?? String(response.status), `${method}: ${JSON.stringify(payload)}`);
   return { kind: 'ok', payload: { ...payload, runId: payload.run_id } };
 }
 
 const CODES: Record<number, string> = { 404: 'NOT_FOUND', 409: 'CONFLICT', 429: 'BUSY', 503: 'UNAVAILABLE' };
 
 /** A refusal whose effect is certain. Otherwise the call may have had one. */
-function toRefusal(code: string): Outcome {
+function toRefusal(code: string, message: string): Outcome {
   if (code === 'BUSY' || code === 'CONFLICT') return { kind: 'refused', code };
   if (code === 'UNAVAILABLE') return { kind: 'lost' };
-  throw new Error(`a call was refused with ${code}`);
+  throw new Error(`a call was refused with ${code}, ${message}`);
 }

@@ -27,7 +27,7 @@ export const createSteering = ({ live, data, queue, observer }: SteeringDeps): S
       for (const item of items) queue.putBack(item);
       throw error;
     }
-    if (items.length > 0) queue.left(...items);
+    queue.left(...items);
     for (const item of items) {
       observer.onMessage();
       follow(item, live);

@@ -15,8 +15,7 @@ test('readers see what is stored: a run after its acceptance, and until its depa
   const two = queue.add(runNamed('two'), { isStored: false });
   const seen = () => queue.stored().map(({ run }) => run.runId);
   const steps = [seen()];
-  two.isStored = true;
-  queue.announce();
+  queue.accepted(two);
   queue.leave(one);
   steps.push(seen());
   queue.putBack(one);

@@ -87,7 +87,16 @@ export class RunQueue {
 
   /** It is stored that these runs have left, or that they were never accepted. */
   left(...items: readonly QueuedRun[]): void {
-    for (const item of items) this.#forget(item);
+    for (const item of items) {
+      this.leave(item);
+      this.#forget(item);
+    }
+    if (items.length > 0) this.announce();
+  }
+
+  /** Its acceptance is stored. */
+  accepted(item: QueuedRun): void {
+    item.isStored = true;
     this.announce();
   }
 

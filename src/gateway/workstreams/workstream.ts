@@ -181,12 +181,10 @@ export class Workstream {
       const accepted = insertJournal(run, { kind: 'accepted' }, run.acceptedMs);
       await this.#deps.store.commit({ statements: [...also, insertRun(run, 'queued'), accepted] });
     } catch (error) {
-      this.queue.leave(item);
       this.queue.left(item);
       throw error;
     }
-    item.isStored = true;
-    this.queue.announce();
+    this.queue.accepted(item);
     this.#deps.observer.onQueued(this.data, run);
     this.#wake();
     return { run, ended: item.ended.promise };
