@@ -9,6 +9,7 @@ import { fanOutRows } from './rows/fan-out.ts';
 import { floodRow } from './rows/flood.ts';
 import { handshakeRow } from './rows/handshakes.ts';
 import { pageRows } from './rows/page.ts';
+import { postgresRows } from './rows/postgres.ts';
 import { postRow, sendRow } from './rows/posts.ts';
 import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
@@ -39,6 +40,7 @@ export const ROWS: readonly Row[] = [
   appendRow,
   appendChecksumRow,
   ...writtenRows,
+  ...postgresRows,
   snapshotRow,
   ...pageRows,
   ...terminalRows,

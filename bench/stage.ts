@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
 import type { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
+import { startPostgres } from '../src/testing/postgres-server.ts';
 import { credentialOf, type LoadCaller } from './credential.ts';
 import type { PASSWORD, seedAccounts } from './seed-accounts.ts';
 import type { FIRST_PERSON, seedChats } from './seed-chats.ts';
@@ -50,6 +51,8 @@ export interface Stage extends AsyncDisposable {
   load<T extends Tasks>(name: string): TaskProcess<T>;
   /** Creates a temporary folder. */
   folder(): Promise<string>;
+  /** Starts a PostgreSQL server whose commits wait for the disk, and returns how to make an empty database there. */
+  postgres(): Promise<() => Promise<string>>;
   readonly programs: Programs;
 }
 
@@ -132,6 +135,7 @@ async function bundleAnchors(outdir: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
+    external: ['pg-native'],
     outdir,
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
@@ -162,6 +166,11 @@ export function createStage(programs: Programs, { quick, caller = 'operator' }: 
     quick,
     programs,
     folder,
+    async postgres() {
+      const server = await startPostgres({ isSynced: true });
+      stack.defer(() => server.close());
+      return () => server.createDatabase();
+    },
     credentialOf: (home) => credentialOf(home, caller),
     async product({ home, config, env } = {}) {
       const place = home ?? path.join(await folder(), 'home');

@@ -1,8 +1,9 @@
 // A minimal relay that stores a model's answer: POST /v1/api/send calls MODEL_URL. Every chunk of the answer becomes a row
-// (one transaction per turn of the event loop) and then a frame of the streams opened with GET.
+// (one transaction per turn of the event loop) and then a frame of the streams opened with GET. DATABASE_URL: in PostgreSQL.
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { listen } from './listen.ts';
 
 interface Row {
@@ -11,13 +12,8 @@ interface Row {
   json: string;
 }
 
-const { MODEL_URL = '', DATABASE = ':memory:' } = process.env;
-const database = new DatabaseSync(DATABASE);
-database.exec('pragma journal_mode = wal; pragma synchronous = normal');
-database.exec(
-  'create table events (ws_id text, "offset" integer, body text, primary key (ws_id, "offset")) without rowid',
-);
-const insert = database.prepare('insert into events values (?, ?, ?)');
+const { MODEL_URL = '', DATABASE = ':memory:', DATABASE_URL } = process.env;
+const store = DATABASE_URL === undefined ? { inSqlite: inSqlite() } : { inPostgres: inPostgres(DATABASE_URL) };
 const streams = new Map<string, Set<ServerResponse>>();
 const offsets = new Map<string, number>();
 let waiting: Row[] = [];
@@ -25,18 +21,51 @@ let waiting: Row[] = [];
 function append(wsId: string, event: object): void {
   const offset = (offsets.get(wsId) ?? 0) + 1;
   offsets.set(wsId, offset);
-  if (waiting.push({ wsId, offset, json: JSON.stringify(event) }) === 1) setImmediate(flush);
+  if (waiting.push({ wsId, offset, json: JSON.stringify(event) }) === 1) setImmediate(() => void flush());
 }
 
-function flush(): void {
+async function flush(): Promise<void> {
   const rows = waiting;
   waiting = [];
-  database.exec('begin immediate');
-  for (const { wsId, offset, json } of rows) insert.run(wsId, offset, json);
-  database.exec('commit');
+  if ('inPostgres' in store) await store.inPostgres(rows);
+  else store.inSqlite(rows);
   for (const { wsId, offset, json } of rows) {
     for (const stream of streams.get(wsId) ?? []) stream.write(`id: ${offset}\ndata: ${json}\n\n`);
   }
+}
+
+function inSqlite(): (rows: Row[]) => void {
+  const database = new DatabaseSync(DATABASE);
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal');
+  database.exec(
+    'create table events (ws_id text, "offset" integer, body text, primary key (ws_id, "offset")) without rowid',
+  );
+  const insert = database.prepare('insert into events values (?, ?, ?)');
+  return (rows) => {
+    database.exec('begin immediate');
+    for (const { wsId, offset, json } of rows) insert.run(wsId, offset, json);
+    database.exec('commit');
+  };
+}
+
+/** One statement, and so one transaction, for all rows of a turn; the next one follows on the same connection. */
+function inPostgres(url: string): (rows: Row[]) => Promise<void> {
+  const client = new pg.Client(url);
+  const created = client
+    .connect()
+    .then(() =>
+      client.query(
+        'create table if not exists events (ws_id text, "offset" bigint, body text, primary key (ws_id, "offset"))',
+      ),
+    );
+  return async (rows) => {
+    await created;
+    await client.query('insert into events select * from unnest($1::text[], $2::bigint[], $3::text[])', [
+      rows.map(({ wsId }) => wsId),
+      rows.map(({ offset }) => offset),
+      rows.map(({ json }) => json),
+    ]);
+  };
 }
 
 function relay(wsId: string, message: string): void {

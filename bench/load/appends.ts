@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { systemClock } from '../../src/clock.ts';
+import { openPostgresStore } from '../../src/gateway/store/postgres/postgres-store.ts';
 import { eventChecksum } from '../../src/gateway/store/row-checksum.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
+import type { Store } from '../../src/gateway/store/store.ts';
 import { createLog } from '../../src/pino-log.ts';
 import { serveTasks } from '../task-process.ts';
 
@@ -34,18 +37,41 @@ function writtenBytes(): number {
 const EVENT = { type: 'info', message: 'x'.repeat(100) } as const;
 
 const tasks = {
-  /** Appends events through the store. Each of the writers waits for its own commits. */
+  /** Appends events through the store. */
   async store({ path, rows, writers }: { path: string; rows: number; writers: number }): Promise<Appended> {
     const log = createLog({ level: 'silent', readable: false });
     await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
-    return await costOf(rows, async () => {
+    return await append(store, { rows, writers });
+  },
+
+  /** The same through the store over PostgreSQL. */
+  async postgres({ url, rows, writers }: { url: string; rows: number; writers: number }): Promise<Appended> {
+    const log = createLog({ level: 'silent', readable: false });
+    await using store = await openPostgresStore({ url, clock: systemClock, log });
+    return await append(store, { rows, writers });
+  },
+
+  /** The same with plain pg: each writer has a connection, and each row is a transaction. */
+  async barePostgres({ url, rows, writers }: { url: string; rows: number; writers: number }): Promise<Appended> {
+    const pool = new pg.Pool({ connectionString: url, max: writers });
+    await pool.query(
+      'create table if not exists events (ws_id text, "offset" bigint, body_json text, created_ms bigint, primary key (ws_id, "offset"))',
+    );
+    await pool.query('truncate events');
+    const text = 'insert into events values ($1, $2, $3, $4)';
+    const cost = await costOf(rows, async () => {
       const write = async (_: unknown, writer: number) => {
+        const client = await pool.connect();
         for (let n = writer; n < rows; n += writers) {
-          await store.commit({ events: { wsId: `ws-${writer}`, events: [EVENT] } });
+          const values = [`ws-${writer}`, n, JSON.stringify(EVENT), systemClock.now()];
+          await client.query({ name: 'insert', text, values });
         }
+        client.release();
       };
       await Promise.all(Array.from({ length: writers }, write));
     });
+    await pool.end();
+    return cost;
   },
 
   /** Streams answers in pieces of four characters, one piece of each at a time. Returns the bytes written per character. */
@@ -107,6 +133,18 @@ const tasks = {
     });
   },
 };
+
+/** Each of the writers waits for its own commits. */
+function append(store: Pick<Store, 'commit'>, { rows, writers }: { rows: number; writers: number }): Promise<Appended> {
+  return costOf(rows, async () => {
+    const write = async (_: unknown, writer: number) => {
+      for (let n = writer; n < rows; n += writers) {
+        await store.commit({ events: { wsId: `ws-${writer}`, events: [EVENT] } });
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, write));
+  });
+}
 
 export type AppendTasks = typeof tasks;
 

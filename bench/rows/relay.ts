@@ -20,19 +20,30 @@ interface Relayed {
   p99Ms: number;
 }
 
+interface RelayOptions {
+  streams: number;
+  /** Of the product. */
+  env?: Record<string, string>;
+  /** Makes a PostgreSQL database; default: both store in files. */
+  newDatabase?: () => Promise<string>;
+}
+
 /** Opens both relays between a model and one event stream per workstream, with a function to measure each. */
-export async function openRelays(stage: Stage, { streams, env }: { streams: number; env?: Record<string, string> }) {
+export async function openRelays(stage: Stage, { streams, env, newDatabase }: RelayOptions) {
   const folder = await stage.folder();
+  const placeOf = (database: string | undefined): Record<string, string> =>
+    database === undefined ? { DATABASE: path.join(folder, 'relay.db') } : { DATABASE_URL: database };
   const relay = async (name: 'product' | 'anchor') => {
     const model = stage.load<ModelTasks>('model');
     const url = await model.ask('serveModel', undefined);
+    const database = await newDatabase?.();
     const server =
       name === 'product'
         ? await stage.product({
             config: { server: { maxWorkstreams: streams + 50 } }, // a row may begin with new ones in each round
-            env: { OPENAI_BASE_URL: url, ...env },
+            env: { OPENAI_BASE_URL: url, ...(database !== undefined && { HEADGATE_STORE_URL: database }), ...env },
           })
-        : { ...(await stage.anchor('relay', { MODEL_URL: url, DATABASE: path.join(folder, 'relay.db') })), token: '' };
+        : { ...(await stage.anchor('relay', { MODEL_URL: url, ...placeOf(database) })), token: '' };
     const wsIds =
       'http' in server
         ? await createWorkstreams(server, streams)

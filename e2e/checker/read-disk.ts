@@ -9,36 +9,44 @@ import type { AgentOnDisk, Disk, MemoryOnDisk, RunOnDisk, WorkstreamOnDisk } fro
 
 /** Reads the database of a home, with or without a running daemon; `wsIds` selects workstreams. */
 export function readDisk(home: string, wsIds?: readonly string[]): Disk {
-  const db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
-  try {
-    db.exec('begin'); // one transaction: a daemon may be writing
-    const rows = db.prepare('select ws_id from workstreams order by created_ms, ws_id').all();
-    const ids = rows.map(({ ws_id }) => String(ws_id)).filter((wsId) => wsIds?.includes(wsId) ?? true);
-    const epoch = db.prepare("select value from meta where key = 'epoch'").get()?.value;
-    // The casts match the contents of the columns.
-    const usage = db.prepare('select * from usage').all() as unknown as UsageTable[];
-    const grants = db.prepare('select * from budget_grants').all() as unknown as BudgetGrantTable[];
-    return {
-      epoch: String(epoch),
-      workstreams: ids.map((wsId) => readWorkstream(db, wsId)),
-      usage: usage.map((row) => ({ ...row })),
-      grants: grants.map((row) => ({ ...row })),
-      memories: [...readMemories(db, 'memories'), ...readMemories(db, 'quarantined_memories')],
-    };
-  } finally {
-    db.close();
-  }
+  using db = openFile(home);
+  db.exec('begin'); // one transaction: a daemon may be writing
+  return diskIn(db, wsIds);
+}
+
+/** Of the workstreams with these ids: those that work for them. */
+export function readChildren(home: string, wsIds: readonly string[]): string[] {
+  using db = openFile(home);
+  return childrenIn(db, wsIds);
+}
+
+const openFile = (home: string) => new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+
+/** What `readDisk` returns, from an open database. */
+export function diskIn(db: DatabaseSync, wsIds?: readonly string[]): Disk {
+  const rows = db.prepare('select ws_id from workstreams order by created_ms, ws_id').all();
+  const ids = rows.map(({ ws_id }) => String(ws_id)).filter((wsId) => wsIds?.includes(wsId) ?? true);
+  const epoch = db.prepare("select value from meta where key = 'epoch'").get()?.value;
+  // The casts match the contents of the columns.
+  const usage = db.prepare('select * from usage').all() as unknown as UsageTable[];
+  const grants = db.prepare('select * from budget_grants').all() as unknown as BudgetGrantTable[];
+  return {
+    epoch: String(epoch),
+    workstreams: ids.map((wsId) => readWorkstream(db, wsId)),
+    usage: usage.map((row) => ({ ...row })),
+    grants: grants.map((row) => ({ ...row })),
+    memories: [...readMemories(db, 'memories'), ...readMemories(db, 'quarantined_memories')],
+  };
+}
+
+/** What `readChildren` returns, from an open database. */
+export function childrenIn(db: DatabaseSync, wsIds: readonly string[]): string[] {
+  const rows = db.prepare('select ws_id, parent_ws_id from workstreams where parent_ws_id is not null').all();
+  return rows.filter((row) => wsIds.includes(String(row.parent_ws_id))).map((row) => String(row.ws_id));
 }
 
 const WORKSTREAM =
   'select generated_name, parent_ws_id, spawn_key, message_count, run_epoch from workstreams where ws_id = ?';
-
-/** Of the workstreams with these ids: those that work for them. */
-export function readChildren(home: string, wsIds: readonly string[]): string[] {
-  using db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
-  const rows = db.prepare('select ws_id, parent_ws_id from workstreams where parent_ws_id is not null').all();
-  return rows.filter((row) => wsIds.includes(String(row.parent_ws_id))).map((row) => String(row.ws_id));
-}
 
 function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const all = (sql: string) => db.prepare(sql).all(wsId);

@@ -75,8 +75,8 @@ export function createActor(parts: ActorParts): Actor {
     });
     socket = opened;
     if (!(await opened.connected)) return undefined;
-    opened.request('events.subscribe', { wsId, ...(place !== undefined && { after: place }) }, ({ payload }) => {
-      place = Object(payload).cursor;
+    opened.request('events.subscribe', { wsId, ...(place !== undefined && { after: place }) }, ({ ok, payload }) => {
+      if (ok) place = Object(payload).cursor; // refused while the database is away
     });
     await lookWhatWaits(opened);
     return { parts, socket: opened, known, random, keyed };
@@ -129,7 +129,7 @@ const leadOf = ({ parts: { wsId, recorder }, socket, random }: Scene) => ({ wsId
 async function cancelWatches({ parts: { wsId }, socket }: Scene): Promise<void> {
   const { promise: listed, resolve } = Promise.withResolvers<void>();
   socket.request('watch.list', { wsId }, ({ payload }) => {
-    for (const { watch_id: watchId } of (payload as Result<'watch.list'>).watches)
+    for (const { watch_id: watchId } of (payload as Result<'watch.list'> | undefined)?.watches ?? [])
       socket.request('watch.cancel', { watchId });
     resolve();
   });
@@ -138,7 +138,7 @@ async function cancelWatches({ parts: { wsId }, socket }: Scene): Promise<void> 
 
 /** By the method's contract. */
 const approvalIdsIn = (payload: unknown): string[] =>
-  (payload as Result<'approval.list'>).approvals.map(({ approvalId }) => approvalId);
+  (payload as Result<'approval.list'> | undefined)?.approvals.map(({ approvalId }) => approvalId) ?? [];
 
 function learn(known: Knowledge, event: StreamEvent, random: Random): void {
   learnRules(known.rules, event);

@@ -1,7 +1,7 @@
 import type { Disk } from '../checker/evidence.ts';
 import type { Random } from '../checker/random.ts';
-import { readChildren, readDisk } from '../checker/read-disk.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
+import type { DiskReader } from '../checker/stored.ts';
 import { offsetOf } from '../checker/views.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
@@ -17,11 +17,12 @@ interface ChapterParts {
   name: string;
   daemon: DaemonUnderTest;
   recorder: Recorder;
+  stored: DiskReader;
   onCut(): void;
 }
 
 /** Eight new workstreams with their actors and readers. */
-export async function openChapter({ name, daemon, recorder, onCut }: ChapterParts) {
+export async function openChapter({ name, daemon, recorder, stored, onCut }: ChapterParts) {
   const created = await Promise.all(
     Array.from({ length: WORKSTREAMS }, (_, index) =>
       daemon.post('/v1/api/workstreams/new', index < LEADS ? { kind: 'coordinator' } : {}),
@@ -44,7 +45,7 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
   ];
 
   /** The workstreams with those that work for them. */
-  const withChildren = () => [...wsIds, ...readChildren(daemon.home, leads)];
+  const withChildren = async () => [...wsIds, ...(await stored.children(leads))];
 
   return {
     wsIds,
@@ -62,9 +63,9 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
       for (const { reader } of readers) reader.stay();
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
         await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index} ${attempt}`))));
-        if (isAtRest(readDisk(daemon.home, withChildren()))) break; // otherwise, the result of a watch has begun another run, or its poll is being stopped
+        if (isAtRest(await stored.read(await withChildren()))) break; // otherwise, the result of a watch has begun another run, or its poll is being stopped
       }
-      await heardAll(daemon.home, readers);
+      await heardAll(stored, readers);
     },
     leave(): void {
       for (const actor of actors) actor.close();
@@ -87,8 +88,8 @@ const isAtRest = ({ workstreams }: Disk): boolean =>
 const PATIENCE_MS = 5_000;
 
 /** Waits until every reader has reached the end of the log. The checker reports a reader that never does. */
-async function heardAll(home: string, readers: { wsIds: string[]; reader: Reader }[]): Promise<void> {
-  const disk = readDisk(home);
+async function heardAll(stored: DiskReader, readers: { wsIds: string[]; reader: Reader }[]): Promise<void> {
+  const disk = await stored.read();
   const ends = new Map(disk.workstreams.map(({ wsId, events }) => [wsId, events.at(-1)?.offset ?? 0]));
   const isBehind = ({ wsIds, reader }: { wsIds: string[]; reader: Reader }) =>
     wsIds.some((wsId) => offsetOf(reader.placeIn(wsId)) < (ends.get(wsId) ?? 0));

@@ -2,11 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { check } from '../checker/check.ts';
 import type { Evidence, Violation } from '../checker/evidence.ts';
 import { createRandom, type Random } from '../checker/random.ts';
-import { readDisk } from '../checker/read-disk.ts';
 import { createRecorder, type Recorder } from '../checker/recording/recorder.ts';
+import { type DiskReader, diskReader } from '../checker/stored.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
@@ -24,6 +25,8 @@ export interface DrillOptions {
   home?: string;
   /** False: commands always run without a sandbox. Otherwise every second chapter uses it. */
   sandbox: boolean;
+  /** Over PostgreSQL, the database server is killed, too. */
+  store: 'sqlite' | 'postgres';
   say(line: string): void;
 }
 
@@ -47,7 +50,11 @@ interface Stage {
   model: ScriptedModel;
   recorder: Recorder;
   random: Random;
-  score: { rounds: number; kills: number; killsAtStart: number; cuts: number };
+  /** The environment of the daemon. */
+  env: Record<string, string>;
+  stored: DiskReader;
+  server: PostgresServer | undefined;
+  score: Pick<Score, 'rounds' | 'kills' | 'killsAtStart' | 'databaseKills' | 'cuts'>;
 }
 
 /**
@@ -57,25 +64,23 @@ interface Stage {
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-drill-'));
   const home = options.home ?? path.join(folder, 'home');
-  await using model = await startScriptedModel({ key: MODEL_KEY });
+  await using stack = new AsyncDisposableStack();
+  const server = options.store === 'postgres' ? await startPostgres() : undefined;
+  stack.defer(() => server?.close());
+  const url = await server?.createDatabase();
+  const model = stack.use(await startScriptedModel({ key: MODEL_KEY }));
   const random = createRandom(options.seed);
   const spawnedMs = systemClock.now();
-  const env = environmentOf(home, model);
-  await using daemon = await startDaemon({ home, model: model.url, env });
-  const recorder = createRecorder(daemon, {
-    budgetBytes: BUDGET_BYTES,
-    secrets: [
-      { name: 'the key of the model', value: MODEL_KEY },
-      { name: 'a secret of the environment', value: CANARY },
-    ],
-    boot: { spawnedMs, readyMs: systemClock.now() },
+  const env = { ...environmentOf(home, model), ...(url !== undefined && { HEADGATE_STORE_URL: url }) };
+  const daemon = stack.use(await startDaemon({ home, model: model.url, env }));
+  const stored = diskReader(home, url);
+  const boot = { spawnedMs, readyMs: systemClock.now() };
+  const recorder = createRecorder(daemon, { budgetBytes: BUDGET_BYTES, secrets: SECRETS, boot, stored });
+  const score = { rounds: 0, kills: 0, killsAtStart: 0, databaseKills: 0, cuts: 0 };
+  const stage: Stage = { daemon, model, recorder, random, env, stored, server, score };
+  const { violations, tally } = await drill(stage, options).catch((error: unknown) => {
+    throw new Error(`the drill stopped after ${score.rounds} rounds; the home is ${home}`, { cause: error });
   });
-  const score = { rounds: 0, kills: 0, killsAtStart: 0, cuts: 0 };
-  const { violations, tally } = await drill({ daemon, model, recorder, random, score }, options).catch(
-    (error: unknown) => {
-      throw new Error(`the drill stopped after ${score.rounds} rounds; the home is ${home}`, { cause: error });
-    },
-  );
   if (violations.length === 0 && options.home === undefined)
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   return { violations, home, score: { ...score, ...tally, violations: violations.length } };
@@ -88,6 +93,13 @@ const environmentOf = (home: string, model: ScriptedModel): Record<string, strin
   HEADGATE_DRILL_CANARY: CANARY,
 });
 
+const SECRETS = [
+  { name: 'the key of the model', value: MODEL_KEY },
+  { name: 'a secret of the environment', value: CANARY },
+  { name: 'the password of the database', value: POSTGRES_PASSWORD },
+  { name: 'the password in the address of the database', value: encodeURIComponent(POSTGRES_PASSWORD) },
+];
+
 async function drill(stage: Stage, options: DrillOptions) {
   const { daemon, recorder, score } = stage;
   let tally: Tally = NOTHING_SEEN;
@@ -99,7 +111,7 @@ async function drill(stage: Stage, options: DrillOptions) {
       path.join(daemon.home, 'config.json'),
       JSON.stringify({
         tools: { sandbox: isSandboxed ? 'auto' : 'off' },
-        budgets: budgetsOf(chapter, readDisk(daemon.home, [])),
+        budgets: budgetsOf(chapter, await stage.stored.read([])),
         // In a long round, questions expire that nobody answers.
         approvalTimeoutSecs: chapter % 3 === 0 ? 3_600 : 10,
       }),
@@ -150,7 +162,7 @@ async function playChapter(
     score.rounds += 1;
     const found = await recorder.evidence({
       ...scope,
-      wsIds: cast.withChildren(),
+      wsIds: await cast.withChildren(),
       settled: false,
       earlier,
       withFiles: false,
@@ -164,7 +176,7 @@ async function playChapter(
   await recorder.sampleMemory();
   const evidence = await recorder.evidence({
     ...scope,
-    wsIds: cast.withChildren(),
+    wsIds: await cast.withChildren(),
     settled: true,
     earlier,
     withFiles: true,
@@ -175,21 +187,35 @@ async function playChapter(
 
 const sentTo = ({ requests }: ScriptedModel) => requests.map(({ body }) => body.messages);
 
-/** All actors and readers work until the daemon is killed. */
-async function playRound({ recorder, score }: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {
+/** All actors and readers work until the daemon is killed. Sometimes the database is killed before. */
+async function playRound(stage: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {
+  const { recorder, score } = stage;
   const over = new AbortController();
   const acting = cast.act(random, over.signal);
   const lifeMs = random.chance(0.02) ? LONG_MS : random.chance(0.15) ? random.int(0, 60) : random.int(60, 900);
-  await systemClock.sleep(lifeMs, new AbortController().signal);
+  const outage = killDatabase(stage, random.fork('database'), lifeMs);
+  await wait(lifeMs);
   await recorder.sampleMemory();
   over.abort();
   await recorder.kill9();
   score.kills += 1;
   await acting;
+  await outage;
 }
 
-async function startAgain({ daemon, model, recorder, score }: Stage, random: Random): Promise<void> {
-  const env = environmentOf(daemon.home, model);
+const wait = (ms: number) => systemClock.sleep(ms, new AbortController().signal);
+
+/** The daemon is killed while the server is down, or lives to see it again. */
+async function killDatabase({ server, score }: Stage, random: Random, lifeMs: number): Promise<void> {
+  if (server === undefined || random.chance(0.5)) return;
+  await wait(random.int(0, lifeMs));
+  await server.kill();
+  score.databaseKills += 1;
+  await wait(random.int(0, 500));
+  await server.start();
+}
+
+async function startAgain({ daemon, env, recorder, score }: Stage, random: Random): Promise<void> {
   while (random.chance(0.25)) {
     const { boot, output } = await killWhileStarting(daemon, { env, afterMs: random.int(0, 450) });
     recorder.stillborn(boot, output);

@@ -69,7 +69,9 @@ export function createSocketReader(parts: ReaderParts, wsIds: readonly string[])
       for (const wsId of wsIds) {
         const after = placeOf(wsId);
         const params = { wsId, ...(after !== undefined && { after }) };
-        socket.request('events.subscribe', params, ({ payload }) => places.set(wsId, Object(payload).cursor));
+        socket.request('events.subscribe', params, ({ ok, payload }) => {
+          if (ok) places.set(wsId, Object(payload).cursor); // refused while the database is away
+        });
       }
     });
     return socket;

@@ -8,6 +8,8 @@ export interface Score {
   kills: number;
   /** The kills before the daemon was ready. */
   killsAtStart: number;
+  /** Of the server of the database. */
+  databaseKills: number;
   connections: number;
   /** Connections that their reader or a byte limit broke while the daemon was running. */
   cuts: number;
@@ -142,7 +144,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
   const { p50, p99, worst } = recoveryMs;
   const rows: [string, string | number][] = [
     ['rounds', score.rounds],
-    ['kills', `${score.kills} (${score.killsAtStart} while starting)`],
+    ['kills', `${score.kills} (${score.killsAtStart} while starting), ${score.databaseKills} of the database`],
     ['connections', `${score.connections} (${score.cuts} cut, ${score.resumes} continued)`],
     ['events seen', `${score.eventsSeen} (${score.eventsOnDisk} on disk, in ${score.eventRows} rows)`],
     ['calls', `${score.calls} (${score.unanswered} without an answer)`],

@@ -10,6 +10,7 @@ test('nothing is lost, duplicated or left open across ten kills', async (t) => {
     rounds: 10,
     seed,
     sandbox: true,
+    store: 'sqlite',
     say: (line) => t.diagnostic(line),
   });
   assert.deepEqual(violations, [], `npm run drill -- --rounds 10 --seed ${seed} (home: ${home})`);

@@ -44,8 +44,11 @@ export async function queryPostgres(url: string, sql: string): Promise<Record<st
   }
 }
 
-/** Starts a server that nobody else uses. It ends with this process at the latest, however that ends. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server that nobody else uses. It ends with this process at the latest, however that ends. `isSynced`: commits wait for
+ * the disk, as for everybody; tests kill processes, and no machines.
+ */
+export async function startPostgres({ isSynced = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-postgres-'));
   const programs = await findPostgres();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
@@ -62,7 +65,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const port = await freePort();
   const urlOf = (database: string) =>
     `postgresql://headgate:${encodeURIComponent(POSTGRES_PASSWORD)}@127.0.0.1:${port}/${database}`;
-  const running = { process: await run({ programs, folder, data, port, user }) };
+  const running = { process: await run({ programs, folder, data, port, user, isSynced }) };
   await untilReady(urlOf('postgres'));
   let databases = 0;
   const kill = async () => {
@@ -82,7 +85,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
     kill,
     async start() {
-      running.process = await run({ programs, folder, data, port, user });
+      running.process = await run({ programs, folder, data, port, user, isSynced });
       await untilReady(urlOf('postgres'));
     },
     async close() {
@@ -98,6 +101,7 @@ interface Place {
   data: string;
   port: number;
   user: User | undefined;
+  isSynced: boolean;
 }
 
 interface User {
@@ -109,8 +113,8 @@ interface User {
  * The shell waits for its input to end, which happens when this process ends, and stops the server. Neither of them keeps this
  * process running.
  */
-async function run({ programs, folder, data, port, user }: Place): Promise<ChildProcess> {
-  const server = `'${programs}/postgres' -D '${data}' -p ${port} -k '${folder}' -h 127.0.0.1 -c max_connections=200 -c fsync=off`;
+async function run({ programs, folder, data, port, user, isSynced }: Place): Promise<ChildProcess> {
+  const server = `'${programs}/postgres' -D '${data}' -p ${port} -k '${folder}' -h 127.0.0.1 -c max_connections=200 -c fsync=${isSynced ? 'on' : 'off'}`;
   const script = `${server} >>'${folder}/log' 2>&1 & read -r _; kill -QUIT $! 2>/dev/null; wait $!; test -d '${data}'`;
   const shell = spawn('sh', ['-c', script], {
     ...user,

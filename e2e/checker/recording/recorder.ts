@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/clock.ts';
 import type { DaemonUnderTest, StartOptions } from '../../support/daemon/daemon.ts';
 import type { Boot, Disk, Evidence } from '../evidence.ts';
 import { readDisk } from '../read-disk.ts';
+import type { DiskReader } from '../stored.ts';
 import { readEffects } from './effects-file.ts';
 import { type CallWish, callOverHttp, callOverSocket, type RecordedCall } from './record-call.ts';
 import { type RecordedSocket, recordSocket, type SocketWish } from './record-socket.ts';
@@ -44,6 +45,8 @@ interface RecorderOptions {
   secrets: Evidence['secrets'];
   /** When the current process was spawned and became ready, in milliseconds since the epoch. */
   boot: Boot;
+  /** Where the daemon stores its data; default: the database in its home. */
+  stored?: Pick<DiskReader, 'read'>;
 }
 
 export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions): Recorder {
@@ -88,7 +91,7 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
     async evidence({ settled, wsIds, effectsFiles, earlier, withFiles }) {
       const files = withFiles ? await filesOf(daemon.home) : [];
       return {
-        disk: readDisk(daemon.home, wsIds),
+        disk: await (options.stored?.read(wsIds) ?? readDisk(daemon.home, wsIds)),
         ...(earlier && { earlier }),
         // Copies, because open connections continue to write.
         streams: streams.map(({ history }) => ({ ...history, frames: [...history.frames] })),

@@ -14,7 +14,7 @@ import { memoryKey } from '../../agent/memory/memory-source.ts';
 import { type Owned, sightInCommon } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { Store } from '../store/store.ts';
-import type { Memories, MemoryPage, MemoryRow } from './memories.ts';
+import type { Memories, MemoryPage, MemoryRow, NewMemory } from './memories.ts';
 import { checkMemoryName, checkQuery, type MemoryPlace, typeToSave } from './memory-input.ts';
 import { countMatching, type MemoryFilter, rankHeads, readFound } from './memory-rows.ts';
 import { toRankingQuery } from './memory-words.ts';
@@ -69,6 +69,7 @@ export function createAgentMemories(deps: AgentMemoriesDeps): MemorySource {
       const memory = { ...rest, ...placeOf(wsId, owned, scope), type: typeToSave(type), name };
       const origin = { by: 'agent' as const, isTrusted: taint === undefined, wsId, callId };
       if (taint) {
+        if (await wasSaved(memory, { wsId, callId }, deps)) return { name, how: 'new' };
         await quarantine.add(memory, { ...origin, taint });
         return { name, how: 'quarantined' };
       }
@@ -94,6 +95,24 @@ export function createAgentMemories(deps: AgentMemoriesDeps): MemorySource {
       },
     }),
   };
+}
+
+/**
+ * Whether this call has saved this memory before a kill of the daemon: a call beside it may have read untrusted content
+ * meanwhile.
+ */
+async function wasSaved(
+  { name, scope, scopeId, content }: NewMemory,
+  call: { wsId: string; callId: string },
+  { store }: Pick<AgentMemoriesDeps, 'store'>,
+): Promise<boolean> {
+  const found = await store.db
+    .selectFrom('memories')
+    .select('origin_json')
+    .where((where) => where.and({ name, scope, scope_id: scopeId, content }))
+    .executeTakeFirst();
+  const origin = found && readOrigin(found.origin_json);
+  return origin !== undefined && origin.wsId === call.wsId && origin.callId === call.callId;
 }
 
 /** So many of the newest memories are ranked, because each message waits for it. */

@@ -67,8 +67,8 @@ export const createQueueChanges = ({ store, events }: QueueChangesDeps): QueueCh
 
 /** Repeats messages to event streams as they wait now, in their order; default: all. */
 function tellQueued(events: QueueChangesDeps['events'], queue: RunQueue, runIds?: readonly string[]): void {
-  for (const { run, isStored } of queue.all()) {
-    if (!isStored || runIds?.includes(run.runId) === false) continue;
+  for (const { run } of queue.stored()) {
+    if (runIds?.includes(run.runId) === false) continue;
     events.transient(run.wsId, JSON.stringify(toQueuedEvent(run)));
   }
 }
@@ -93,7 +93,7 @@ async function replaceRequest(
 
 /** The waiting messages, as clients see them. */
 export const toQueuedMessages = (queue: RunQueue): QueuedMessage[] =>
-  queue.all().map(({ run: { runId, source, request } }) => ({
+  queue.stored().map(({ run: { runId, source, request } }) => ({
     runId,
     source,
     message: request.message,

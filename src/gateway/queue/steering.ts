@@ -20,13 +20,14 @@ export const createSteering = ({ live, data, queue, observer }: SteeringDeps): S
     const items = mayTake(live.progress)
       ? queue.all().filter(({ run, isStored }) => isStored && run.request.steer)
       : [];
-    for (const item of items) queue.remove(item); // first, so that none of them is changed or started meanwhile
+    for (const item of items) queue.leave(item); // first, so that none of them is changed or started meanwhile
     try {
       await record(items.map(toSteered));
     } catch (error) {
       for (const item of items) queue.putBack(item);
       throw error;
     }
+    queue.left(...items);
     for (const item of items) {
       observer.onMessage();
       follow(item, live);

@@ -29,15 +29,19 @@ export async function dropQueued(
   if (items.length === 0) return;
   const { store, clock, observer } = deps;
   const endedMs = clock.now();
-  for (const item of items) queue.remove(item); // first, so that none of them is started meanwhile
+  for (const item of items) queue.leave(item); // first, so that none of them is started meanwhile
   try {
     await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
   } catch (error) {
-    if (isUnavailable(error)) return dropLater(items, { data, queue }, { deps, wake, pause });
+    if (isUnavailable(error)) {
+      queue.left(...items); // the answer says so
+      return dropLater(items, { data, queue }, { deps, wake, pause });
+    }
     for (const item of items) queue.putBack(item);
     wake();
     throw error;
   }
+  queue.left(...items);
   for (const { run, ended } of items) {
     observer.onDropped(data, run);
     ended.resolve({ run_id: run.runId, status: 'cancelled', summary: 'cancelled', endedMs });

@@ -12,6 +12,8 @@ export interface QueuedRun {
 /** The runs that wait: first those for the run in progress, then the others in the order of their start. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
 export class RunQueue {
   readonly #items: QueuedRun[] = [];
+  /** They no longer wait, and this is not stored yet. */
+  readonly #leaving: QueuedRun[] = [];
   readonly #onChange: (queue: RunQueue) => void;
   #held: string | undefined;
 
@@ -49,6 +51,11 @@ export class RunQueue {
     return [...this.#items];
   }
 
+  /** What readers see: a kill of the daemon must not change it, so only what is stored, until it is stored that it has left. */
+  stored(): QueuedRun[] {
+    return [...this.#leaving, ...this.#items].filter(({ isStored }) => isStored);
+  }
+
   /** Makes acceptance times distinct, because a restart restores the order from them. */
   add(run: RunRecord, { isStored }: { isStored: boolean }): QueuedRun {
     const lastMs = Math.max(0, ...this.#items.map(({ run }) => run.acceptedMs));
@@ -60,6 +67,7 @@ export class RunQueue {
 
   /** Returns a run that could be neither started nor dropped to its place. */
   putBack(item: QueuedRun): void {
+    this.#forget(item);
     this.#items.push(item);
     this.sort();
   }
@@ -68,12 +76,33 @@ export class RunQueue {
     return this.#items.find(({ run }) => run.runId === runId);
   }
 
-  remove(item: QueuedRun): void {
+  /** Takes out a run that is about to be started or dropped. Readers see it until `left`. */
+  leave(item: QueuedRun): void {
     const index = this.#items.indexOf(item);
     if (index < 0) return;
     this.#items.splice(index, 1);
+    this.#leaving.push(item);
     if (this.#items.length === 0) this.#held = undefined;
+  }
+
+  /** It is stored that these runs have left, or that they were never accepted. */
+  left(...items: readonly QueuedRun[]): void {
+    for (const item of items) {
+      this.leave(item);
+      this.#forget(item);
+    }
+    if (items.length > 0) this.announce();
+  }
+
+  /** Its acceptance is stored. */
+  accepted(item: QueuedRun): void {
+    item.isStored = true;
     this.announce();
+  }
+
+  #forget(item: QueuedRun): void {
+    const index = this.#leaving.indexOf(item);
+    if (index >= 0) this.#leaving.splice(index, 1);
   }
 
   /**

@@ -181,10 +181,10 @@ export class Workstream {
       const accepted = insertJournal(run, { kind: 'accepted' }, run.acceptedMs);
       await this.#deps.store.commit({ statements: [...also, insertRun(run, 'queued'), accepted] });
     } catch (error) {
-      this.queue.remove(item);
+      this.queue.left(item);
       throw error;
     }
-    item.isStored = true;
+    this.queue.accepted(item);
     this.#deps.observer.onQueued(this.data, run);
     this.#wake();
     return { run, ended: item.ended.promise };
@@ -281,9 +281,10 @@ export class Workstream {
     if (!next || !this.#mayStart()) return;
     const { clock, log, observer } = this.#deps;
     Object.assign(next.run, { epoch: this.data.epoch, startedMs: clock.now() });
-    this.queue.remove(next);
+    this.queue.leave(next);
     try {
       const live = await this.#start(next.run, () => [startRun(next.run, clock.now())]);
+      this.queue.left(next);
       live.ended.then(next.ended.resolve, next.ended.reject);
       observer.onDispatched(this.data, next.run);
     } catch (error) {

@@ -1,0 +1,143 @@
+import { systemClock } from '../../src/clock.ts';
+import { type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
+import type { Recorded } from '../checker/linear/history.ts';
+import { type Unexplained, unexplained } from '../checker/linear/linearizable.ts';
+import { createRandom, type Random } from '../checker/random.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { type ChatRequest, startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+import { type Cast, openCast } from './cast.ts';
+
+export interface LinearOptions {
+  rounds: number;
+  seed: number;
+  store: 'sqlite' | 'postgres';
+  say(line: string): void;
+}
+
+export interface LinearResult {
+  findings: Unexplained[];
+  /** How often each kind of call was made, and how many answers were lost. */
+  tally: Record<string, number>;
+}
+
+/** How many workstreams have clients at the same time. */
+const WORKSTREAMS = 2;
+
+interface Stage {
+  daemon: DaemonUnderTest;
+  server: PostgresServer | undefined;
+}
+
+/** Clients call, the daemon (or its database) is killed in the middle, they go on, and an order of all calls is looked for. */
+export async function runLinear({ rounds, seed, store, say: tell }: LinearOptions): Promise<LinearResult> {
+  const random = createRandom(seed);
+  const server = store === 'postgres' ? await startPostgres() : undefined;
+  try {
+    await using model = await startScriptedModel();
+    model.onRequest(answer);
+    const url = await server?.createDatabase();
+    await using daemon = await startDaemon({ model: model.url, config: { ...CONFIG, ...(url && { store: { url } }) } });
+    const tally: LinearResult['tally'] = {};
+    for (let round = 0; round < rounds; round += 1) {
+      const calls = await playRound({ daemon, server }, { random: random.fork(`round ${round}`), round, tally }).catch(
+        (error: unknown) => {
+          throw new Error(`round ${round}; the daemon printed: ${daemon.output().stderr.slice(-4_000)}`, {
+            cause: error,
+          });
+        },
+      );
+      model.requests.length = 0;
+      count(tally, calls);
+      const findings = unexplained(calls);
+      if (findings.length > 0) return { findings, tally };
+      if ((round + 1) % 10 === 0) tell(`${round + 1} rounds, ${calls.length} calls in the last one`);
+    }
+    return { findings: [], tally };
+  } finally {
+    await server?.close();
+  }
+}
+
+const CONFIG = {
+  tools: { sandbox: 'off' },
+  server: { inbound: { burst: 1_000_000, perSecond: 1_000_000 } },
+  ratelimit: { enabled: false },
+};
+
+/** Two of three runs ask once, and the others end at once. The daemon may add a message after the result of a call. */
+function answer({ messages }: ChatRequest) {
+  const asked = messages.findLastIndex(({ role, content }) => role === 'user' && WORD.test(String(content)));
+  const number = Number(WORD.exec(String(messages[asked]?.content))?.[1] ?? 0);
+  if (number % 3 === 0 || messages.slice(asked).some(({ role }) => role === 'tool')) return say('done');
+  return callTools({ name: 'write_file', arguments: { path: `made/${number}`, content: 'made\n' } });
+}
+
+const WORD = /m-r\d+w\d+-(\d+)/;
+
+interface Round {
+  random: Random;
+  round: number;
+  tally: LinearResult['tally'];
+}
+
+async function playRound(stage: Stage, { random, round, tally }: Round): Promise<Recorded[]> {
+  const names = Array.from({ length: WORKSTREAMS }, (_, index) => `r${round}w${index}`);
+  const casts = await Promise.all(names.map((name) => openCast(stage.daemon, name)));
+  const isDatabase = stage.server !== undefined && random.chance(0.4);
+  tally[isDatabase ? 'kills of the database' : 'kills of the daemon'] ??= 0;
+  tally[isDatabase ? 'kills of the database' : 'kills of the daemon'] += 1;
+  if (isDatabase) await liveThroughKill(stage, casts, random);
+  else await liveTwice(stage, casts, random);
+  await Promise.all(casts.map((cast) => cast.settle()));
+  return casts.flatMap(({ shared }) => shared.calls);
+}
+
+const wait = (ms: number) => systemClock.sleep(ms, new AbortController().signal);
+
+/** Waits for so many further calls, because a busy machine makes few of them in a second. */
+async function waitForCalls(casts: readonly Cast[], more: number): Promise<void> {
+  const made = () => casts.reduce((sum, { shared }) => sum + shared.calls.length, 0);
+  const wanted = made() + more;
+  const latestMs = performance.now() + MOST_WAIT_MS;
+  while (made() < wanted && performance.now() < latestMs) await wait(1);
+}
+
+const MOST_WAIT_MS = 10_000;
+
+/** The daemon is killed between two lives of the clients. */
+async function liveTwice({ daemon }: Stage, casts: readonly Cast[], random: Random): Promise<void> {
+  const killed = new AbortController();
+  const first = Promise.all(casts.map((cast, index) => cast.act(random.fork(index), killed.signal)));
+  await waitForCalls(casts, random.int(5, 80));
+  await daemon.kill9();
+  killed.abort();
+  await first;
+  await daemon.restart();
+  const over = new AbortController();
+  const second = Promise.all(casts.map((cast, index) => cast.act(random.fork(index + 100), over.signal)));
+  await waitForCalls(casts, random.int(5, 40));
+  over.abort();
+  await second;
+}
+
+/** The database server is killed while the clients act, and started again. */
+async function liveThroughKill({ daemon, server }: Stage, casts: readonly Cast[], random: Random): Promise<void> {
+  const over = new AbortController();
+  const acting = Promise.all(casts.map((cast, index) => cast.act(random.fork(index), over.signal)));
+  await waitForCalls(casts, random.int(5, 80));
+  await server?.kill();
+  await wait(random.int(0, 100));
+  await server?.start();
+  while ((await daemon.get('/health')).body.store.status !== 'ok') await wait(20);
+  await waitForCalls(casts, random.int(5, 40));
+  over.abort();
+  await acting;
+}
+
+function count(tally: LinearResult['tally'], calls: readonly Recorded[]): void {
+  for (const { kind, toMs } of calls) {
+    tally[kind] = (tally[kind] ?? 0) + 1;
+    if (toMs === undefined) tally[`${kind} without an answer`] = (tally[`${kind} without an answer`] ?? 0) + 1;
+  }
+}

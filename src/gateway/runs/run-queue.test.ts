@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RunQueue } from './run-queue.ts';
+import type { RunRecord } from './run-record.ts';
+
+const runNamed = (runId: string): RunRecord => ({
+  ...{ runId, wsId: 'ws', principal: 'operator', source: 'person', epoch: 0, acceptedMs: 1 },
+  request: { message: runId, rights: 'approve' },
+});
+
+test('readers see what is stored: a run after its acceptance, and until its departure', () => {
+  const told: string[][] = [];
+  const queue = new RunQueue((changed) => told.push(changed.stored().map(({ run }) => run.runId)));
+  const one = queue.add(runNamed('one'), { isStored: true });
+  const two = queue.add(runNamed('two'), { isStored: false });
+  const seen = () => queue.stored().map(({ run }) => run.runId);
+  const steps = [seen()];
+  queue.accepted(two);
+  queue.leave(one);
+  steps.push(seen());
+  queue.putBack(one);
+  steps.push(seen());
+  queue.leave(one);
+  queue.left(one);
+  steps.push(seen());
+  assert.deepEqual(steps, [['one'], ['one', 'two'], ['one', 'two'], ['two']]);
+  assert.deepEqual(told, [['one'], ['one'], ['one', 'two'], ['one', 'two'], ['two']]);
+  assert.deepEqual([queue.length, queue.first?.run.runId], [1, 'two']);
+});
