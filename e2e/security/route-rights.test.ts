@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { refusalOfSecond } from '../support/clients/coordinator-rights.ts';
-import { basic, bearer, type CredentialHeaders as Headers, cookie } from '../support/clients/credential-headers.ts';
+import { basic, bearer, cookie, type CredentialHeaders as Headers } from '../support/clients/credential-headers.ts';
 import {
   CLOSED_TO_SERVICES,
   neededOf,
@@ -100,15 +100,12 @@ const prefixed = (route: string): string[] => {
 
 /** A part of the routes, others for each `at`, so that `of` callers in a row are tried with every route together. */
 const partOf = (at: number, of: number): string[] => ROUTES.filter((_, index) => (index + at) % of === 0);
-/** Prefixed paths are served by the same routes, so each caller is tried with a part of them. */
-const PREFIXED_PARTS = 4;
-
-/** The same outcomes, by the route without a prefix. `at` chooses the part of the routes. */
+/** The same outcomes, by the route without a prefix. They are served by the same code, so each caller is tried with a part. */
 async function checkPrefixed(
   { headers, at }: { headers: Headers; at: number },
   refusal: (route: string) => string | undefined,
 ): Promise<void> {
-  for (const route of partOf(at, PREFIXED_PARTS))
+  for (const route of partOf(at, 4))
     for (const path of prefixed(route)) assert.equal(await outcomeOf(path, headers), refusal(route) ?? 'allowed', path);
 }
 
