@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import process from 'node:process';
 import { after, test } from 'node:test';
-import { launched } from '../support/clients/browser.ts';
+import { launched } from '../support/clients/browser-profiles.ts';
 import { type GeometryRules, geometryProblems } from '../support/views/geometry.ts';
 import { VIEWS } from '../support/views/views.ts';
 import type { View } from '../support/views/ways.ts';
