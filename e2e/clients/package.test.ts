@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { launched } from '../support/clients/browser.ts';
+import { launched } from '../support/clients/browser-profiles.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { bundleUpToDate } from '../support/daemon/daemon-process.ts';
 

@@ -13,6 +13,7 @@ import {
   visitAs,
 } from '../support/clients/accounts.ts';
 import { button, visit } from '../support/clients/browser.ts';
+import { focused } from '../support/clients/focus.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -74,7 +75,7 @@ test('a wrong password is announced and emptied, the right one logs in, and relo
   await page.getByRole('alert').getByText('The username or the password is wrong.').waitFor();
   const field = page.getByLabel('Password');
   assert.deepEqual([await field.inputValue(), await page.getByLabel('Username').inputValue()], ['', username]);
-  assert.equal(await field.evaluate((element) => element === document.activeElement), true);
+  await focused(page, '[autocomplete=current-password]');
   const names = page.locator('input[autocomplete=username], input[autocomplete=current-password]');
   assert.equal(await names.count(), 2, 'password managers know both fields');
   await assertAccessible(page, 'the login card after a wrong password');

@@ -16,6 +16,7 @@ import {
   visitAs,
 } from '../support/clients/accounts.ts';
 import { button, openDrawer, visit } from '../support/clients/browser.ts';
+import { focused } from '../support/clients/focus.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -133,12 +134,7 @@ test('roles that a person may not give are disabled in the form of a user, and k
   await button(page, 'Add a user').press('Enter');
   await dialog(page).getByText('You can give and take away only roles whose permissions you hold yourself.').waitFor();
   assert.equal(await dialog(page).getByLabel('Administrator').count(), 0, 'a role that cannot be given is not offered');
-  assert.equal(
-    await dialog(page)
-      .getByLabel('Username')
-      .evaluate((field) => field === document.activeElement),
-    true,
-  );
+  await focused(page, 'dialog[open] [name=username]');
   await page.keyboard.press('Escape');
   await operator.call('user.role.assign', { userId: theirs.userId, roleId });
   await page.getByRole('searchbox', { name: 'Search users' }).fill(theirs.username);

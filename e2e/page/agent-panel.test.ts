@@ -8,6 +8,7 @@ import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { card, openPart } from '../support/clients/agent-view.ts';
 import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
+import { focused } from '../support/clients/focus.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { closeRegistry, startRegistry } from '../support/mcp/registry.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -57,7 +58,7 @@ test('watches of all workstreams are listed with their state, also those that be
   await button(page, 'Cancel queue').press('Enter');
   await page.getByRole('alertdialog', { name: 'Cancel queue?' }).getByRole('button', { name: 'Cancel' }).press('Enter');
   await card(page, 'queue').getByText('ended', { exact: true }).waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'watches-title');
+  await focused(page, '#watches-title');
   await bar.waitFor({ state: 'detached' });
   await openPart(other, 'Watches');
   await other.getByText('No watch is active.').waitFor();
@@ -204,7 +205,7 @@ test('tool servers are listed with their state and tools; a changed tool is comp
   await assertAccessible(page, 'a changed tool');
   await change.getByRole('button', { name: 'Accept greet' }).press('Enter');
   await change.waitFor({ state: 'detached' });
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'servers-title');
+  await focused(page, '#servers-title');
 });
 
 test('a tool server is added, changed with its values kept, switched off and removed by keyboard; those of config.json stay', async (t) => {
@@ -241,7 +242,7 @@ test('a tool server is added, changed with its values kept, switched off and rem
   await button(page, 'Remove added').press('Enter');
   await page.getByRole('alertdialog', { name: 'Remove added?' }).getByRole('button', { name: 'Remove' }).press('Enter');
   await card(page, 'added').waitFor({ state: 'detached' });
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'servers-title');
+  await focused(page, '#servers-title');
 });
 
 test('the file of another program is checked before its servers are added', async (t) => {

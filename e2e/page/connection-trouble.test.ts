@@ -5,6 +5,7 @@ import { needs } from '../../src/testing/needs.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { openPart } from '../support/clients/accounts.ts';
 import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { focused } from '../support/clients/focus.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
@@ -172,7 +173,7 @@ test('a view that loses its connection while it loads waits and then loads; anot
   await assertAccessible(page, 'a view that could not be loaded');
   await button(page, 'Try again').press('Enter');
   await button(page, 'Try again').waitFor({ state: 'detached' });
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'usage-title');
+  await focused(page, '#usage-title');
 });
 
 test('a part of the page that cannot be loaded can be tried again; one of another build asks for a reload, which keeps the draft', async (t) => {
@@ -181,7 +182,7 @@ test('a part of the page that cannot be loaded can be tried again; one of anothe
   await page.route(/\/static\/usage/, (route) => route.abort());
   await page.keyboard.press('Alt+u');
   await page.getByRole('alert').getByText('This part of the page could not be loaded.').waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'usage-title');
+  await focused(page, '#usage-title');
   await assertAccessible(page, 'a part of the page that could not be loaded');
   await page.unrouteAll();
   await button(page, 'Try again').press('Enter');

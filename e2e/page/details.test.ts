@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
+import { focusedText } from '../support/clients/focus.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -89,12 +90,11 @@ test('Escape goes one step back from "Always allow" and "Deny", without stopping
   await openWorkstream(page, 'escape');
   model.when('escape', bash('echo escaped | tee asked'), say('It ran.'));
   await send(page, 'escape');
-  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
   await button(page, 'Always allow…').click();
   await button(page, 'Approve and allow').waitFor();
-  assert.equal(await focused(), 'Back', 'the focus is not on the button that confirms');
+  await focusedText(page, 'Back'); // not the button that confirms
   await page.keyboard.press('Escape');
-  assert.equal(await focused(), 'Always allow…');
+  await focusedText(page, 'Always allow…');
   await page.keyboard.press('Enter');
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
   await page.keyboard.press('Escape');
@@ -102,7 +102,7 @@ test('Escape goes one step back from "Always allow" and "Deny", without stopping
   await button(page, 'Deny…').click();
   await button(page, 'Deny').focus();
   await page.keyboard.press('Escape');
-  assert.equal(await focused(), 'Deny…');
+  await focusedText(page, 'Deny…');
   assert.deepEqual([await button(page, 'Stop').count(), await page.locator('.approval.pending').count()], [1, 1]);
   await button(page, 'Approve').click();
   await page.locator('.answer', { hasText: 'It ran.' }).waitFor();

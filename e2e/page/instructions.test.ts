@@ -7,6 +7,7 @@ import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { card, openPart } from '../support/clients/agent-view.ts';
 import { button, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
+import { focused } from '../support/clients/focus.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -64,7 +65,7 @@ test('a skill is added, changed, restored, given a file, scanned and deleted by 
   await page.keyboard.type('tidy'); // the name has the focus
   await form.getByRole('button', { name: 'Add' }).press('Enter');
   await form.getByText('Is required.').waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'content');
+  await focused(page, '[name=content]');
   await form.getByLabel('Instructions (Markdown)').fill('Tidy up.');
   await form.getByLabel(/^Description/).fill('Tidies <i>up</i>.');
   await form.getByText('Settings of workstreams').press('Enter');
@@ -115,7 +116,7 @@ test('a skill is added, changed, restored, given a file, scanned and deleted by 
   await button(page, 'Delete tidy').press('Enter');
   await page.getByRole('alertdialog', { name: 'Delete tidy?' }).getByRole('button', { name: 'Delete' }).press('Enter');
   await card(page, 'tidy').waitFor({ state: 'detached' });
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'skills-title');
+  await focused(page, '#skills-title');
 });
 
 test('a skill of others is found and installed with its scan; only its use can be changed; a viewer sees no forms', async (t) => {

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { connected, dialog, openPart } from '../support/clients/accounts.ts';
 import { button, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
+import { focused, focusedText } from '../support/clients/focus.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
@@ -28,9 +29,9 @@ test('a card says how risky the call is; a narrow rule lets the same call run un
   await button(page, 'Show all').click();
   await card.getByText(/^Rated by fixed rules, \d+ % sure\. Advice: /).waitFor();
   await button(page, 'Always allow…').click();
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Back');
+  await focusedText(page, 'Back');
   await page.keyboard.press('Escape');
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Always allow…');
+  await focusedText(page, 'Always allow…');
   await page.keyboard.press('Enter');
   assert.equal(await card.getByRole('option', { name: 'exactly this command' }).count(), 1);
   await card.getByLabel('How long').selectOption({ label: 'in this conversation' });
@@ -168,7 +169,7 @@ test('the mode of a workstream is changed at its head; what it lets run is not a
   await state(page, 'idle');
   assert.equal(await contentOf('mode.txt'), 'ran\n');
   await choose(/^Full/);
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep asking');
+  await focusedText(page, 'Keep asking');
   await shows('Edits');
   await page.locator('.head-menu[open]').getByRole('button', { name: 'Yes, never ask here' }).click();
   await page.locator('.banner', { hasText: 'This workstream runs every call without asking until' }).waitFor();
@@ -200,8 +201,7 @@ test('the inbox has the questions of all workstreams; they are decided there, an
   await assertAccessible(page, 'the inbox');
   await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).press('Enter');
   await card('inbox-first.txt').waitFor({ state: 'detached' });
-  const focused = await page.evaluate(() => document.activeElement?.closest('article')?.textContent ?? '');
-  assert.match(focused, /inbox-second\.txt/, 'the next question has the focus');
+  await card('inbox-second.txt').and(page.locator(':focus-within')).waitFor();
   const { approvals } = await (await daemon.client()).call('approval.list', {});
   const second = approvals.find(({ items }) => items[0]?.preview.includes('inbox-second'));
   await (await daemon.client()).call('approval.resolve', { approvalId: second?.approvalId ?? '', approved: false });
@@ -232,7 +232,7 @@ test('rules are added with problems named at their fields, tried on past calls, 
   await field('Its arguments').fill('-rf');
   await button(page, 'Add').click();
   await form.getByText('Arguments belong to a program. Fill in the program, too.').waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'rule-args');
+  await focused(page, '#rule-args');
   await assertAccessible(page, 'a rule with a problem');
   await field('Program in a command').fill('rm');
   await choice('What happens').selectOption({ label: 'block the call' });

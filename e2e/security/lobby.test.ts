@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
-import { launched } from '../support/clients/browser.ts';
+import { launched } from '../support/clients/browser-profiles.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 declare global {

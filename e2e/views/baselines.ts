@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { compare, type Picture, readPng, reduce, type Theme, takePicture, toPng } from '../support/views/picture.ts';
+import { compare, inStoredColours, type Picture, readPng, reduce, type Theme, takePicture, toPng } from '../support/views/picture.ts';
 import type { View } from '../support/views/ways.ts';
 import type { ViewStage } from './stage.ts';
 
@@ -68,4 +68,4 @@ export const nameOf = ({ view, width, theme }: Omit<Shown, 'page'>): string => `
 
 /** As it is after it was stored, with the colours of its file. */
 const reducedView = async (stage: ViewStage, { page, theme }: Shown): Promise<Picture> =>
-  readPng(toPng(reduce(await takePicture(page, { theme, varying: stage.varying }))));
+  inStoredColours(reduce(await takePicture(page, { theme, varying: stage.varying })));

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { buildDocs } from '../../scripts/docs/build-docs.js';
 import { watchGallery } from '../../scripts/page/gallery.js';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { launched } from '../support/clients/browser.ts';
+import { launched } from '../support/clients/browser-profiles.ts';
 
 test('the gallery draws the components of the page, in each appearance, and all of them are accessible', async () => {
   await using ui = await mkdtempDisposable(path.join(tmpdir(), 'headgate-gallery-'));

@@ -2,7 +2,7 @@
 // `-- --update` it makes new ones; with `-- --only WORD` only of views with this word in their name.
 import { after, test } from 'node:test';
 import { parseArgs } from 'node:util';
-import { launched } from '../support/clients/browser.ts';
+import { launched } from '../support/clients/browser-profiles.ts';
 import type { Theme } from '../support/views/picture.ts';
 import { VIEWS } from '../support/views/views.ts';
 import { baselineVersion, compareView, finishUpdate, nameOf, updateView } from './baselines.ts';

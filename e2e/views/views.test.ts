@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { after, test } from 'node:test';
-import { launched } from '../support/clients/browser.ts';
+import { launched } from '../support/clients/browser-profiles.ts';
 import { type GeometryRules, geometryProblems } from '../support/views/geometry.ts';
 import { VIEWS } from '../support/views/views.ts';
 import type { View } from '../support/views/ways.ts';
 import { baselineVersion, compareView } from './baselines.ts';
 import { openViewStage } from './stage.ts';
-import { visitViews, WIDTHS, widthsOf } from './visiting.ts';
+import { groupsOf, visitViews, WIDTHS, widthsOf } from './visiting.ts';
 
 const stage = await openViewStage();
 after(() => stage[Symbol.asyncDispose]());
@@ -25,16 +26,18 @@ const RULES: GeometryRules = {
   mayCut: '',
 };
 
-/** Every second width of a view, the others the next time; with `VIEWS=all`, each. */
-const turn = randomInt(2);
-/** Of the states, an eighth: all of them take as long as all other views. `npm run baselines` has all. */
-const share = randomInt(8);
-const STATES = VIEWS.filter(({ isState }) => isState === true);
-const isInShare = (view: View): boolean =>
-  view.isState !== true || Math.floor((STATES.indexOf(view) * 8) / STATES.length) === share;
+/** The same for each run of one build of the page, so that what fails fails again. Another build has another sample. */
+const page = await readFile(new URL('../../dist/ui/index.html', import.meta.url));
+const turn = createHash('sha256').update(page).digest().readUInt32BE(0);
+/** A third of the views with their steps, and an eighth of the states: `npm run baselines` has all. */
+const shareOf = (groups: readonly View[][], parts: number): Set<View> =>
+  new Set(groups.filter((_, index) => Math.floor((index * parts) / groups.length) === turn % parts).flat());
+const ofKind = (isState: boolean) => groupsOf(VIEWS.filter((view) => (view.isState ?? false) === isState));
+const sample = shareOf(ofKind(false), 3).union(shareOf(ofKind(true), 8));
+/** Every second width of the views of the sample; with `VIEWS=all`, each of each view. */
 const isLookedAt = (view: View, width: number): boolean =>
   process.env.VIEWS === 'all' ||
-  (isInShare(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === turn);
+  (sample.has(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === (turn >>> 8) % 2);
 
 /** One picture of each view: the widths and the colours in turn. Those of states depend on the widths before them, too. */
 function sampleOf(view: View, width: number): 'light' | 'dark' | undefined {

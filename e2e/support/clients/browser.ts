@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, type TestContext } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import type { TestContext } from 'node:test';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
-import { installedChromium } from './chromium.ts';
+import { leaveProfile, openFirstTab, takeProfile } from './browser-profiles.ts';
 
 interface VisitOptions {
   /** Whether the browser has a session. Default: true. */
@@ -32,9 +32,9 @@ type Visited = Pick<DaemonUnderTest, 'url' | 'token' | 'port'>;
  * policy), a script threw, or a request went to any other host than the daemon.
  */
 export async function visit(t: TestContext, daemon: Visited, options: VisitOptions = {}): Promise<Visit> {
-  const { context, openTab, takeTroubles } = await openContext(daemon, options);
+  const { context, openTab, takeTroubles, leave } = await openContext(daemon, options);
   t.after(async () => {
-    await (t.passed ? context.close() : endFailed(t, context));
+    await (t.passed ? leave() : endFailed(t, context));
     assert.deepEqual(takeTroubles(), []);
   });
   if (options.loggedIn ?? true) await logIn(context, daemon);
@@ -62,7 +62,7 @@ export async function visitAgain(
   const known = kept.get(phone);
   kept.delete(phone);
   const visited = known?.url === daemon.url ? known : await openFirst(daemon, { phone });
-  if (known !== visited) await known?.context.close();
+  if (known !== visited) await known?.leave();
   const { context, page, openTab, takeTroubles } = visited;
   t.after(async () => {
     if (t.passed) {
@@ -99,23 +99,29 @@ async function openFirst(daemon: Visited, options: VisitOptions): Promise<Kept> 
 interface Opened extends Pick<Visit, 'context' | 'openTab'> {
   /** What the console and the requests had that they should not, since the last call. */
   takeTroubles(): string[];
+  /** Leaves the profile to a later visitor. */
+  leave(): Promise<void>;
 }
 
 async function openContext(daemon: Visited, options: VisitOptions): Promise<Opened> {
   const { phone = false, scrollbars = false, losesDaemon = false } = options;
   const expected = [...(options.expected ?? []), ...(losesDaemon ? LOST : [])];
-  const context = await (await launched({ scrollbars })).newContext(
-    phone ? PHONE : { viewport: { width: 1100, height: 760 } },
-  );
-  context.setDefaultTimeout(60_000);
+  const profile = await takeProfile({ phone, scrollbars });
+  const { context } = profile;
   const troubles: string[] = [];
-  watch(context, daemon, (trouble) => {
+  // The address and the login link may use different names for the same host.
+  profile.hosts = [`127.0.0.1:${daemon.port}`, `localhost:${daemon.port}`];
+  profile.tell = (trouble) => {
     if (!expected.some((pattern) => pattern.test(trouble))) troubles.push(trouble);
-  });
+  };
+  let tabs = 0;
   return {
     context,
     takeTroubles: () => troubles.splice(0),
+    leave: () => leaveProfile(profile, daemon.url),
     async openTab() {
+      tabs += 1;
+      if (tabs === 1) return openFirstTab(profile, daemon.url);
       const page = await context.newPage();
       await page.goto(daemon.url);
       return page;
@@ -212,53 +218,6 @@ export const button = (page: Page, name: string) => page.getByRole('button', { n
 
 /** Depending on the moment, the same loss has different names. */
 const LOST = [/WebSocket connection/, /net::ERR_(CONNECTION|SOCKET|EMPTY_RESPONSE|INCOMPLETE)/];
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-const browsers = new Map<boolean, Promise<Browser>>();
-
-/** One browser for all tests of a file, and another for tests with scrollbars. */
-export function launched({ scrollbars = false } = {}): Promise<Browser> {
-  const known = browsers.get(scrollbars);
-  if (known !== undefined) return known;
-  const left = scrollbars ? ['--hide-scrollbars'] : [];
-  const browser = installedChromium().then((installed) =>
-    chromium.launch({ ...installed, args: FLAGS, ignoreDefaultArgs: left }),
-  );
-  browsers.set(scrollbars, browser);
-  return browser;
-}
-
-after(async () => {
-  for (const browser of browsers.values()) await (await browser).close();
-});
-
-function watch(context: BrowserContext, daemon: Visited, tell: (trouble: string) => void): void {
-  // The address and the login link may use different names for the same host.
-  const hosts = [`127.0.0.1:${daemon.port}`, `localhost:${daemon.port}`];
-  const isDaemon = (url: string) => hosts.includes(new URL(url).host);
-  context.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') tell(`console: ${message.text()}`);
-  });
-  context.on('weberror', (thrown) => tell(`thrown: ${thrown.error().stack}`));
-  context.on('request', (request) => {
-    if (!request.url().startsWith('data:') && !isDaemon(request.url())) tell(`request: ${request.url()}`);
-  });
-  context.on('page', (page) =>
-    page.on('websocket', (socket) => {
-      if (!isDaemon(socket.url())) tell(`socket: ${socket.url()}`);
-    }),
-  );
-}
-
 /** Logs in with the operator token, without the page. */
 async function logIn(context: BrowserContext, { url, token }: Visited): Promise<void> {
   const answer = await context.request.post(new URL('/v1/api/auth/login', url).href, { data: { token } });

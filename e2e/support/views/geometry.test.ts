@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { launched } from '../clients/browser.ts';
+import { launched } from '../clients/browser-profiles.ts';
 import { geometryProblems } from './geometry.ts';
 import { compare, readPng, reduce, toPng } from './picture.ts';
 

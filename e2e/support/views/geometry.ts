@@ -91,12 +91,11 @@ function isLoose(element: HTMLElement): boolean {
 /** Text that an element cuts off. */
 function findCuts(all: readonly HTMLElement[], { mayCut }: GeometryRules): string[] {
   return all.flatMap((element) => {
-    if (element.innerText?.trim() === '' || isCutOnPurpose(element, mayCut)) return [];
     const { overflowX, overflowY } = getComputedStyle(element);
     const cuts = (overflow: string) => overflow === 'hidden' || overflow === 'clip';
     const x = cuts(overflowX) ? element.scrollWidth - element.clientWidth : 0;
     const y = cuts(overflowY) ? element.scrollHeight - element.clientHeight : 0;
-    if (x <= 1 && y <= 2) return [];
+    if ((x <= 1 && y <= 2) || element.innerText?.trim() === '' || isCutOnPurpose(element, mayCut)) return [];
     return [`${wordsFor(element)} cuts off ${x > 1 ? `${x} px at its side` : `${y} px at its bottom`}`];
   });
 }

@@ -99,22 +99,22 @@ export function compare(one: Picture, other: Picture): Difference {
 
 export const readPng = (bytes: Buffer): Picture => PNG.sync.read(bytes);
 
-/** A PNG with a palette of the 64 most frequent colours; pngjs writes none. */
-export function toPng({ width, height, data }: Picture): Buffer {
-  const colours = new Uint32Array(width * height);
-  const counts = new Map<number, number>();
+/** The picture in its most frequent colours: as it is after it was stored. */
+export function inStoredColours(picture: Picture): Picture {
+  const { colours, palette, places } = paletteOf(picture);
+  const data = new Uint8Array(picture.data.length);
+  const view = new DataView(data.buffer);
   for (let index = 0; index < colours.length; index += 1) {
-    const [red = 0, green = 0, blue = 0] = data.subarray(index * 4, index * 4 + 3);
-    const colour = (red << 16) | (green << 8) | blue;
-    colours[index] = colour;
-    counts.set(colour, (counts.get(colour) ?? 0) + 1);
+    const colour = palette[places.get(colours[index] ?? 0) ?? 0] ?? 0;
+    view.setUint32(index * 4, ((colour << 8) | 255) >>> 0);
   }
-  const palette = [...counts]
-    .sort(([a, m], [b, n]) => n - m || a - b)
-    .map(([colour]) => colour)
-    .slice(0, 64);
-  const places = new Map(palette.map((colour, place) => [colour, place]));
-  for (const colour of counts.keys()) if (!places.has(colour)) places.set(colour, nearest(colour, palette));
+  return { ...picture, data };
+}
+
+/** A PNG with a palette; pngjs writes none. */
+export function toPng(picture: Picture): Buffer {
+  const { width, height } = picture;
+  const { colours, palette, places } = paletteOf(picture);
   const rows = Buffer.alloc(height * (width + 1));
   for (let y = 0; y < height; y += 1)
     for (let x = 0; x < width; x += 1) rows[y * (width + 1) + x + 1] = places.get(colours[y * width + x] ?? 0) ?? 0;
@@ -129,6 +129,25 @@ export function toPng({ width, height, data }: Picture): Buffer {
     toChunk('IDAT', deflateSync(rows, { level: 9 })),
     toChunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+/** The colours of the pixels, the 64 most frequent ones, and which of those stands for each colour. */
+function paletteOf({ width, height, data }: Picture) {
+  const colours = new Uint32Array(width * height);
+  const counts = new Map<number, number>();
+  for (let index = 0; index < colours.length; index += 1) {
+    const at = index * 4;
+    const colour = ((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0);
+    colours[index] = colour;
+    counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  }
+  const palette = [...counts]
+    .sort(([a, m], [b, n]) => n - m || a - b)
+    .map(([colour]) => colour)
+    .slice(0, 64);
+  const places = new Map(palette.map((colour, place) => [colour, place]));
+  for (const colour of counts.keys()) if (!places.has(colour)) places.set(colour, nearest(colour, palette));
+  return { colours, palette, places };
 }
 
 const channelsOf = (colour: number): number[] => [colour >> 16, (colour >> 8) & 255, colour & 255];

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { launched } from '../clients/browser.ts';
+import { launched } from '../clients/browser-profiles.ts';
 
 interface Shown {
   url: string;

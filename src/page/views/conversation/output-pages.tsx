@@ -1,4 +1,4 @@
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
@@ -43,7 +43,7 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
       found.value = '';
     }
   };
-  const { text, search, found, onDrawn } = usePageSearch({ reader, page, attempt });
+  const { text, search, found, onDrawn } = usePageSearch({ reader, page, drawn, attempt });
   const goesToEnd = useRef(endFirst);
   useSignalEffect(() => {
     const asked = page.value;
@@ -95,11 +95,12 @@ export function OutputPages({ of, first, endFirst, onClose }: OutputPagesProps) 
 interface PageSearch {
   reader: Pick<OutputReader, 'findPage'>;
   page: Signal<number>;
+  drawn: ReadonlySignal<number | undefined>;
   attempt(work: () => Promise<void>): Promise<void>;
 }
 
 /** Finds words in the page that is drawn, then in the others. */
-function usePageSearch({ reader, page, attempt }: PageSearch) {
+function usePageSearch({ reader, page, drawn, attempt }: PageSearch) {
   const found = useSignal('');
   const text = useRef<HTMLPreElement>(null);
   const finder = useRef<Finder | undefined>(undefined);
@@ -120,7 +121,8 @@ function usePageSearch({ reader, page, attempt }: PageSearch) {
   const search = (words: string) =>
     attempt(async () => {
       if (words === '') return;
-      if (finder.current) await find(words, finder.current);
+      // Another page may be on its way: the words are found in that one.
+      if (finder.current && drawn.peek() === page.peek()) await find(words, finder.current);
       else wanted.current = words;
     });
   const onDrawn = () => {

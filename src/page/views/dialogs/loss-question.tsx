@@ -11,22 +11,36 @@ interface LossQuestionProps {
   loss: string;
   /** Returns an error message, or undefined on success. */
   remove(): Promise<string | undefined>;
+  /** The id of what takes the focus once the thing is gone. */
+  focusAfter?: string | undefined;
   onKeep(): void;
 }
 
 /** Asks before a permanent loss. The focused button and Escape cancel; an error is shown here. */
-export function LossQuestion({ verb = 'Delete', name, kind, loss, remove, onKeep }: LossQuestionProps) {
+export function LossQuestion({ verb = 'Delete', name, kind, loss, remove, focusAfter, onKeep }: LossQuestionProps) {
   const keepButton = useRef<HTMLButtonElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const busy = useSignal(false);
-  useLayoutEffect(() => keepButton.current?.focus(), []);
+  const element = useRef<HTMLDivElement>(null);
+  const moveOn = () => {
+    const { activeElement } = document;
+    const isHere = activeElement === document.body || element.current?.contains(activeElement);
+    if (isHere && focusAfter) document.getElementById(focusAfter)?.focus();
+  };
+  useLayoutEffect(() => {
+    keepButton.current?.focus();
+    // An event may end the thing, and this question with it, before the answer comes.
+    return () => busy.peek() && moveOn();
+  }, []);
   const confirm = async () => {
     busy.value = true;
     problem.value = await remove();
     busy.value = false;
+    if (problem.value === undefined) moveOn();
   };
   return (
     <div
+      ref={element}
       class="loss-question"
       role="alertdialog"
       aria-label={`${verb} ${name}?`}

@@ -67,11 +67,8 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
           verb="Revoke"
           name={name}
           loss="permanently? It is disconnected at once. To reconnect, it has to be paired again."
-          remove={async () => {
-            const problem = await desk.nodes.revoke(nodeId);
-            if (problem === undefined) document.getElementById('nodes-title')?.focus(); // this row disappears
-            return problem;
-          }}
+          focusAfter="nodes-title"
+          remove={() => desk.nodes.revoke(nodeId)}
           onKeep={show('shown')}
         />
       )}

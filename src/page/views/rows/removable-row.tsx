@@ -47,11 +47,6 @@ export function RemovableRow({ class: className, removal, children }: RemovableR
       {removal && isAsking.value && (
         <LossQuestion
           {...removal}
-          remove={async () => {
-            const problem = await removal.remove();
-            if (problem === undefined && removal.focusAfter) document.getElementById(removal.focusAfter)?.focus();
-            return problem;
-          }}
           onKeep={() => {
             isAsking.value = false;
           }}
