@@ -2,7 +2,7 @@
 // temporary folder and renamed into place, the entry last, so that readers of dist/ see complete old or new files.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -126,6 +126,7 @@ async function buildServer(outdir) {
     await mkdir(path.dirname(aside), { recursive: true });
     await writeFile(aside, text);
   }
+  await copyFile(path.join(ROOT, WEBP_DECODER), path.join(outdir, 'webp-decoder.wasm'));
   await writeLicenses(path.join(outdir, LICENSES), bundles);
   const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
   await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
@@ -165,6 +166,9 @@ export const toEntryBundle = (metafiles) => ({
   entryPoints: { main: 'src/cli/main.ts' },
   plugins: [bundledBefore(metafiles, ROOT), ...PLUGINS],
 });
+
+/** What `image-worker` runs, which cannot be bundled. */
+const WEBP_DECODER = 'node_modules/@jsquash/webp/codec/dec/webp_dec.wasm';
 
 /** The workers that are mostly libraries. Their maps have no sources, which would take more space than the daemon. */
 const toLibraryWorkerBundle = () => ({

@@ -1,0 +1,8 @@
+/** The types of the package need those of a browser. */
+declare module '@jsquash/webp/codec/dec/webp_dec.js' {
+  interface Decoder {
+    /** Null for what is no WebP, is damaged, or moves. */
+    decode(bytes: Uint8Array): { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> } | null;
+  }
+  export default function start(options: { wasmBinary: Uint8Array }): Promise<Decoder>;
+}
