@@ -154,10 +154,12 @@ async function addTrouble({ ada, folder, model }: FillStage): Promise<void> {
   await ada.ask('workstream.send', { wsId, message: 'Ask again.' });
 }
 
-async function addCoordinator({ ada, folder }: FillStage): Promise<void> {
+async function addCoordinator({ ada, daemon, folder }: FillStage): Promise<void> {
   const { wsId } = await ada.ask('workstream.create', { name: 'summer', workdir: folder, kind: 'coordinator' });
-  for (const name of ['lawn', 'pond with a name that does not fit'])
+  for (const name of ['lawn', 'pond with a name that does not fit']) {
     await ada.ask('workstream.create', { name, parentWsId: wsId, workdir: folder });
+    daemon.clock.jump(1); // those of the same time have no order
+  }
 }
 
 /** A memory that waits, because a caller who may not approve had the agent save it. */

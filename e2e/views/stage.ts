@@ -8,7 +8,6 @@ import { type ClockedDaemon, startClockedDaemon } from '../support/daemon/clocke
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import type { Kind } from '../support/views/ways.ts';
 import { fill, PASSWORD } from './fill.ts';
-import { startAccounts } from './fill-accounts.ts';
 import { fillMore } from './fill-more.ts';
 
 const BOT_TOKEN = '4242:scripted-bot-token-for-tests';
@@ -80,6 +79,7 @@ export async function openViewStage(): Promise<ViewStage> {
       return full;
     },
     async accounts() {
+      const { startAccounts } = await import('./fill-accounts.ts'); // its provider takes a second to load
       const accounts = await startAccounts(opened);
       varying.push(...accounts.varying);
       return accounts.daemon;

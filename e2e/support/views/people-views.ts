@@ -34,7 +34,7 @@ const readers = forReaders([
   },
   { name: 'nodes', open: (page) => panel(page, 'o', 'Nodes') },
   { name: 'skills', open: (page) => part(page, 'Agent', 'Skills') },
-  { name: 'account', open: (page) => part(page, 'Account', 'My account') },
+  { name: 'account', open: (page) => panel(page, 'a', 'Account') },
 ]);
 
 /** Runs in the page: what was deleted stays until it is undone, however long the pictures take. */

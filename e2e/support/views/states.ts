@@ -54,6 +54,7 @@ const ofConversation: readonly View[] = [
       await button(page, 'Edit and send again').first().click();
       await page.getByRole('textbox', { name: 'Edited message' }).waitFor();
     },
+    arrange: (page) => page.locator('.transcript').evaluate((element) => element.scrollTo(0, 0)),
   },
   {
     name: 'find-none',
