@@ -2,7 +2,7 @@
 // temporary folder and renamed into place, the entry last, so that readers of dist/ see complete old or new files.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -126,7 +126,7 @@ async function buildServer(outdir) {
     await mkdir(path.dirname(aside), { recursive: true });
     await writeFile(aside, text);
   }
-  await copyFile(path.join(ROOT, WEBP_DECODER), path.join(outdir, 'webp-decoder.wasm'));
+  await writeFile(path.join(outdir, 'webp-decoder.wasm'), await readFile(path.join(ROOT, WEBP_DECODER)));
   await writeLicenses(path.join(outdir, LICENSES), bundles);
   const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
   await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
