@@ -126,6 +126,7 @@ async function buildServer(outdir) {
     await mkdir(path.dirname(aside), { recursive: true });
     await writeFile(aside, text);
   }
+  await writeFile(path.join(outdir, 'webp-decoder.wasm'), await readFile(path.join(ROOT, WEBP_DECODER)));
   await writeLicenses(path.join(outdir, LICENSES), bundles);
   const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
   await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
@@ -165,6 +166,9 @@ export const toEntryBundle = (metafiles) => ({
   entryPoints: { main: 'src/cli/main.ts' },
   plugins: [bundledBefore(metafiles, ROOT), ...PLUGINS],
 });
+
+/** What `image-worker` runs, which cannot be bundled. */
+const WEBP_DECODER = 'node_modules/@jsquash/webp/codec/dec/webp_dec.wasm';
 
 /** The workers that are mostly libraries. Their maps have no sources, which would take more space than the daemon. */
 const toLibraryWorkerBundle = () => ({

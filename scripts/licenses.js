@@ -4,6 +4,9 @@ import path from 'node:path';
 
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|copyright)([-.].*)?$/i;
 
+/** For packages with code of others, whose licence lies elsewhere in the package. */
+const INNER = { '@jsquash/webp': ['codec/LICENSE.codec.md'] };
+
 /** For packages that name their licence without its text. */
 const STANDARD = { 'Apache-2.0': new URL('../LICENSE', import.meta.url) };
 
@@ -29,7 +32,7 @@ function packageFolderOf(file) {
 async function readPackage(folder) {
   const { name, version, license, author } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
   const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
-  const found = files.map((file) => path.join(folder, file));
+  const found = [...files, ...(INNER[name] ?? [])].map((file) => path.join(folder, file));
   const holder = typeof author === 'string' ? author.replace(/ *<.*/, '') : author?.name;
   if (found.length === 0 && license === 'MIT' && holder) return { name, version, license, texts: [mitOf(holder)] };
   const sources = found.length > 0 ? found : [STANDARD[license]];

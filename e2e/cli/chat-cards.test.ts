@@ -18,6 +18,8 @@ const PNG = Buffer.from(
 );
 
 /** The same. */
+/** Two pixels: a red one, and a blue one through which half of the background is seen. */
+const WEBP = Buffer.from('UklGRiAAAABXRUJQVlA4TBMAAAAvAQAAEA8Q+z//D/yPChWI6H8AAA==', 'base64');
 const GIF = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
 
 for (const columns of [80, 120]) {
@@ -96,7 +98,7 @@ for (const columns of [80, 120]) {
   });
 }
 
-test('an image is named with its size; a terminal that says it can show sixels gets it, be it a PNG, a GIF or a JPEG', async () => {
+test('an image is named with its size; a terminal that says it can show sixels gets it, be it a PNG, a GIF, a JPEG or a WebP', async () => {
   await using chat = await openChat(daemon);
   const file = path.join(daemon.home, 'red.png');
   await writeFile(file, PNG);
@@ -118,9 +120,11 @@ test('an image is named with its size; a terminal that says it can show sixels g
     file.replace('.png', '.jpg'),
     jpeg.encode({ width: 16, height: 16, data: Buffer.alloc(1024, 255) }).data,
   );
+  await writeFile(file.replace('.png', '.webp'), WEBP);
   for (const [name, size, count] of [
     ['red.gif', '1×1', 2],
     ['red.jpg', '16×16', 3],
+    ['red.webp', '2×1', 4],
   ] as const) {
     chat.type(`/attach ${path.join(daemon.home, name)}\r`);
     await chat.until(has(`+ ${name}`), 'the attachment');
@@ -130,5 +134,6 @@ test('an image is named with its size; a terminal that says it can show sixels g
   }
   assert.equal(chat.sixels()[1], '"1;1;1;1#210;2;100;0;0#210@');
   assert.match(chat.sixels()[2] ?? '', /^"1;1;16;16#251;2;100;100;100#251!16~/);
+  assert.match(chat.sixels()[3] ?? '', /^"1;1;2;1#210;2;100;0;0/);
   assert.equal((await chat.until(isQuiet, 'the end')).at(-1), '›');
 });

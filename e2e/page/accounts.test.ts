@@ -195,4 +195,7 @@ test('colours, contrast and density change what is drawn, stay over a reload, an
   assert.equal((await drawn(page)).paper, 'rgb(255, 255, 255)');
   await page.emulateMedia({ colorScheme: 'dark' });
   assert.equal((await drawn(page)).paper, 'rgb(0, 0, 0)');
+  await other.setViewportSize({ width: 390, height: 844 });
+  await other.getByRole('button', { name: /^Workstreams/ }).waitFor();
+  assert.equal(await button(other, 'Start a new workstream').count(), 0, 'who may only read starts none');
 });

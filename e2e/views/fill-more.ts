@@ -25,6 +25,7 @@ export async function fillMore(stage: FillStage): Promise<void> {
   await addMemory(stage);
   await addPeople(stage);
   await addServers(stage);
+  await addVersions(stage);
 }
 
 async function addGuide({ ada, daemon, folder }: FillStage): Promise<void> {
@@ -153,10 +154,12 @@ async function addTrouble({ ada, folder, model }: FillStage): Promise<void> {
   await ada.ask('workstream.send', { wsId, message: 'Ask again.' });
 }
 
-async function addCoordinator({ ada, folder }: FillStage): Promise<void> {
+async function addCoordinator({ ada, daemon, folder }: FillStage): Promise<void> {
   const { wsId } = await ada.ask('workstream.create', { name: 'summer', workdir: folder, kind: 'coordinator' });
-  for (const name of ['lawn', 'pond with a name that does not fit'])
+  for (const name of ['lawn', 'pond with a name that does not fit']) {
     await ada.ask('workstream.create', { name, parentWsId: wsId, workdir: folder });
+    daemon.clock.jump(1); // those of the same time have no order
+  }
 }
 
 /** A memory that waits, because a caller who may not approve had the agent save it. */
@@ -210,4 +213,17 @@ async function addServers({ ada }: FillStage): Promise<void> {
   await ada.ask('mcp.create', { name: 'weather', ...server, enabled: false });
   const { servers } = await ada.ask('mcp.list', {});
   assert.equal(servers.length, 2);
+}
+
+/** A skill with versions before its edits, by two people. */
+async function addVersions({ ada, operator }: FillStage): Promise<void> {
+  const { skills } = await ada.ask('skill.details', {});
+  const { skillId = '' } = skills.find(({ name }) => name === 'release-notes') ?? {};
+  const content = `Do it as release-notes.
+
+1. Read the commits since the last tag.
+2. Name what a user sees, one line each; a line that is longer than a phone is wide is broken where it has to be.`;
+  await ada.ask('skill.update', { skillId, content });
+  await operator.ask('skill.update', { skillId, description: 'Writes release notes from commits, for people.' });
+  await ada.ask('skill.update', { skillId, tags: ['code'], priority: 5 });
 }

@@ -4,6 +4,8 @@ import { callTools, say, stall, useTokens } from '../support/model/scripted-step
 import { toolsConversation } from './conversations.ts';
 import type { FillStage } from './stage.ts';
 
+/** Of everybody in the views. */
+export const PASSWORD = 'correct horse';
 export const HOUR_MS = 3_600_000;
 
 /** Gives every view of the page something to show. */

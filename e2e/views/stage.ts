@@ -6,20 +6,18 @@ import { startTelegramServer, type TelegramServer } from '../support/channels/te
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
 import { type ClockedDaemon, startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
-import { fill } from './fill.ts';
+import type { Kind } from '../support/views/ways.ts';
+import { fill, PASSWORD } from './fill.ts';
 import { fillMore } from './fill-more.ts';
 
-export const PASSWORD = 'correct horse';
 const BOT_TOKEN = '4242:scripted-bot-token-for-tests';
 
 /** A daemon whose views have something to show, and one without anything. */
 export interface ViewStage extends AsyncDisposable {
-  full: ClockedDaemon;
-  empty: ClockedDaemon;
+  /** A daemon as views need it. What only some of them show is added, or started, when it is first asked for. */
+  daemonOf(kind: Kind): Promise<ClockedDaemon>;
   /** Whether git is installed. */
   hasGit: boolean;
-  /** Adds what only the last views show. */
-  fillMore(): Promise<void>;
   /** Texts that differ between two runs, and what pictures have instead. */
   varying: readonly (readonly [string, string])[];
 }
@@ -66,18 +64,35 @@ export async function openViewStage(): Promise<ViewStage> {
   const hasGit = (await needs('git')).skip === undefined;
   const filled = { daemon: full, model, telegram, hasGit, folder, operator, ada, opened };
   await fill(filled);
-  const homes = [full, empty].map(({ home }) => [path.dirname(home), '/home/ada'] as const);
-  const varying = [
-    [folder, '/home/ada/garden'] as const,
+  const homes = [full, empty].map(({ home }) => [path.dirname(home), '/home/ada'] satisfies [string, string]);
+  const varying: [string, string][] = [
+    [folder, '/home/ada/garden'],
     ...homes,
-    ...[full, empty].map(({ port }) => [`:${port}`, ':7717'] as const),
-    [`:${new URL(model.url).port}`, ':8080'] as const,
+    ...[full, empty].map(({ port }) => [`:${port}`, ':7717'] satisfies [string, string]),
+    [`:${new URL(model.url).port}`, ':8080'],
   ];
+  const open: Record<Kind, () => Promise<ClockedDaemon>> = {
+    full: async () => full,
+    empty: async () => empty,
+    async more() {
+      await fillMore(filled);
+      return full;
+    },
+    async accounts() {
+      const { startAccounts } = await import('./fill-accounts.ts'); // its provider takes a second to load
+      const accounts = await startAccounts(opened);
+      varying.push(...accounts.varying);
+      return accounts.daemon;
+    },
+  };
+  const asked = new Map<Kind, Promise<ClockedDaemon>>();
   return {
-    full,
-    empty,
+    daemonOf(kind) {
+      const daemon = asked.get(kind) ?? open[kind]();
+      asked.set(kind, daemon);
+      return daemon;
+    },
     hasGit,
-    fillMore: () => fillMore(filled),
     varying,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

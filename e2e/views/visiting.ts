@@ -2,8 +2,9 @@ import type { Page } from 'playwright-core';
 import type { ClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { openShownPage } from '../support/views/shown-page.ts';
 import { VIEWS } from '../support/views/views.ts';
-import type { View } from '../support/views/ways.ts';
-import { PASSWORD, type ViewStage } from './stage.ts';
+import { KINDS, type Kind, type View } from '../support/views/ways.ts';
+import { PASSWORD } from './fill.ts';
+import type { ViewStage } from './stage.ts';
 
 /** The sizes that views are looked at, by their width. */
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
@@ -20,9 +21,9 @@ export async function visitViews(
   look: Look,
   isWanted: (view: View, width: number) => boolean = () => true,
 ): Promise<void> {
-  for (const kind of ['full', 'more', 'empty'] as const)
-    for (const isOut of [false, true]) {
-      const views = VIEWS.filter((view) => (view.of ?? 'full') === kind && (view.isOut ?? false) === isOut);
+  for (const kind of KINDS)
+    for (const person of PEOPLE) {
+      const views = VIEWS.filter((view) => (view.of ?? 'full') === kind && personOf(view) === person);
       const shown = views.filter(({ needs }) => needs === undefined || stage.hasGit);
       const groups = groupsOf(shown)
         .map((group) =>
@@ -30,10 +31,17 @@ export async function visitViews(
         )
         .filter((group) => group.some(({ widths }) => widths.length > 0));
       if (groups.length === 0) continue;
-      if (kind === 'more') await stage.fillMore();
-      await visitSome({ daemon: stage[kind === 'empty' ? 'empty' : 'full'], kind, isOut }, groups, look);
+      await visitSome({ daemon: await stage.daemonOf(kind), kind, person }, groups, look);
     }
 }
+
+/** Who looks: somebody who may do everything, somebody who may only read, and somebody who is not logged in. */
+const PEOPLE = ['ada', 'lin', 'nobody'] as const;
+type PersonName = (typeof PEOPLE)[number];
+const personOf = ({ isOut, isReader }: View): PersonName => (isOut ? 'nobody' : isReader ? 'lin' : 'ada');
+
+/** Of a login that is older than changes of rights allow. */
+const LATE_MS = 6 * 60_000;
 
 interface Wanted {
   view: View;
@@ -51,20 +59,21 @@ export function groupsOf(views: readonly View[]): View[][] {
 
 interface Visited {
   daemon: ClockedDaemon;
-  kind: 'full' | 'more' | 'empty';
-  isOut: boolean;
+  kind: Kind;
+  person: PersonName;
 }
 
 /** Views of one daemon and one person. */
-async function visitSome({ daemon, kind, isOut }: Visited, groups: readonly Wanted[][], look: Look): Promise<void> {
-  const login = kind === 'empty' ? { token: daemon.token } : { username: 'ada', password: PASSWORD };
+async function visitSome({ daemon, kind, person }: Visited, groups: readonly Wanted[][], look: Look): Promise<void> {
+  const login = kind === 'empty' ? { token: daemon.token } : { username: person, password: PASSWORD };
   const { page, context } = await openShownPage({
     ...{ url: daemon.url, nowMs: daemon.clock.now() },
-    ...(!isOut && { login }),
+    ...(person !== 'nobody' && { login }),
   });
   for (const group of groups) {
     const last = group.findLastIndex(({ widths }) => widths.length > 0);
     for (const { view, widths } of group.slice(0, last + 1)) {
+      if (view.isLate) daemon.clock.jump(LATE_MS);
       await openView(page, view);
       for (const width of widths.toReversed()) {
         await resize(page, width);

@@ -249,7 +249,7 @@ const emptyOnes = of('empty', [
     async open(page) {
       await page.locator('.first-steps').waitFor();
       await page.keyboard.press('Alt+p');
-      await page.locator('.files').waitFor();
+      await page.locator('.files').getByText('This folder is empty').waitFor();
     },
   },
   {

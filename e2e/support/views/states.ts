@@ -5,7 +5,7 @@ import { conversation, dialog, panel, part, type View } from './ways.ts';
 /** What opens from a view: menus, forms, questions, and results of searches. */
 
 /** The list of workstreams; on a phone it is a drawer. */
-async function openList(page: Page): Promise<void> {
+export async function openList(page: Page): Promise<void> {
   const opener = page.getByRole('button', { name: /^Workstreams/ });
   if ((await opener.isVisible()) && !(await page.locator('.desk.drawn').count())) await opener.click();
 }
@@ -54,6 +54,7 @@ const ofConversation: readonly View[] = [
       await button(page, 'Edit and send again').first().click();
       await page.getByRole('textbox', { name: 'Edited message' }).waitFor();
     },
+    arrange: (page) => page.locator('.transcript').evaluate((element) => element.scrollTo(0, 0)),
   },
   {
     name: 'find-none',

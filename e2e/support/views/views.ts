@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { button } from '../clients/browser.ts';
 import { FURTHER } from './further-views.ts';
+import { OF_PEOPLE } from './people-views.ts';
 import { STATES } from './states.ts';
 import { conversation, dialog, form, panel, part, type View } from './ways.ts';
 
@@ -216,7 +217,7 @@ export const VIEWS: readonly View[] = [
   ...ACCOUNT.map(account),
   ...rest,
   ...dialogs,
-  ...[...STATES, ...FURTHER].map((view) => ({ ...view, isState: true })),
+  ...[...STATES, ...FURTHER, ...OF_PEOPLE].map((view) => ({ ...view, isState: true })),
   { name: 'login', isOut: true, open: (page) => page.getByLabel('Password').waitFor() },
   { name: 'first-steps', of: 'empty', open: (page) => page.locator('.first-steps').waitFor() },
   { name: 'setup', of: 'empty', isOut: true, open: (page) => button(page, 'Create the first user').click() },

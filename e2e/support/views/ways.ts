@@ -1,12 +1,20 @@
 import type { Page } from 'playwright-core';
 
+/** Daemons that views are of. `accounts` has a provider through which people log in, and tool servers that need accounts. */
+export const KINDS = ['full', 'more', 'accounts', 'empty'] as const;
+export type Kind = (typeof KINDS)[number];
+
 /** A view of the page, and how a person with an open page of 1280 px gets there. */
 export interface View {
   name: string;
   /** The daemon; `more` is the full one after further things have been added to it. Default: `full`. */
-  of?: 'full' | 'more' | 'empty';
+  of?: Kind;
   /** Whether nobody is logged in. */
   isOut?: boolean;
+  /** Whether somebody is logged in who may only read. */
+  isReader?: boolean;
+  /** Whether the login is older than changes of rights allow. Comes last of its daemon and person. */
+  isLate?: boolean;
   /** Whether the notices of the page stay; other views are without them. */
   hasNotices?: boolean;
   /** Only on screens of these widths. */

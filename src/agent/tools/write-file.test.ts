@@ -112,11 +112,13 @@ test('a write that was cancelled meanwhile changes nothing', async () => {
   await assert.rejects(readFile(join(it.workdir, 'a.txt')), { code: 'ENOENT' });
 });
 
-test('for texts that are too different for a diff, the new one is shown in full', async () => {
+test('a text that is too different to be compared line by line is shown as a diff that replaces all of it', async () => {
   await using it = await start();
-  const noise = (seed: number) => Array.from({ length: 30_000 }, (_, n) => `${(n * seed) % 9_973}\n`).join('');
+  const noise = (seed: number) => Array.from({ length: 30_000 }, (_, n) => `${((n + 1) * seed) % 9_973}\n`).join('');
   await it.file('work/a.txt', noise(7_919));
   const content = noise(6_151);
   const prepared = await it.prepare({ path: 'a.txt', content });
-  assert.ok(prepared.kind === 'ready' && prepared.preview.endsWith(`new content in full)\n${content}`));
+  assert.ok(prepared.kind === 'ready');
+  assert.match(prepared.preview, /^--- a\.txt\n\+\+\+ a\.txt\n@@ -1,30000 \+1,30000 @@\n-/);
+  assert.ok(prepared.preview.endsWith(`+${content.trimEnd().replaceAll('\n', '\n+')}\n`));
 });

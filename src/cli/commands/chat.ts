@@ -68,7 +68,10 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
         environment: around.environment,
         userHome: around.userHome,
         shell: around.environment.SHELL || '/bin/sh',
-        imageWorkerUrl: new URL('dist/image-worker.js', root),
+        imageCode: {
+          workerUrl: new URL('dist/image-worker.js', root),
+          webpUrl: new URL('dist/webp-decoder.wasm', root),
+        },
       });
     } else await chatOverLines({ client, wsId, paint, files });
   } finally {
@@ -116,7 +119,8 @@ interface TerminalDeps extends ChatDeps {
   historyFile: string | undefined;
   userHome: string;
   shell: string;
-  imageWorkerUrl: URL;
+  /** Where the code that draws images lies in this build. */
+  imageCode: { workerUrl: URL; webpUrl: URL };
 }
 
 async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
@@ -161,7 +165,7 @@ interface TabParts {
 type Tabs = ReturnType<typeof createTabs<InteractiveChat>>;
 
 function openTabs({ deps, screen, leave, history, graphics }: TabParts): Tabs {
-  const { client, link, paint, files, historyFile, userHome, shell, imageWorkerUrl: workerUrl } = deps;
+  const { client, link, paint, files, historyFile, userHome, shell, imageCode } = deps;
   const sheet = (): Sheet => ({ paint, columns: screen.columns });
   let lines = history;
   let tellsNotices = false;
@@ -200,7 +204,7 @@ function openTabs({ deps, screen, leave, history, graphics }: TabParts): Tabs {
             import('../chat/images/show-images.ts'), // both are rarely used
             import('../terminal/images/draw-image.ts'),
           ]);
-          const draw = (task: ImageTask) => drawImage(task, { workerUrl, timers: systemTimers });
+          const draw = (task: ImageTask) => drawImage(task, { ...imageCode, timers: systemTimers });
           const download = (id: string) => files.downloadAttachment(wsId, id);
           await showImages(images, { graphics, screen, download, draw, print: (rows) => transcript.print(rows) });
         },

@@ -50,7 +50,7 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
       <Rail app={app} desk={desk} overlay={overlay} />
       {/* Nothing under the open drawer of a phone can be focused or pressed. */}
       <main class="stage" inert={overlay.value === 'drawer'}>
-        <TopBar desk={desk} overlay={overlay} />
+        <TopBar app={app} desk={desk} overlay={overlay} />
         <BannerList app={app} desk={desk} />
         <Stage app={app} desk={desk} overlay={overlay} isRenaming={isRenaming} />
       </main>

@@ -10,21 +10,30 @@ export interface ImageTask {
   room: Room;
 }
 
+/** What the worker gets. */
+export interface WorkerTask extends ImageTask {
+  /** The address of the code that decodes WebP. */
+  webp: string;
+}
+
 interface Port {
   /** Where image-worker lies in this build. */
   workerUrl: URL;
+  /** Where the code that decodes WebP lies. */
+  webpUrl: URL;
   timers: Pick<Timers, 'after'>;
 }
 
 const DEADLINE_MS = 10_000;
 
 /**
- * The rows of `toImageRows`, made by a worker: decoding takes up to a second, in which nobody could type. Undefined also for
- * an image that takes too long or too much memory.
+ * The rows of `toImageRows`, made by a worker: decoding takes up to a second, in which nobody could type. Undefined for an
+ * image that this program cannot read, or that takes too long or too much memory.
  */
-export async function drawImage(task: ImageTask, { workerUrl, timers }: Port): Promise<string[] | undefined> {
+export async function drawImage(task: ImageTask, { workerUrl, webpUrl, timers }: Port): Promise<string[] | undefined> {
+  const workerData: WorkerTask = { ...task, bytes: Uint8Array.from(task.bytes), webp: webpUrl.href };
   const worker = new Worker(workerUrl, {
-    workerData: { ...task, bytes: Uint8Array.from(task.bytes) },
+    workerData,
     env: {},
     stdout: true,
     stderr: true,

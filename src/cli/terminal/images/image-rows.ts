@@ -1,7 +1,6 @@
 import { toKitty, toSixel } from './drawings.ts';
 import type { Graphics } from './graphics.ts';
 import { type Pixels, scale } from './pixels.ts';
-import { readImage } from './read-image.ts';
 
 export interface Room {
   columns: number;
@@ -13,11 +12,8 @@ const MOST: Room = { columns: 80, rows: 20 };
 
 /**
  * The rows of an image for `Screen.print`: blank ones that make room, and in the last one the image, drawn upwards from there.
- * Undefined for an image that this program cannot read, such as a WebP.
  */
-export async function toImageRows(bytes: Uint8Array, graphics: Graphics, room: Room): Promise<string[] | undefined> {
-  const pixels = await readImage(bytes);
-  if (pixels === undefined) return undefined;
+export function toImageRows(pixels: Pixels, graphics: Graphics, room: Room): string[] {
   const cells = toCells(pixels, graphics, room);
   const { cell, kind } = graphics;
   const size = { width: cells.columns * cell.width, height: cells.rows * cell.height };

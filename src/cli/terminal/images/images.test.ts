@@ -43,6 +43,7 @@ function png({ width, height, kind, depth = 8, rows, more = [] }: PngParts): Buf
   ]);
 }
 
+const WEBP = new URL(import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.wasm'));
 const pixelsOf = async (bytes: Uint8Array) => [...((await readPng(bytes))?.rgba ?? [])];
 const RED_PNG = png({ width: 2, height: 1, kind: 2, rows: [[0, 255, 0, 0, 255, 0, 0]] });
 
@@ -131,11 +132,12 @@ test('an image makes room with blank rows and is drawn from the last one; others
     rows: Array.from({ length: 60 }, () => Array<number>(61).fill(0)),
   });
   const graphics = { kind: 'sixel', cell: { width: 10, height: 20 } } as const;
-  const rows = (await toImageRows(wide, graphics, { columns: 80, rows: 24 })) ?? [];
+  const pixels = await readImage(wide, WEBP);
+  assert.ok(pixels);
+  const rows = toImageRows(pixels, graphics, { columns: 80, rows: 24 });
   assert.deepEqual([rows.slice(0, -1), rows.at(-1)?.slice(0, 8)], [['', ''], '\x1b7\x1b[2A\x1bP']);
-  const narrow = (await toImageRows(wide, graphics, { columns: 80, rows: 5 })) ?? [];
-  assert.equal(narrow.length, 2);
-  assert.equal(await toImageRows(Buffer.from('GIF89a'), graphics, { columns: 80, rows: 24 }), undefined);
+  assert.equal(toImageRows(pixels, graphics, { columns: 80, rows: 5 }).length, 2);
+  assert.equal(await readImage(Buffer.from('GIF89a'), WEBP), undefined);
 });
 
 /** One red pixel; its palette has red and white. */
@@ -143,9 +145,62 @@ const RED_GIF = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAI
 const grey = (width: number, height: number) =>
   jpeg.encode({ width, height, data: Buffer.alloc(width * height * 4, 128) }, 90).data;
 
+/** Without loss: a red pixel, and a blue one through which half of the background is seen. */
+const RED_WEBP = Buffer.from('UklGRiAAAABXRUJQVlA4TBMAAAAvAQAAEA8Q+z//D/yPChWI6H8AAA==', 'base64');
+/** With loss: 16 by 16 red pixels; and 2 by 2 with other opacities. */
+const LOSSY_WEBP = Buffer.from(
+  'UklGRjwAAABXRUJQVlA4IDAAAADQAQCdASoQABAAAgA0JaACdLoB+AADsAD+8MQL/yC5YXXI1/8gP+QH/ID/+PIAAAA=',
+  'base64',
+);
+const OPAQUE_WEBP = Buffer.from(
+  'UklGRlwAAABXRUJQVlA4WAoAAAAQAAAAAQAAAQAAQUxQSAUAAAAAADx4tABWUDggMAAAANABAJ0BKgIAAgACADQloAJ0ugH4AAOwAP7wxAv/ILlhdcjX/yA/5Af8gP/48gAAAA==',
+  'base64',
+);
+
+test('a WebP is read, with and without loss and opacity', async () => {
+  assert.deepEqual(await readImage(RED_WEBP, WEBP), {
+    ...{ width: 2, height: 1 },
+    rgba: Uint8Array.of(255, 0, 0, 255, 0, 0, 255, 128),
+  });
+  const lossy = await readImage(LOSSY_WEBP, WEBP);
+  assert.deepEqual([lossy?.width, lossy?.height, lossy?.rgba.length], [16, 16, 1_024]);
+  assert.deepEqual([...(lossy?.rgba.subarray(0, 4) ?? [])], [255, 0, 2, 255]);
+  const opacities = [...((await readImage(OPAQUE_WEBP, WEBP))?.rgba ?? [])].filter((_, at) => at % 4 === 3);
+  assert.deepEqual(opacities, [0, 60, 120, 180]);
+});
+
+test('a WebP that is cut, damaged or moves, or claims another size than it has, is not read', async () => {
+  const changed = (bytes: Buffer, at: number, value: number) => {
+    const copy = Buffer.from(bytes);
+    copy[at] = value;
+    return copy;
+  };
+  const frames = [
+    changed(OPAQUE_WEBP, 20, 0x12), // its flag says that it moves
+    changed(OPAQUE_WEBP, 24, 9), // ten pixels wide, in the head only
+    changed(OPAQUE_WEBP, OPAQUE_WEBP.indexOf('9d012a', 'hex') + 4, 0x3f), // 16,130 pixels wide, in the frame only
+    changed(LOSSY_WEBP, 23, 0xff),
+  ];
+  const cut = [RED_WEBP, LOSSY_WEBP, OPAQUE_WEBP].flatMap((whole) =>
+    [16, 24, 30].map((size) => whole.subarray(0, size)),
+  );
+  for (const bytes of [...frames, ...cut])
+    assert.equal(await readImage(bytes, WEBP), undefined, bytes.toString('hex').slice(0, 100));
+});
+
+test('no change of a byte of a WebP ends the program, or gives more pixels than its size says', async () => {
+  for (const whole of [RED_WEBP, LOSSY_WEBP, OPAQUE_WEBP])
+    for (let at = 12; at < whole.length; at += 3) {
+      const bytes = Buffer.from(whole);
+      bytes[at] = 255 - (bytes[at] ?? 0);
+      const pixels = await readImage(bytes, WEBP);
+      if (pixels) assert.equal(pixels.rgba.length, pixels.width * pixels.height * 4);
+    }
+});
+
 test('a JPEG and the first frame of a GIF are read', async () => {
-  assert.deepEqual(await readImage(RED_GIF), { width: 1, height: 1, rgba: Uint8Array.of(255, 0, 0, 255) });
-  const { width, height, rgba } = (await readImage(grey(20, 10))) ?? {};
+  assert.deepEqual(await readImage(RED_GIF, WEBP), { width: 1, height: 1, rgba: Uint8Array.of(255, 0, 0, 255) });
+  const { width, height, rgba } = (await readImage(grey(20, 10), WEBP)) ?? {};
   assert.deepEqual(
     [width, height, rgba?.length, [...(rgba ?? [])].every((value, at) => at % 4 === 3 || Math.abs(value - 128) < 3)],
     [20, 10, 800, true],
@@ -166,7 +221,7 @@ test('a JPEG or GIF that is cut, damaged, or larger than it may be, is not read'
     Buffer.from([9, 0, 0, 4, 0, 0]),
   ]);
   for (const bytes of [wide, RED_GIF.subarray(0, 20), huge, zeros.subarray(0, 220), webp])
-    assert.equal(await readImage(bytes), undefined, bytes.toString('hex').slice(0, 80));
+    assert.equal(await readImage(bytes, WEBP), undefined, bytes.toString('hex').slice(0, 80));
 });
 
 test('a worker draws an image; one that dies or never answers draws nothing', async () => {
@@ -176,21 +231,27 @@ test('a worker draws an image; one that dies or never answers draws nothing', as
     room: { columns: 80, rows: 24 },
   } as const;
   const workerUrl = new URL('./image-worker.ts', import.meta.url);
-  const never = { after: () => () => undefined };
-  assert.deepEqual(
-    await drawImage(task, { workerUrl, timers: never }),
-    await toImageRows(RED_GIF, task.graphics, task.room),
-  );
+  const never = { webpUrl: WEBP, timers: { after: () => () => undefined } };
+  for (const bytes of [RED_GIF, RED_WEBP]) {
+    const pixels = await readImage(bytes, WEBP);
+    assert.deepEqual(
+      await drawImage({ ...task, bytes }, { ...never, workerUrl }),
+      pixels && toImageRows(pixels, task.graphics, task.room),
+    );
+  }
   const code = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
-  assert.equal(await drawImage(task, { workerUrl: code('process.exit(1)'), timers: never }), undefined);
-  assert.equal(await drawImage(task, { workerUrl: code('throw new Error("x")'), timers: never }), undefined);
+  assert.equal(await drawImage(task, { ...never, workerUrl: code('process.exit(1)') }), undefined);
+  assert.equal(await drawImage(task, { ...never, workerUrl: code('throw new Error("x")') }), undefined);
   const atOnce = {
     after(_: number, callback: () => void) {
       setImmediate(callback);
       return () => undefined;
     },
   };
-  assert.equal(await drawImage(task, { workerUrl: code('setInterval(() => {}, 1000)'), timers: atOnce }), undefined);
+  assert.equal(
+    await drawImage(task, { workerUrl: code('setInterval(() => {}, 1000)'), webpUrl: WEBP, timers: atOnce }),
+    undefined,
+  );
 });
 
 test('kitty is asked only where it may be, and never through a multiplexer', () => {

@@ -3,17 +3,22 @@ import { GifReader } from 'omggif';
 import { readImageSize } from './image-size.ts';
 import { MOST_PIXELS, type Pixels } from './pixels.ts';
 import { readPng } from './read-png.ts';
+import { readWebp } from './read-webp.ts';
 
 /** What a JPEG may take while it is decoded. */
 const MOST_MEGABYTES = 512;
 
-/** The pixels of a PNG, a JPEG or the first frame of a GIF. Undefined for everything else, and for one that is damaged or too large. */
-export async function readImage(bytes: Uint8Array): Promise<Pixels | undefined> {
+/**
+ * The pixels of a PNG, a JPEG, a WebP or the first frame of a GIF. Undefined for everything else, and for one that is damaged
+ * or too large. `webpUrl`: where the code that decodes WebP lies.
+ */
+export async function readImage(bytes: Uint8Array, webpUrl: URL): Promise<Pixels | undefined> {
   const size = readImageSize(bytes);
   if (size === undefined || size.width * size.height > MOST_PIXELS) return undefined;
   const kind = Buffer.from(bytes.subarray(0, 3)).toString('latin1');
   try {
     if (kind === 'GIF') return readGif(bytes);
+    if (kind === 'RIF') return await readWebp(bytes, webpUrl);
     return bytes[0] === 0xff ? readJpeg(bytes) : await readPng(bytes);
   } catch {
     return undefined; // it is damaged
