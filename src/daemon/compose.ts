@@ -205,7 +205,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     killLeftover: (process) => agent.runner.killLeftover(process),
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),
-    attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
+    attachmentFiles: store.files?.attachments ?? createAttachmentFiles(path.join(home, 'attachments')),
     checkpointFiles: createSnapshotThread({
       url: options.assets.snapshotWorkerUrl,
       folder: path.join(home, 'checkpoints'),

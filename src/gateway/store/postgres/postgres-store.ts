@@ -10,7 +10,11 @@ import type { StoreHealth } from '../store.ts';
 import { UPSERT_META } from '../store-identity.ts';
 import { postgresWords } from '../words/postgres-words.ts';
 import { createDatabaseHealth } from './database-health.ts';
+import { createDatabaseAttachments } from './files/database-attachments.ts';
+import { createDatabaseOutputs } from './files/database-outputs.ts';
+import type { FileRows } from './files/stored-files.ts';
 import { placeOf } from './place-of.ts';
+import { withNumbers } from './placeholders.ts';
 import { readingPool } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { loadHeads, type PostgresHeads } from './postgres-heads.ts';
@@ -73,10 +77,17 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     await queue.close();
     await closeAll();
   });
+  const files: FileRows = {
+    commit: (statements) => queue.commit({ statements }),
+    read: (sql, parameters) => reading.read(withNumbers(sql), parameters),
+    onDamage,
+    clock,
+  };
   return {
     place,
     ...session.claimed,
     notices: [],
+    files: { attachments: createDatabaseAttachments(files), outputs: createDatabaseOutputs(files) },
     words: postgresWords,
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
     commit: queue.commit,
