@@ -29,9 +29,9 @@ export interface AttachmentFiles {
 
 const PART = '.part';
 
-/** One file each, mode 0600, in a folder of the home, named by the attachment's id. */
-export function createAttachmentFiles(folder: string): AttachmentFiles {
-  const placeOf = (id: string) => path.join(folder, requireId(id));
+/** One file each, mode 0600, in a folder of the home, named by the attachment's id and perhaps an ending. */
+export function createAttachmentFiles(folder: string, { ending = '' } = {}): AttachmentFiles {
+  const placeOf = (id: string) => path.join(folder, `${requireId(id)}${ending}`);
   // A symbolic link could lead out of the folder.
   const openFile = async (id: string) => {
     try {
@@ -68,7 +68,8 @@ export function createAttachmentFiles(folder: string): AttachmentFiles {
     },
     async list() {
       try {
-        return (await readdir(folder)).map((name) => (name.endsWith(PART) ? name.slice(0, -PART.length) : name));
+        const names = (await readdir(folder)).map((name) => withoutEnd(name, PART));
+        return names.filter((name) => name.endsWith(ending)).map((name) => withoutEnd(name, ending));
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return []; // the folder is created with the first attachment
         throw error;
@@ -76,6 +77,9 @@ export function createAttachmentFiles(folder: string): AttachmentFiles {
     },
   };
 }
+
+const withoutEnd = (name: string, end: string): string =>
+  name.endsWith(end) ? name.slice(0, name.length - end.length) : name;
 
 const noRoom = (cause: unknown) => new GatewayError('UNAVAILABLE', 'The disk has no room for the file', { cause });
 

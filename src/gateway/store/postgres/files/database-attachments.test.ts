@@ -1,27 +1,42 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { sql } from 'kysely';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { needs } from '../../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../../testing/postgres-server.ts';
 import { recordingLog } from '../../../../testing/temp-store.ts';
+import { once } from '../../../../timing/once.ts';
 import { attachmentFilesContract } from '../../../attachments/attachment-files.contract.ts';
 import { insertConsumed } from '../../../attachments/attachment-rows.ts';
+import type { DaemonStore } from '../../daemon-store.ts';
 import { openPostgresStore } from '../postgres-store.ts';
 
 const installed = await needs('postgresql');
 const WEEK_MS = 7 * 86_400_000;
 
-async function open() {
+const openStore = once(async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const clock = fakeClock(1_000);
-  const store = await openPostgresStore({ url, clock, log: recordingLog() });
+  return { url, clock, store: await openPostgresStore({ url, clock, log: recordingLog() }) };
+});
+
+/** The files of one database for all tests, which each of them finds empty. */
+async function open() {
+  const { url, clock, store } = await openStore();
+  await store.commit({
+    statements: ['attachments', 'stored_files'].map((table) => ({ sql: `delete from ${table}`, parameters: [] })),
+  });
   return {
     ...{ url, clock, store, files: (store.files ?? assert.fail('it has files')).attachments },
     later: () => clock.advance(WEEK_MS),
-    [Symbol.asyncDispose]: () => store.close(),
+    [Symbol.asyncDispose]: async () => undefined, // after the last test
   };
 }
+
+after(async () => {
+  if (!installed.skip) await (await openStore()).store.close();
+});
 
 attachmentFilesContract('PostgreSQL', open, installed);
 
@@ -40,7 +55,11 @@ test('files are swept when their last row is gone, and those without a row after
   });
   assert.deepEqual(await files.list(), []);
   const remove = (wsId: string) =>
-    store.commit({ statements: [{ sql: `delete from attachments where ws_id = ? and attachment_id <> 'att_kept'`, parameters: [wsId] }] });
+    store.commit({
+      statements: [
+        { sql: `delete from attachments where ws_id = ? and attachment_id <> 'att_kept'`, parameters: [wsId] },
+      ],
+    });
   await remove('ws');
   assert.deepEqual(await files.list(), ['att_gone'], 'the fork has the other one');
   await remove('fork');
@@ -55,13 +74,13 @@ const DAMAGES: Record<string, string> = {
     where position = 262144`,
 };
 
-for (const [damage, sql] of Object.entries(DAMAGES)) {
+for (const [damage, change] of Object.entries(DAMAGES)) {
   test(`a file with ${damage} is not read to its end, and the store reports it`, installed, async () => {
     await using opened = await open();
     const { store, files, url } = opened;
     const bytes = randomBytes(600_000).fill(1, 262_144 + 8, 262_144 + 9);
     await files.write('att_1', [bytes]);
-    await queryPostgres(url, sql);
+    await queryPostgres(url, change);
     const damaged = { message: 'the stored file att_1 has lost bytes or was altered' };
     await using file = (await files.open('att_1', bytes.length)) ?? assert.fail('its pieces are there');
     await assert.rejects(file.readFile(), damaged);
@@ -82,30 +101,35 @@ test('a file that lost a piece cannot be opened', installed, async () => {
   assert.equal(await files.open('att_1', 600_000), undefined);
 });
 
-test('a large file has two pieces in memory at most, however slow the database or its reader is', installed, async () => {
-  await using opened = await open();
-  const { files, url } = opened;
-  const chunk = randomBytes(65_536);
-  let given = 0;
-  let ahead = 0;
-  const counting = async function* () {
-    for (; given < 20 * 1_048_576; given += chunk.length) {
-      const [found] = await storedIn(url);
-      ahead = Math.max(ahead, given - Number(found?.stored));
-      yield chunk;
+test(
+  'a large file has two pieces in memory at most, however slow the database or its reader is',
+  installed,
+  async () => {
+    await using opened = await open();
+    const { files, store } = opened;
+    const chunk = randomBytes(65_536);
+    const total = 20 * 1_048_576;
+    let ahead = 0;
+    const counting = async function* () {
+      for (let given = 0; given < total; given += chunk.length) {
+        if (given % (16 * chunk.length) === 0) ahead = Math.max(ahead, given - (await storedIn(store)));
+        yield chunk;
+      }
+    };
+    await files.write('att_1', counting());
+    assert.ok(ahead <= 2 * 262_144, `${ahead} bytes were not stored yet`);
+    await using file = (await files.open('att_1', total)) ?? assert.fail('it is there');
+    const stream = file.createReadStream();
+    let most = 0;
+    for await (const piece of stream) {
+      assert.ok(piece.length <= 262_144);
+      most = Math.max(most, stream.readableLength);
     }
-  };
-  await files.write('att_1', counting());
-  assert.ok(ahead <= 2 * 262_144, `${ahead} bytes were not stored yet`);
-  await using file = (await files.open('att_1', given)) ?? assert.fail('it is there');
-  const stream = file.createReadStream();
-  let most = 0;
-  for await (const piece of stream) {
-    assert.ok(piece.length <= 262_144);
-    most = Math.max(most, stream.readableLength);
-  }
-  assert.ok(most <= 262_144, `${most} bytes were waiting`);
-});
+    assert.ok(most <= 262_144, `${most} bytes were waiting`);
+  },
+);
 
-const storedIn = (url: string) =>
-  queryPostgres(url, 'select coalesce(sum(octet_length(bytes)), 0) as stored from headgate.stored_pieces');
+async function storedIn({ db }: DaemonStore): Promise<number> {
+  const sum = sql<{ stored: number }>`select coalesce(sum(octet_length(bytes)), 0) as stored from stored_pieces`;
+  return (await sum.execute(db)).rows[0]?.stored ?? 0;
+}
