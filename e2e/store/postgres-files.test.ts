@@ -10,14 +10,18 @@ import { LIMITS } from '../../protocol/limits.ts';
 import { needs } from '../../src/testing/needs.ts';
 import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
 import { secretTalks } from '../security/secret-talks.ts';
+import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
+import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const installed = await needs('postgresql');
 
 interface Scene {
   server: PostgresServer;
   url: string;
+  model: ScriptedModel;
   daemon: DaemonUnderTest;
 }
 
@@ -31,13 +35,15 @@ const scene = (): Promise<Scene> => {
 async function open(): Promise<Scene> {
   const server = await startPostgres();
   const url = await server.createDatabase();
-  return { server, url, daemon: await startDaemon({ config: { store: { url } } }) };
+  const model = await startScriptedModel();
+  return { server, url, model, daemon: await startDaemon({ model: model.url, config: { store: { url } } }) };
 }
 
 after(async () => {
   if (opened === undefined) return;
-  const { server, daemon } = await opened;
+  const { server, model, daemon } = await opened;
   await daemon[Symbol.asyncDispose]();
+  await model.close();
   await server.close();
 });
 
@@ -195,9 +201,23 @@ test(
   },
 );
 
-test('a daemon with another home reads the files of the first one, which has stopped', installed, async () => {
-  const { daemon, url } = await scene();
-  const wsId = await newWorkstream(daemon);
+const numbers = Array.from({ length: 60_000 }, (_, at) => `${at + 1}\n`).join('');
+
+/** A conversation with a call whose output is too long to show. */
+async function countUp(daemon: DaemonUnderTest, model: ScriptedModel) {
+  await using talk = await openConversation(daemon);
+  model.when('count up', callTools({ name: 'bash', arguments: { command: 'seq 1 60000' } }), say('counted'));
+  const question = await talk.ask('count up');
+  const { approval_id: approvalId } = await talk.until('approve_request');
+  await talk.decide(approvalId, { approved: true });
+  const { call_id: callId } = await talk.until('tool_result');
+  await talk.ended(question);
+  return { wsId: talk.wsId, callId };
+}
+
+test('a daemon with another home reads the files and long outputs of the first one, which has stopped', installed, async () => {
+  const { daemon, url, model } = await scene();
+  const { wsId, callId } = await countUp(daemon, model);
   const bytes = Buffer.from(randomBytes(1_000_000).toString('hex'));
   const { body } = await upload(daemon, wsId, { bytes, name: 'for both.txt' });
   await daemon.stop();
@@ -210,7 +230,10 @@ test('a daemon with another home reads the files of the first one, which has sto
     await using other = await startDaemon({ home, config: { store: { url } } });
     assert.deepEqual(await waiting(other, wsId), [body]);
     assert.equal(await digestOf(other, wsId, body.attachment_id), sha256(bytes));
-    assert.equal(existsSync(path.join(home, 'attachments')), false);
+    const client = await other.client();
+    const { text, totalBytes } = await client.call('output.read', { wsId, callId, offset: 200_000, limit: 20 });
+    assert.deepEqual([text, totalBytes], [numbers.slice(200_000, 200_020), numbers.length]);
+    assert.deepEqual(['attachments', 'outputs'].map((name) => existsSync(path.join(home, name))), [false, false]);
   }
   await daemon.restart();
 });

@@ -8,6 +8,8 @@ import { createHearing } from '../agent/speech/create-hearing.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
+import { createOutputs } from '../agent/outputs/outputs.ts';
+import { sharingCalls, sharingCommands } from '../agent/outputs/shared-outputs.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
@@ -72,9 +74,10 @@ export async function createAgent(
   });
   const rules = () => live.nodes;
   const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clean: guard.clean, clock, ids, log });
+  const outputs = createOutputs({ folder: outputsOf(home), stored: store.files?.outputs, log });
   const records = createBackgroundRecords(store);
   const commands = createBackgroundCommands({
-    records,
+    records: sharingCommands(records, outputs),
     guard,
     outputs: outputsOf(home),
     clock,
@@ -106,7 +109,7 @@ export async function createAgent(
     accounts: auth.consents,
     fetch,
     nodes: toNodeDirectory(nodes),
-    earlier: createOutputSource({ store, folder: outputsOf(home) }),
+    earlier: createOutputSource({ store, outputs }),
     clock,
     ids,
     log,
@@ -119,8 +122,9 @@ export async function createAgent(
     folders: ofFolders.folders,
     folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
+    outputs,
     configured: await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live }),
-    toolbox,
+    toolbox: store.files ? sharingCalls(toolbox, outputs) : toolbox,
     servers,
     mcpAdmin: auth.mcp.admin,
     runner,

@@ -1,5 +1,5 @@
 import type { Notice } from '../../../protocol/notice.ts';
-import type { StoredOutputs } from '../../agent/process/stored-outputs.ts';
+import type { StoredOutputs } from '../../agent/outputs/stored-outputs.ts';
 import type { AttachmentFiles } from '../attachments/attachment-files.ts';
 import type { EventRow } from './checked-rows.ts';
 import type { Store } from './store.ts';

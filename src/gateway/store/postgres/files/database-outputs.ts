@@ -1,4 +1,4 @@
-import type { StoredOutputs } from '../../../../agent/process/stored-outputs.ts';
+import type { StoredOutputs } from '../../../../agent/outputs/stored-outputs.ts';
 import { createStoredFiles, type FileRows } from './stored-files.ts';
 
 /** The long outputs of tools in the database. */
