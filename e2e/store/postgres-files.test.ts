@@ -11,7 +11,7 @@ import { needs } from '../../src/testing/needs.ts';
 import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
 import { secretTalks } from '../security/secret-talks.ts';
 import { openConversation } from '../support/clients/conversation.ts';
-import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -214,6 +214,20 @@ async function countUp(daemon: DaemonUnderTest, model: ScriptedModel) {
   await talk.ended(question);
   return { wsId: talk.wsId, callId };
 }
+
+test('doctor reports files of messages that the database does not have', installed, async () => {
+  const { daemon, url } = await scene();
+  const wsId = await newWorkstream(daemon);
+  const { body } = await upload(daemon, wsId, { bytes: Buffer.from('to be lost') });
+  await queryPostgres(url, `delete from headgate.stored_files where file_id = '${body.attachment_id}'`);
+  const { stdout } = await runHeadgate(['doctor', '--json', '--home', daemon.home], { HEADGATE_STORE_URL: url });
+  const { findings }: { findings: { name: string; level: string; text: string }[] } = JSON.parse(stdout);
+  const found = findings.find(({ name }) => name === 'database');
+  assert.match(`${found?.level}: ${found?.text}`, /^warning: PostgreSQL .* has no bytes for 1 files of messages$/);
+  const gone = await daemon.fetch(placeOf(wsId, `/${body.attachment_id}/content`));
+  assert.deepEqual([gone.status, await gone.json()], [404, { error: 'The file of the attachment is gone or damaged' }]);
+  await daemon.fetch(placeOf(wsId, `/${body.attachment_id}`), { method: 'DELETE' });
+});
 
 test('a daemon with another home reads the files and long outputs of the first one, which has stopped', installed, async () => {
   const { daemon, url, model } = await scene();
