@@ -140,33 +140,29 @@ test(
   },
 );
 
-test(
-  'over PostgreSQL, hostile names and ids reach no file, and another user gets 404',
-  installed,
-  async () => {
-    const { daemon } = await scene();
-    const { connect, newPerson } = secretTalks(daemon);
-    const operator = await connect(daemon.token);
-    const ada = await newPerson(operator, 'ada', ['builtin-viewer']);
-    const made = await daemon.fetch('/v1/api/workstreams/new', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${daemon.token}` },
-      body: JSON.stringify({ visibility: 'private' }),
-    });
-    const { ws_id: wsId } = await made.json();
-    const name = `../../x'); drop table headgate.stored_files; --\u0000"\r\n.txt`;
-    const { body } = await upload(daemon, wsId, { bytes: Buffer.from('kept'), name });
-    assert.equal(await digestOf(daemon, wsId, body.attachment_id), sha256(Buffer.from('kept')));
-    for (const id of ["x' or '1'='1", '..%2F..%2Ftoken', '%00', 'att_unknown']) {
-      const { status } = await daemon.fetch(placeOf(wsId, `/${id}/content`));
-      assert.ok(status === 404 || status === 400, `${id}: ${status}`);
-    }
-    for (const rest of ['', `/${body.attachment_id}/content`]) {
-      const { status } = await daemon.fetch(placeOf(wsId, rest), { headers: { authorization: `Bearer ${ada.jwt}` } });
-      assert.equal(status, 404);
-    }
-  },
-);
+test('over PostgreSQL, hostile names and ids reach no file, and another user gets 404', installed, async () => {
+  const { daemon } = await scene();
+  const { connect, newPerson } = secretTalks(daemon);
+  const operator = await connect(daemon.token);
+  const ada = await newPerson(operator, 'ada', ['builtin-viewer']);
+  const made = await daemon.fetch('/v1/api/workstreams/new', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${daemon.token}` },
+    body: JSON.stringify({ visibility: 'private' }),
+  });
+  const { ws_id: wsId } = await made.json();
+  const name = `../../x'); drop table headgate.stored_files; --\u0000"\r\n.txt`;
+  const { body } = await upload(daemon, wsId, { bytes: Buffer.from('kept'), name });
+  assert.equal(await digestOf(daemon, wsId, body.attachment_id), sha256(Buffer.from('kept')));
+  for (const id of ["x' or '1'='1", '..%2F..%2Ftoken', '%00', 'att_unknown']) {
+    const { status } = await daemon.fetch(placeOf(wsId, `/${id}/content`));
+    assert.ok(status === 404 || status === 400, `${id}: ${status}`);
+  }
+  for (const rest of ['', `/${body.attachment_id}/content`]) {
+    const { status } = await daemon.fetch(placeOf(wsId, rest), { headers: { authorization: `Bearer ${ada.jwt}` } });
+    assert.equal(status, 404);
+  }
+});
 
 test(
   'an upload during which PostgreSQL or the daemon is killed leaves no attachment, and can be repeated',
@@ -229,25 +225,32 @@ test('doctor reports files of messages that the database does not have', install
   await daemon.fetch(placeOf(wsId, `/${body.attachment_id}`), { method: 'DELETE' });
 });
 
-test('a daemon with another home reads the files and long outputs of the first one, which has stopped', installed, async () => {
-  const { daemon, url, model } = await scene();
-  const { wsId, callId } = await countUp(daemon, model);
-  const bytes = Buffer.from(randomBytes(1_000_000).toString('hex'));
-  const { body } = await upload(daemon, wsId, { bytes, name: 'for both.txt' });
-  await daemon.stop();
-  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-other-home-'));
-  const home = path.join(folder.path, 'home');
-  await mkdir(home, { mode: 0o700 });
-  for (const name of ['headgate-key', 'token', 'audit-head.json', 'secrets.json'])
-    await copyFile(path.join(daemon.home, name), path.join(home, name)).catch(() => undefined);
-  {
-    await using other = await startDaemon({ home, config: { store: { url } } });
-    assert.deepEqual(await waiting(other, wsId), [body]);
-    assert.equal(await digestOf(other, wsId, body.attachment_id), sha256(bytes));
-    const client = await other.client();
-    const { text, totalBytes } = await client.call('output.read', { wsId, callId, offset: 200_000, limit: 20 });
-    assert.deepEqual([text, totalBytes], [numbers.slice(200_000, 200_020), numbers.length]);
-    assert.deepEqual(['attachments', 'outputs'].map((name) => existsSync(path.join(home, name))), [false, false]);
-  }
-  await daemon.restart();
-});
+test(
+  'a daemon with another home reads the files and long outputs of the first one, which has stopped',
+  installed,
+  async () => {
+    const { daemon, url, model } = await scene();
+    const { wsId, callId } = await countUp(daemon, model);
+    const bytes = Buffer.from(randomBytes(1_000_000).toString('hex'));
+    const { body } = await upload(daemon, wsId, { bytes, name: 'for both.txt' });
+    await daemon.stop();
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-other-home-'));
+    const home = path.join(folder.path, 'home');
+    await mkdir(home, { mode: 0o700 });
+    for (const name of ['headgate-key', 'token', 'audit-head.json', 'secrets.json'])
+      await copyFile(path.join(daemon.home, name), path.join(home, name)).catch(() => undefined);
+    {
+      await using other = await startDaemon({ home, config: { store: { url } } });
+      assert.deepEqual(await waiting(other, wsId), [body]);
+      assert.equal(await digestOf(other, wsId, body.attachment_id), sha256(bytes));
+      const client = await other.client();
+      const { text, totalBytes } = await client.call('output.read', { wsId, callId, offset: 200_000, limit: 20 });
+      assert.deepEqual([text, totalBytes], [numbers.slice(200_000, 200_020), numbers.length]);
+      assert.deepEqual(
+        ['attachments', 'outputs'].map((name) => existsSync(path.join(home, name))),
+        [false, false],
+      );
+    }
+    await daemon.restart();
+  },
+);

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard, type OutputGuard } from '../agent/guard/output-guard.ts';
 import { createHooks } from '../agent/hooks/hooks.ts';
+import { createOutputs } from '../agent/outputs/outputs.ts';
+import { sharingCalls, sharingCommands } from '../agent/outputs/shared-outputs.ts';
 import { createFolderSkills } from '../agent/skills/folder-skills.ts';
 import { createHearing } from '../agent/speech/create-hearing.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
-import { createOutputs } from '../agent/outputs/outputs.ts';
-import { sharingCalls, sharingCommands } from '../agent/outputs/shared-outputs.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
@@ -74,16 +74,10 @@ export async function createAgent(
   });
   const rules = () => live.nodes;
   const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clean: guard.clean, clock, ids, log });
-  const outputs = createOutputs({ folder: outputsOf(home), stored: store.files?.outputs, log });
-  const records = createBackgroundRecords(store);
-  const commands = createBackgroundCommands({
-    records: sharingCommands(records, outputs),
-    guard,
-    outputs: outputsOf(home),
-    clock,
-    ids,
-    log,
-  });
+  const folder = outputsOf(home);
+  const outputs = createOutputs({ folder, stored: store.files?.outputs, log });
+  const records = sharingCommands(createBackgroundRecords(store), outputs);
+  const commands = createBackgroundCommands({ records, guard, outputs: folder, clock, ids, log });
   const nodeId = nodeIdOf(home, hostname());
   const watchRecords = createWatchRecords({ store, nodeId, clock, ids });
   const { skills, ...ofFolders } = openAgentSkills(

@@ -48,9 +48,9 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     collectGarbage();
   };
   const tidyOutputs = () =>
-    outputs.removeOld(clock.now() - live.retentionDays * DAY_MS).catch((err: unknown) =>
-      log.warn({ err }, 'old outputs could not be removed'),
-    );
+    outputs
+      .removeOld(clock.now() - live.retentionDays * DAY_MS)
+      .catch((err: unknown) => log.warn({ err }, 'old outputs could not be removed'));
   const services = {
     gateway,
     models,

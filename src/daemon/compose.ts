@@ -113,7 +113,8 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   });
   address.port = await listen(server, address);
   const { signal } = stopping;
-  const background = runInBackground({ clock, log, live, outputs: agent.outputs, gateway, models, store, auth, bodies, signal });
+  const { outputs } = agent;
+  const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
   const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
   return {
     url: url(),

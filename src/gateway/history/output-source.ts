@@ -36,11 +36,7 @@ async function openKept(outputs: SourceDeps['outputs'], name: string | undefined
 }
 
 /** The output of a background command has the command's id, because calls show only parts of it. */
-async function openBackground(
-  wsId: string,
-  commandId: string,
-  { store, outputs }: SourceDeps,
-): Promise<FoundOutput> {
+async function openBackground(wsId: string, commandId: string, { store, outputs }: SourceDeps): Promise<FoundOutput> {
   const command = await findCommand(store, wsId, commandId);
   if (!command) return { kind: 'unknown' };
   if (command.outputName === undefined) return { kind: 'found', pieces: [] };

@@ -52,9 +52,13 @@ function toLines(migrated: MigratedStore, tookMs: number): string[] {
       ? `The copy of ${from} in ${to} was already complete.`
       : `Copied ${from} to ${to}: ${numbered(rowsOf(migrated))} rows of ${filled} tables in ${(tookMs / 1000).toFixed(1)} s. The digests of all tables are equal.`,
     ...(files.files > 0
-      ? [`Copied ${numbered(files.files)} files (${numbered(Math.ceil(files.bytes / 1_048_576))} MiB), and compared each of them.`]
+      ? [
+          `Copied ${numbered(files.files)} files (${numbered(Math.ceil(files.bytes / 1_048_576))} MiB), and compared each of them.`,
+        ]
       : []),
-    ...(files.missing > 0 ? [`${numbered(files.missing)} files were gone or damaged before, and are not in the copy.`] : []),
+    ...(files.missing > 0
+      ? [`${numbered(files.missing)} files were gone or damaged before, and are not in the copy.`]
+      : []),
     ...(damaged > 0 ? [`${damaged} events were damaged before and are in the copy as damaged.`] : []),
     ...toNext(migrated),
   ];

@@ -63,13 +63,19 @@ test('files move to PostgreSQL through a kill, and back into another home, byte 
   const toServer = async (onWritten?: () => void) =>
     copy(openSqliteSource(join(home, 'headgate.db')), await openSide(url, true), onWritten);
   await assert.rejects(toServer(dies), { message: 'killed' });
-  await queryPostgres(url, `insert into headgate.stored_files (file_id, kind, created_ms) values ('att_1', 'attachment', 1)`);
+  await queryPostgres(
+    url,
+    `insert into headgate.stored_files (file_id, kind, created_ms) values ('att_1', 'attachment', 1)`,
+  );
   let written = 0;
   const { files, isContinued } = await toServer(() => {
     written += 1;
   });
   const bytes = large.length * 2 - 7 + 'one'.length + 'four'.length;
-  assert.deepEqual({ files, isContinued, written }, { files: { files: 4, bytes, missing: 2 }, isContinued: true, written: 2 });
+  assert.deepEqual(
+    { files, isContinued, written },
+    { files: { files: 4, bytes, missing: 2 }, isContinued: true, written: 2 },
+  );
 
   const server = await openPostgresStore({ url, ...parts, clock: fakeClock(1_000) });
   await using opened = await server.files?.attachments.open('att_2', large.length);

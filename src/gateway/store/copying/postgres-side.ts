@@ -107,7 +107,10 @@ function sideOver(client: PostgresClient, { place, state, clock }: Opened): Copy
       await client.query({ text: insertSql(table), values: lists });
     },
     async clear(tables) {
-      await rowsOf(client, `truncate stored_files, stored_pieces, ${tables.map(({ name }) => quoted(name)).join(', ')}`);
+      await rowsOf(
+        client,
+        `truncate stored_files, stored_pieces, ${tables.map(({ name }) => quoted(name)).join(', ')}`,
+      );
     },
     async finish(tables) {
       for (const table of tables) if (isNumbered(table)) await rowsOf(client, continueSql(table));

@@ -2,7 +2,7 @@ import { Kysely } from 'kysely';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { once } from '../../../timing/once.ts';
-import type { DatabaseFiles, DaemonStore } from '../daemon-store.ts';
+import type { DaemonStore, DatabaseFiles } from '../daemon-store.ts';
 import { SAVE_FIRST } from '../log-heads.ts';
 import type { Database } from '../schema/schema.ts';
 import { build, statementOf } from '../statements.ts';
