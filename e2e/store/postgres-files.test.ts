@@ -204,8 +204,6 @@ async function countUp(daemon: DaemonUnderTest, model: ScriptedModel) {
   await using talk = await openConversation(daemon);
   model.when('count up', callTools({ name: 'bash', arguments: { command: 'seq 1 60000' } }), say('counted'));
   const question = await talk.ask('count up');
-  const { approval_id: approvalId } = await talk.until('approve_request');
-  await talk.decide(approvalId, { approved: true });
   const { call_id: callId } = await talk.until('tool_result');
   await talk.ended(question);
   return { wsId: talk.wsId, callId };
@@ -216,7 +214,8 @@ test('doctor reports files of messages that the database does not have', install
   const wsId = await newWorkstream(daemon);
   const { body } = await upload(daemon, wsId, { bytes: Buffer.from('to be lost') });
   await queryPostgres(url, `delete from headgate.stored_files where file_id = '${body.attachment_id}'`);
-  const { stdout } = await runHeadgate(['doctor', '--json', '--home', daemon.home], { HEADGATE_STORE_URL: url });
+  await using home = await mkdtempDisposable(path.join(tmpdir(), 'headgate-doctor-'));
+  const { stdout } = await runHeadgate(['doctor', '--json', '--home', home.path], { HEADGATE_STORE_URL: url });
   const { findings }: { findings: { name: string; level: string; text: string }[] } = JSON.parse(stdout);
   const found = findings.find(({ name }) => name === 'database');
   assert.match(`${found?.level}: ${found?.text}`, /^warning: PostgreSQL .* has no bytes for 1 files of messages$/);

@@ -17,7 +17,7 @@ export interface Outputs {
   /** A part of an output; undefined when no output has this name, or not any more. */
   read(name: string, range: OutputRange): Promise<OutputPart | undefined>;
   open(name: string): Promise<AsyncIterable<Buffer> | undefined>;
-  /** Stores a complete output for other machines, if there is a place for that. A failure is logged. */
+  /** Stores a complete output for other machines, once, if there is a place for that. A failure is logged. */
   share(name: string): Promise<void>;
   removeOld(beforeMs: number): Promise<void>;
 }
@@ -46,6 +46,7 @@ export const createOutputs = ({ folder, stored, log }: OutputsOptions): Outputs 
   async share(name) {
     if (stored === undefined) return;
     try {
+      if (await stored.readPart(name, { offset: 0, length: 0 })) return;
       await using file = await openOutput(folder, name);
       if (file) await stored.write(name, file.createReadStream({ autoClose: false }));
     } catch (error) {

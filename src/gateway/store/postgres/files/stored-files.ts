@@ -85,7 +85,9 @@ interface Written {
 /** The last piece completes the file in the same transaction. */
 async function write({ commit, clock }: FileRows, { id, kind, bytes }: Written): Promise<void> {
   const hash = createHash('sha256');
-  let begin: Statement[] = [{ sql: BEGIN, parameters: [id, kind, clock.now()] }];
+  // An earlier attempt may have been killed.
+  const clear: Statement = { sql: REMOVE_UNFINISHED, parameters: [id] };
+  let begin: Statement[] = [clear, { sql: BEGIN, parameters: [id, kind, clock.now()] }];
   let size = 0;
   const save = async (piece: Buffer | undefined, last: Statement[]) => {
     const pieces = piece ? [{ sql: ADD, parameters: [id, size, piece] }] : [];
@@ -104,7 +106,7 @@ async function write({ commit, clock }: FileRows, { id, kind, bytes }: Written):
     await save(held, [{ sql: COMPLETE, parameters: [total, hash.digest('hex'), id], expect: 1 }]);
   } catch (error) {
     // Without a connection, the sweep removes it.
-    if (begin.length === 0) await commit([{ sql: REMOVE_UNFINISHED, parameters: [id] }]).catch(() => undefined);
+    if (begin.length === 0) await commit([clear]).catch(() => undefined);
     throw error;
   }
 }
