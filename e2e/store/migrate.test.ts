@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
@@ -78,10 +78,22 @@ async function useIt(daemon: DaemonUnderTest, model: Awaited<ReturnType<typeof s
   await client.call('cron.run', { id: jobId, mode: 'force' });
   await asked(async () => (await client.call('cron.runs', { id: jobId })).entries.length > 0);
   const { cursor } = await client.call('workstream.get', { wsId: talk.wsId });
+  const file = await attach(daemon, talk.wsId);
   const known = { wsIds: [talk.wsId, other.wsId], jobId };
   await talk[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();
-  return { known, approvalId, cursor, wsId: talk.wsId, other: other.wsId };
+  return { known, approvalId, cursor, file, wsId: talk.wsId, other: other.wsId };
+}
+
+const FILE = 'a line of the file\n'.repeat(40_000);
+
+/** Uploads a file, and returns its address. */
+async function attach(daemon: DaemonUnderTest, wsId: string): Promise<string> {
+  const form = new FormData();
+  form.set('file', new File([FILE], 'lines.txt'));
+  const place = `/v1/api/workstreams/${wsId}/attachments`;
+  const { attachment_id: id } = await (await daemon.fetch(place, { method: 'POST', body: form })).json();
+  return `${place}/${id}/content`;
 }
 
 /** Asks again and again until the answer is so. */
@@ -131,12 +143,14 @@ test(
     });
     const copied = await runHeadgate(migrate('sqlite', 'postgresql'), env);
     assert.deepEqual([copied.code, copied.stderr.split(' ')[0]], [0, 'Copying'], copied.stderr);
-    const { continued, damagedRows, tables } = JSON.parse(copied.stdout);
-    assert.deepEqual([continued, damagedRows], [true, 0]);
+    const { continued, damagedRows, tables, files } = JSON.parse(copied.stdout);
+    assert.deepEqual([continued, damagedRows, files], [true, 0, { files: 1, bytes: FILE.length, missing: 0 }]);
+    await rm(path.join(daemon.home, 'attachments'), { recursive: true });
     assert.match(tables.find(({ name }: { name: string }) => name === 'messages').sha256, /^[0-9a-f]{64}$/);
 
     await daemon.restart({ env });
     assert.deepEqual(await viewOf(await daemon.client(), used.known), before);
+    assert.ok((await (await daemon.fetch(used.file)).text()) === FILE, 'the file is in the database');
     const reader = await daemon.client();
     const resumed = await reader.call('events.subscribe', { wsId: used.wsId, after: used.cursor });
     assert.equal(resumed.recovered, true, 'a client goes on with its cursor');
@@ -153,6 +167,8 @@ test(
     assert.equal(back.code, 0, back.stderr);
     await daemon.restart({ env: {} });
     assert.deepEqual(await viewOf(await daemon.client(), used.known), before);
+    assert.ok((await (await daemon.fetch(used.file)).text()) === FILE, 'the file is in the home again');
+    assert.equal((await readdir(path.join(daemon.home, 'attachments'))).length, 1);
     const again = await daemon.client();
     assert.equal((await again.call('events.subscribe', { wsId: used.wsId, after: used.cursor })).recovered, true);
     await again.call('approval.resolve', { approvalId: used.approvalId, approved: true });

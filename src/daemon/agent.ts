@@ -3,6 +3,8 @@ import path from 'node:path';
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard, type OutputGuard } from '../agent/guard/output-guard.ts';
 import { createHooks } from '../agent/hooks/hooks.ts';
+import { createOutputs } from '../agent/outputs/outputs.ts';
+import { sharingCalls, sharingCommands } from '../agent/outputs/shared-outputs.ts';
 import { createFolderSkills } from '../agent/skills/folder-skills.ts';
 import { createHearing } from '../agent/speech/create-hearing.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
@@ -72,15 +74,10 @@ export async function createAgent(
   });
   const rules = () => live.nodes;
   const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clean: guard.clean, clock, ids, log });
-  const records = createBackgroundRecords(store);
-  const commands = createBackgroundCommands({
-    records,
-    guard,
-    outputs: outputsOf(home),
-    clock,
-    ids,
-    log,
-  });
+  const folder = outputsOf(home);
+  const outputs = createOutputs({ folder, stored: store.files?.outputs, log });
+  const records = sharingCommands(createBackgroundRecords(store), outputs);
+  const commands = createBackgroundCommands({ records, guard, outputs: folder, clock, ids, log });
   const nodeId = nodeIdOf(home, hostname());
   const watchRecords = createWatchRecords({ store, nodeId, clock, ids });
   const { skills, ...ofFolders } = openAgentSkills(
@@ -106,7 +103,7 @@ export async function createAgent(
     accounts: auth.consents,
     fetch,
     nodes: toNodeDirectory(nodes),
-    earlier: createOutputSource({ store, folder: outputsOf(home) }),
+    earlier: createOutputSource({ store, outputs }),
     clock,
     ids,
     log,
@@ -119,8 +116,9 @@ export async function createAgent(
     folders: ofFolders.folders,
     folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
+    outputs,
     configured: await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live }),
-    toolbox,
+    toolbox: store.files ? sharingCalls(toolbox, outputs) : toolbox,
     servers,
     mcpAdmin: auth.mcp.admin,
     runner,

@@ -1,4 +1,4 @@
-import { removeOldOutputs } from '../agent/process/output-files.ts';
+import type { Outputs } from '../agent/outputs/outputs.ts';
 import type { Clock } from '../clock.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createOldRatings } from '../gateway/judge/old-ratings.ts';
@@ -14,8 +14,7 @@ interface BackgroundDeps {
   clock: Clock;
   log: Log;
   live: Pick<LiveConfig, 'retentionDays' | 'judge'>;
-  /** The folder of long command outputs. */
-  outputs: string;
+  outputs: Pick<Outputs, 'removeOld'>;
   gateway: Gateway;
   models: { run(signal: AbortSignal): Promise<void> };
   store: DaemonStore;
@@ -49,9 +48,9 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     collectGarbage();
   };
   const tidyOutputs = () =>
-    removeOldOutputs(outputs, clock.now() - live.retentionDays * DAY_MS).catch((err: unknown) =>
-      log.warn({ err }, 'old outputs could not be removed'),
-    );
+    outputs
+      .removeOld(clock.now() - live.retentionDays * DAY_MS)
+      .catch((err: unknown) => log.warn({ err }, 'old outputs could not be removed'));
   const services = {
     gateway,
     models,

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { createSnapshotThread } from '../agent/checkpoints/checkpoint-files.ts';
 import { createOutputChecks } from '../agent/output/answer-checks.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
-import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
@@ -37,7 +36,6 @@ import { machineOf } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
 import { openStore } from './store/open-store.ts';
 import { startModels } from './tools/start-models.ts';
-import { outputsOf } from './tools.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { openWorkdirs } from './workdirs.ts';
 
@@ -114,8 +112,8 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     closing: stopping.signal,
   });
   address.port = await listen(server, address);
-  const outputs = outputsOf(options.home);
   const { signal } = stopping;
+  const { outputs } = agent;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
   const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
   return {
@@ -204,8 +202,8 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     userHome: environment.HOME,
     killLeftover: (process) => agent.runner.killLeftover(process),
     workdirs,
-    readOutput: (name, range) => readOutput(outputsOf(home), name, range),
-    attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
+    readOutput: agent.outputs.read,
+    attachmentFiles: store.files?.attachments ?? createAttachmentFiles(path.join(home, 'attachments')),
     checkpointFiles: createSnapshotThread({
       url: options.assets.snapshotWorkerUrl,
       folder: path.join(home, 'checkpoints'),

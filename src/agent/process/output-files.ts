@@ -17,7 +17,7 @@ export interface OutputPart {
 /** The part of an output whose bytes are all in memory. */
 export function takeRange(whole: Buffer, range: OutputRange): OutputPart {
   return {
-    text: toText(whole.subarray(range.offset, range.offset + range.limit + MAX_SPLIT), range),
+    text: takePart(whole.subarray(range.offset, range.offset + toReadLength(range)), range),
     totalBytes: whole.length,
   };
 }
@@ -28,17 +28,19 @@ export async function readOutput(folder: string, name: string, range: OutputRang
   if (!file) return undefined;
   try {
     const { size } = await file.stat();
-    const length = Math.max(0, Math.min(range.limit + MAX_SPLIT, size - range.offset));
+    const length = Math.max(0, Math.min(toReadLength(range), size - range.offset));
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, range.offset);
-    return { text: toText(buffer.subarray(0, bytesRead), range), totalBytes: size };
+    return { text: takePart(buffer.subarray(0, bytesRead), range), totalBytes: size };
   } finally {
     await file.close();
   }
 }
 
+export const isOutputName = (name: string): boolean => /^[\w-]{1,128}\.log$/.test(name);
+
 /** A stored output, to be closed by the caller; undefined when no output has this name, or not any more. */
 export async function openOutput(folder: string, name: string): Promise<FileHandle | undefined> {
-  if (!/^[\w-]{1,128}\.log$/.test(name)) return undefined;
+  if (!isOutputName(name)) return undefined;
   // A symbolic link could lead out of the folder.
   return open(path.join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(absent);
 }
@@ -55,8 +57,11 @@ export async function removeOldOutputs(folder: string, beforeMs: number): Promis
 /** How many bytes of a UTF-8 character may follow its first byte. */
 const MAX_SPLIT = 3;
 
-/** `bytes` extend MAX_SPLIT beyond the range, if there is more. */
-function toText(bytes: Buffer, { offset, limit }: OutputRange): string {
+/** How many bytes are read for a range, because its last character may extend beyond it. */
+export const toReadLength = ({ limit }: OutputRange): number => limit + MAX_SPLIT;
+
+/** The text of a range from the bytes that were read for it. */
+export function takePart(bytes: Buffer, { offset, limit }: OutputRange): string {
   const start = offset === 0 ? 0 : skipSplit(bytes, 0);
   const end = skipSplit(bytes, Math.min(limit, bytes.length));
   return bytes.subarray(start, Math.max(start, end)).toString('utf8');

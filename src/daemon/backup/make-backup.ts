@@ -68,7 +68,7 @@ async function requireDatabase(home: string, environment: Environment): Promise<
   );
   if (storeUrlOf(config, environment) !== undefined)
     throw new StartError(
-      'The data is in the PostgreSQL database of store.url. Back it up with pg_dump, and copy the home folder, too: it holds the keys and the files of messages.',
+      'The data is in the PostgreSQL database of store.url. Back it up with pg_dump, which contains the files of messages, and copy the home folder, too: it holds the keys and the snapshots for undo.',
     );
   if (await isInterrupted(home))
     throw new StartError(

@@ -27,5 +27,7 @@ export const StoreConfig = z.object({
     .max(2_000)
     .refine(isStoreAddress, STORE_ADDRESS)
     .optional()
-    .describe('The PostgreSQL database that stores everything. Without it, everything is in a file of the home.'),
+    .describe(
+      'The PostgreSQL database that stores everything, with the files of messages. Without it, everything is in the home.',
+    ),
 });

@@ -1,30 +1,37 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { hasCode } from '../../home/private-file.ts';
+import { requireId } from './attachment-id.ts';
 
-/** The bytes of attachments: one file each, mode 0600, in a folder of the home, named by the attachment's id. */
+/** A file that is read from its beginning. */
+export interface OpenedFile extends AsyncDisposable {
+  /** Closes the file at its end. It fails if the bytes are found to be others than were stored. */
+  createReadStream(): Readable;
+  readFile(): Promise<Buffer>;
+}
+
+/** The bytes of attachments, by the attachment's id. */
 export interface AttachmentFiles {
   /**
    * Stores what `bytes` yields; it is synced when this resolves. Rejects with the error of `bytes` or with UNAVAILABLE,
-   * and then leaves no file.
+   * and then leaves no file that can be opened.
    */
   write(id: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
   /** Opens for reading; undefined when the file is gone or no longer has `size` bytes. The caller closes it. */
-  open(id: string, size: number): Promise<FileHandle | undefined>;
+  open(id: string, size: number): Promise<OpenedFile | undefined>;
   remove(id: string): Promise<void>;
-  /** Ids of the files that exist, complete or not. */
+  /** Ids of the files, complete or not, among which those without a row are looked for. */
   list(): Promise<string[]>;
 }
 
 const PART = '.part';
 
-export function createAttachmentFiles(folder: string): AttachmentFiles {
-  const placeOf = (id: string) => {
-    if (!/^[\w-]{1,128}$/.test(id)) throw new Error('not an attachment id');
-    return path.join(folder, id);
-  };
+/** One file each, mode 0600, in a folder of the home, named by the attachment's id and perhaps an ending. */
+export function createAttachmentFiles(folder: string, { ending = '' } = {}): AttachmentFiles {
+  const placeOf = (id: string) => path.join(folder, `${requireId(id)}${ending}`);
   // A symbolic link could lead out of the folder.
   const openFile = async (id: string) => {
     try {
@@ -36,8 +43,8 @@ export function createAttachmentFiles(folder: string): AttachmentFiles {
   };
   return {
     async write(id, bytes) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
       const whole = placeOf(id);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const part = `${whole}${PART}`;
       try {
         await writeSynced(part, bytes);
@@ -61,7 +68,8 @@ export function createAttachmentFiles(folder: string): AttachmentFiles {
     },
     async list() {
       try {
-        return (await readdir(folder)).map((name) => (name.endsWith(PART) ? name.slice(0, -PART.length) : name));
+        const names = (await readdir(folder)).map((name) => withoutEnd(name, PART));
+        return names.filter((name) => name.endsWith(ending)).map((name) => withoutEnd(name, ending));
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return []; // the folder is created with the first attachment
         throw error;
@@ -69,6 +77,9 @@ export function createAttachmentFiles(folder: string): AttachmentFiles {
     },
   };
 }
+
+const withoutEnd = (name: string, end: string): string =>
+  name.endsWith(end) ? name.slice(0, name.length - end.length) : name;
 
 const noRoom = (cause: unknown) => new GatewayError('UNAVAILABLE', 'The disk has no room for the file', { cause });
 

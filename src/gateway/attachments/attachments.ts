@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { ReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { Attachment } from '../../../protocol/stream-events.ts';
@@ -46,7 +46,7 @@ type Files = AsyncIterable<InlineFile> | Iterable<InlineFile>;
 const PENDING_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** The files of messages: rows in the store, bytes in files. The next sweep removes files without a row. */
+/** The files of messages: rows in the store, bytes in files of the home or in the database. The next sweep removes files without a row. */
 export class Attachments {
   readonly #deps: AttachmentsDeps;
   readonly #whole: WholeFiles;
@@ -134,7 +134,7 @@ export class Attachments {
   }
 
   /** Throws NOT_FOUND, including for files that another caller has uploaded and not sent. */
-  async open(owner: Uploader, id: string): Promise<{ attachment: Attachment; bytes: ReadStream }> {
+  async open(owner: Uploader, id: string): Promise<{ attachment: Attachment; bytes: Readable }> {
     const attachment = toAttachment(await this.#get(owner, id));
     const file = await this.#whole.open(attachment);
     if (!file) throw new GatewayError('NOT_FOUND', 'The file of the attachment is gone or damaged');

@@ -58,7 +58,7 @@ export class StagedFiles {
   async *read({ attachment_id: id, size_bytes }: Attachment): AsyncGenerator<Uint8Array> {
     await using file = await this.#deps.files.open(id, size_bytes);
     if (!file) throw new GatewayError('UNAVAILABLE', 'The file that was just stored is gone');
-    yield* file.createReadStream({ autoClose: false });
+    yield* file.createReadStream();
   }
 
   /**

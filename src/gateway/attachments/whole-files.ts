@@ -1,11 +1,10 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { Log } from '../../log.ts';
-import type { AttachmentFiles } from './attachment-files.ts';
+import type { AttachmentFiles, OpenedFile } from './attachment-files.ts';
 
 export interface WholeFiles {
   /** The caller closes it. */
-  open(attachment: Attachment): Promise<FileHandle | undefined>;
+  open(attachment: Attachment): Promise<OpenedFile | undefined>;
   read(attachment: Attachment): Promise<Buffer | undefined>;
   sort(attachments: Attachment[]): Promise<Record<'whole' | 'damaged', Attachment[]>>;
 }

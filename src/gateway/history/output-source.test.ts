@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createOutputs } from '../../agent/outputs/outputs.ts';
 import type { ToolOutcome } from '../../agent/tools/tool.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
@@ -14,7 +15,10 @@ async function withCall(outcome: ToolOutcome) {
   await (await gateway.accept('look'))?.ended;
   const folder = join(gateway.dir, 'outputs');
   await mkdir(folder);
-  const source = createOutputSource({ store: gateway.store, folder });
+  const source = createOutputSource({
+    store: gateway.store,
+    outputs: createOutputs({ folder, stored: undefined, log: gateway.log }),
+  });
   return Object.assign(gateway, {
     folder,
     source,

@@ -1,13 +1,18 @@
 import type { ToolMessage } from '../../agent/message.ts';
-import { openOutput } from '../../agent/process/output-files.ts';
+import type { Outputs } from '../../agent/outputs/outputs.ts';
 import type { FoundOutput, OutputSource } from '../../agent/tools/read-output.ts';
 import { findCommand } from '../background/background-rows.ts';
 import type { Store } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
 import { createMessages, type Messages } from './messages.ts';
 
-/** The whole outputs of finished calls: those in the folder of long outputs, and those stored with their messages. */
-export function createOutputSource({ store, folder }: { store: Store; folder: string }): OutputSource {
+interface SourceDeps {
+  store: Store;
+  outputs: Pick<Outputs, 'open'>;
+}
+
+/** The whole outputs of finished calls: long ones, and those stored with their messages. */
+export function createOutputSource({ store, outputs }: SourceDeps): OutputSource {
   const messages = createMessages(store);
   return {
     async open(wsId, callId) {
@@ -18,28 +23,24 @@ export function createOutputSource({ store, folder }: { store: Store; folder: st
         .executeTakeFirst();
       const place = row && { wsId, contextAfterSeq: row.context_after_seq, messageCount: row.message_count };
       const result = place && (await findResult(place, callId, messages));
-      if (!result) return openBackground(wsId, callId, { store, folder });
+      if (!result) return openBackground(wsId, callId, { store, outputs });
       if (!result.kept) return { kind: 'found', pieces: [Buffer.from(result.output)] };
-      return openKept(folder, result.kept.name);
+      return openKept(outputs, result.kept.name);
     },
   };
 }
 
-async function openKept(folder: string, name: string | undefined): Promise<FoundOutput> {
-  const file = name === undefined ? undefined : await openOutput(folder, name);
-  return file ? { kind: 'found', pieces: file.createReadStream() } : { kind: 'expired' };
+async function openKept(outputs: SourceDeps['outputs'], name: string | undefined): Promise<FoundOutput> {
+  const pieces = name === undefined ? undefined : await outputs.open(name);
+  return pieces ? { kind: 'found', pieces } : { kind: 'expired' };
 }
 
 /** The output of a background command has the command's id, because calls show only parts of it. */
-async function openBackground(
-  wsId: string,
-  commandId: string,
-  { store, folder }: { store: Store; folder: string },
-): Promise<FoundOutput> {
+async function openBackground(wsId: string, commandId: string, { store, outputs }: SourceDeps): Promise<FoundOutput> {
   const command = await findCommand(store, wsId, commandId);
   if (!command) return { kind: 'unknown' };
   if (command.outputName === undefined) return { kind: 'found', pieces: [] };
-  return openKept(folder, command.outputName);
+  return openKept(outputs, command.outputName);
 }
 
 /** Messages searched at a time. */

@@ -66,7 +66,7 @@ test('the rest of a long output stays behind, and whoever reads it learns that',
   const { wsId } = await gateway.call('workstream.import', { conversation: file });
   const { messages } = await gateway.call('workstream.history', { wsId });
   assert.equal(messages.find(({ role }) => role === 'tool')?.whole_bytes, 60_000);
-  const source = createOutputSource({ store: gateway.store, folder: gateway.dir });
+  const source = createOutputSource({ store: gateway.store, outputs: { open: async () => undefined } });
   assert.deepEqual(await source.open(wsId, 'call_1'), { kind: 'expired' });
   assert.deepEqual(await gateway.refusal('output.read', { wsId, callId: 'call_1' }), {
     code: 'NOT_FOUND',

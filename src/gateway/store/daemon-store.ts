@@ -1,4 +1,6 @@
 import type { Notice } from '../../../protocol/notice.ts';
+import type { StoredOutputs } from '../../agent/outputs/stored-outputs.ts';
+import type { AttachmentFiles } from '../attachments/attachment-files.ts';
 import type { EventRow } from './checked-rows.ts';
 import type { Store } from './store.ts';
 
@@ -19,6 +21,13 @@ export interface DaemonStore extends Store, AsyncDisposable {
    * log.
    */
   dropPrefix(wsId: string, through: number): Promise<void>;
+  /** Files in the database, for all machines that use it. Absent: they are in the home. */
+  readonly files?: DatabaseFiles;
   /** The intact rows of a log as they are stored, for its compaction. Absent: the database compresses long rows itself. */
   readEventRows?(wsId: string, after: number, limit: number): Promise<EventRow[]>;
+}
+
+export interface DatabaseFiles {
+  attachments: AttachmentFiles;
+  outputs: StoredOutputs;
 }

@@ -117,7 +117,7 @@ export async function defaultDeps({
     killLeftover: async () => undefined,
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
-    attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
+    attachmentFiles: store.files?.attachments ?? createAttachmentFiles(join(dir, 'attachments')),
     workspace: createFilesInFolders({
       home: dir,
       clock: systemClock,

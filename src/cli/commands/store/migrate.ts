@@ -40,28 +40,37 @@ const toJson = (migrated: MigratedStore, tookMs: number) => ({
   rows: rowsOf(migrated),
   damagedRows: migrated.damaged,
   tables: migrated.tables,
+  files: migrated.files,
   tookMs,
 });
 
 function toLines(migrated: MigratedStore, tookMs: number): string[] {
-  const { from, to, tables, damaged, wasComplete } = migrated;
+  const { from, to, tables, damaged, wasComplete, files } = migrated;
   const filled = tables.filter(({ rows }) => rows > 0).length;
   return [
     wasComplete
       ? `The copy of ${from} in ${to} was already complete.`
       : `Copied ${from} to ${to}: ${numbered(rowsOf(migrated))} rows of ${filled} tables in ${(tookMs / 1000).toFixed(1)} s. The digests of all tables are equal.`,
+    ...(files.files > 0
+      ? [
+          `Copied ${numbered(files.files)} files (${numbered(Math.ceil(files.bytes / 1_048_576))} MiB), and compared each of them.`,
+        ]
+      : []),
+    ...(files.missing > 0
+      ? [`${numbered(files.missing)} files were gone or damaged before, and are not in the copy.`]
+      : []),
     ...(damaged > 0 ? [`${damaged} events were damaged before and are in the copy as damaged.`] : []),
     ...toNext(migrated),
   ];
 }
 
-/** The daemon must use the same home, because the key of the secrets and the attachments are files there. */
+/** The daemon must use the same home, because the key of the secrets and the snapshots are files there. */
 function toNext({ from, to }: MigratedStore): string[] {
   const toFile = !isAddress(to);
   return [
     toFile
       ? 'Next: remove store.url from config.json (and HEADGATE_STORE_URL), and start the daemon with this home.'
-      : 'Next: set store.url in config.json (or HEADGATE_STORE_URL), and start the daemon with the same home, which keeps the key of the secrets and the attachments.',
+      : 'Next: set store.url in config.json (or HEADGATE_STORE_URL), and start the daemon with the same home, which keeps the key of the secrets and the snapshots for undo.',
     `${from} stays as it is. If a daemon uses it again, its clients reload.`,
   ];
 }
@@ -82,7 +91,7 @@ function createProgress(): { show(progress: CopyProgress): void; end(): void } {
         shownMs = systemClock.now();
         stderr.write(`\r\x1b[K${toLine(progress)}`);
       } else if (progress.phase !== phase) {
-        stderr.write(`${WORDS[progress.phase]} ${numbered(progress.total)} rows\n`);
+        stderr.write(`${WORDS[progress.phase]} ${numbered(progress.total)} ${unitOf(progress)}\n`);
       }
       phase = progress.phase;
     },
@@ -93,9 +102,12 @@ function createProgress(): { show(progress: CopyProgress): void; end(): void } {
 }
 
 const SHOWN_MS = 100;
-const WORDS = { copying: 'Copying', verifying: 'Verifying' } as const;
+const WORDS = { copying: 'Copying', verifying: 'Verifying', files: 'Copying' } as const;
 
-function toLine({ phase, table, rows, total }: CopyProgress): string {
+const unitOf = ({ phase }: CopyProgress): string => (phase === 'files' ? 'files' : 'rows');
+
+function toLine(progress: CopyProgress): string {
+  const { phase, table, rows, total } = progress;
   const percent = total === 0 ? 100 : Math.floor((100 * rows) / total);
-  return `${WORDS[phase]} ${table}: ${numbered(rows)} of ${numbered(total)} rows (${percent} %)`;
+  return `${WORDS[phase]} ${table}: ${numbered(rows)} of ${numbered(total)} ${unitOf(progress)} (${percent} %)`;
 }

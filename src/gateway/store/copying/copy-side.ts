@@ -1,4 +1,5 @@
 import type { CopiedTable } from './copied-tables.ts';
+import type { FilesOfSide } from './copy-files.ts';
 
 /** A stored value in the form in which both databases are compared: numbers as decimal text. */
 export type Cell = string | null;
@@ -18,6 +19,7 @@ export interface CopySide {
   readonly place: string;
   /** Changes with each daemon that writes to the store. */
   readonly state: string;
+  readonly files: FilesOfSide;
   meta(): Promise<Map<string, string>>;
   /** Sets values of `meta` and removes others (`undefined`), in one transaction that is on disk when this resolves. */
   changeMeta(values: ReadonlyMap<string, string | undefined>): Promise<void>;
@@ -28,6 +30,7 @@ export interface CopySide {
   lastKey(table: CopiedTable): Promise<Cells | undefined>;
   /** All of the rows or none. */
   insert(table: CopiedTable, rows: readonly Cells[]): Promise<void>;
+  /** Removes all rows, and the files in the database. */
   clear(tables: readonly CopiedTable[]): Promise<void>;
   /** All rows are there: the numbers that the database itself gives continue after them. */
   finish(tables: readonly CopiedTable[]): Promise<void>;
@@ -36,9 +39,10 @@ export interface CopySide {
 
 /** Where a copy is, for people. */
 export interface CopyProgress {
-  phase: 'copying' | 'verifying';
+  phase: 'copying' | 'verifying' | 'files';
+  /** The table, or the kind of the files. */
   table: string;
-  /** Of all tables, with the rows of earlier attempts. */
+  /** Of all tables, with the rows of earlier attempts; or files. */
   rows: number;
   total: number;
 }

@@ -1,4 +1,5 @@
 import { type CopiedTable, listCopiedTables } from './copied-tables.ts';
+import { copyFiles, type FileCounts } from './copy-files.ts';
 import { COPY_KEY, type CopyMark, parseMark } from './copy-mark.ts';
 import { type Cells, type CopyOptions, CopyRefused, type CopySide, keyOf } from './copy-side.ts';
 import { compareTables, type TableDigest } from './table-digests.ts';
@@ -11,6 +12,7 @@ export interface Copied {
   tables: TableDigest[];
   /** Rows that were damaged in the source. */
   damaged: number;
+  files: FileCounts;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
   const found = await findBeginning(options, { tables, mark });
   if (found === 'complete') {
     await source.changeMeta(new Map([['epoch', undefined]]));
-    return { isContinued: true, wasComplete: true, tables: [], damaged: 0 };
+    return { isContinued: true, wasComplete: true, tables: [], damaged: 0, files: { files: 0, bytes: 0, missing: 0 } };
   }
   if (found === 'outdated') await target.clear(tables);
   await setMark(target, { ...mark, isComplete: false });
@@ -40,10 +42,17 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
       `${target.place} differs from ${source.place} in ${different.join(', ')}. The next run copies everything again`,
     );
   }
+  const files = await copyFiles(options, findTable(tables, 'attachments'));
   await target.finish(tables);
   await target.changeMeta(completeMeta(meta, { ...mark, isComplete: true }));
   await source.changeMeta(new Map([['epoch', undefined]]));
-  return { isContinued: found === 'begun', wasComplete: false, tables: digests, damaged };
+  return { isContinued: found === 'begun', wasComplete: false, tables: digests, damaged, files };
+}
+
+function findTable(tables: readonly CopiedTable[], name: string): CopiedTable {
+  const found = tables.find((table) => table.name === name);
+  if (found === undefined) throw new Error(`there is no table ${name}`);
+  return found;
 }
 
 type Beginning = 'empty' | 'begun' | 'outdated' | 'complete';

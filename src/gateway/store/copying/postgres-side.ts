@@ -17,6 +17,7 @@ import {
   MAX_ROWS,
   quoted,
 } from './copy-side.ts';
+import { filesOfDatabase } from './database-files.ts';
 import { requireVersion } from './sqlite-side.ts';
 
 interface PostgresSideOptions {
@@ -46,7 +47,7 @@ export async function openPostgresSide(options: PostgresSideOptions): Promise<Co
     else await migratePostgres((sql, parameters) => rowsOf(client, sql, parameters), { place, log });
     const meta = await readMeta(client);
     const state = `${meta.get('owner') ?? ''} ${meta.get('last_alive_ms') ?? ''}`;
-    return sideOver(client, { place, state });
+    return sideOver(client, { place, state, clock });
   } catch (error) {
     await end(client);
     throw error;
@@ -77,10 +78,15 @@ async function readMeta(client: PostgresClient): Promise<Map<string, string>> {
   return new Map(rows.map(({ key, value }) => [String(key), String(value)]));
 }
 
-function sideOver(client: PostgresClient, { place, state }: { place: string; state: string }): CopySide {
+interface Opened extends Pick<CopySide, 'place' | 'state'> {
+  clock: Clock;
+}
+
+function sideOver(client: PostgresClient, { place, state, clock }: Opened): CopySide {
   return {
     place,
     state,
+    files: filesOfDatabase(client, clock),
     meta: () => readMeta(client),
     changeMeta: (values) => changeMeta(client, values),
     async count({ name }) {
@@ -101,7 +107,10 @@ function sideOver(client: PostgresClient, { place, state }: { place: string; sta
       await client.query({ text: insertSql(table), values: lists });
     },
     async clear(tables) {
-      await rowsOf(client, `truncate ${tables.map(({ name }) => quoted(name)).join(', ')}`);
+      await rowsOf(
+        client,
+        `truncate stored_files, stored_pieces, ${tables.map(({ name }) => quoted(name)).join(', ')}`,
+      );
     },
     async finish(tables) {
       for (const table of tables) if (isNumbered(table)) await rowsOf(client, continueSql(table));

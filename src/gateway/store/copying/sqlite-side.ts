@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Log } from '../../../log.ts';
 import { iterateEvents } from '../compaction/stored-events.ts';
 import { migrate } from '../schema/migrations.ts';
@@ -18,6 +19,7 @@ import {
   MAX_ROWS,
   quoted,
 } from './copy-side.ts';
+import { filesOfHome } from './home-files.ts';
 
 /** The file of a home from which a store is copied. Reading does not change it. */
 export function openSqliteSource(path: string): CopySide {
@@ -75,6 +77,7 @@ function sideOver(connection: Connection, { path, state }: { path: string; state
   return {
     place: path,
     state,
+    files: filesOfHome(dirname(path)),
     meta: async () =>
       new Map(connection.all('select key, value from meta').map((row) => [String(row.key), String(row.value)])),
     changeMeta: async (values) => changeMeta(path, values),

@@ -1,19 +1,37 @@
 import pg from 'pg';
 import { placeOf } from './place-of.ts';
 import { messageOf } from './postgres-errors.ts';
+import { SCHEMA } from './schema/postgres-migrations.ts';
 
-/** Connects to a database and says what it is, for people. Changes nothing. Throws an error in words, without the password. */
-export async function inspectPostgres(url: string): Promise<string> {
+export interface Inspected {
+  /** What it is, for people. */
+  text: string;
+  /** How many files of messages the database does not have. */
+  missingFiles: number;
+}
+
+/** Connects to a database and looks at it. Changes nothing. Throws an error in words, without the password. */
+export async function inspectPostgres(url: string): Promise<Inspected> {
   const place = placeOf(url);
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined); // the query fails, too
   try {
     await client.connect();
     const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version");
-    return `PostgreSQL ${rows[0]?.version} at ${place}`;
+    return { text: `PostgreSQL ${rows[0]?.version} at ${place}`, missingFiles: await countMissing(client) };
   } catch (error) {
     throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
   } finally {
     await client.end().catch(() => undefined); // it was never connected
   }
 }
+
+async function countMissing(client: pg.Client): Promise<number> {
+  const { rows: tables } = await client.query(`select 1 where to_regclass('${SCHEMA}.stored_files') is not null`);
+  if (tables.length === 0) return 0; // no daemon has used it yet
+  const { rows } = await client.query<{ missing: string }>(COUNT_MISSING);
+  return Number(rows[0]?.missing);
+}
+
+const COUNT_MISSING = `select count(distinct attachment_id) as missing from ${SCHEMA}.attachments a where not exists (
+  select 1 from ${SCHEMA}.stored_files f where f.file_id = a.attachment_id and f.size_bytes = a.size_bytes)`;

@@ -2,7 +2,7 @@ import { Kysely } from 'kysely';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { once } from '../../../timing/once.ts';
-import type { DaemonStore } from '../daemon-store.ts';
+import type { DaemonStore, DatabaseFiles } from '../daemon-store.ts';
 import { SAVE_FIRST } from '../log-heads.ts';
 import type { Database } from '../schema/schema.ts';
 import { build, statementOf } from '../statements.ts';
@@ -10,14 +10,18 @@ import type { StoreHealth } from '../store.ts';
 import { UPSERT_META } from '../store-identity.ts';
 import { postgresWords } from '../words/postgres-words.ts';
 import { createDatabaseHealth } from './database-health.ts';
+import { createDatabaseAttachments } from './files/database-attachments.ts';
+import { createDatabaseOutputs } from './files/database-outputs.ts';
+import type { FileRows } from './files/stored-files.ts';
 import { placeOf } from './place-of.ts';
+import { withNumbers } from './placeholders.ts';
 import { readingPool } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { loadHeads, type PostgresHeads } from './postgres-heads.ts';
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts';
 import { createPostgresRows } from './postgres-rows.ts';
 import { createPostgresWriter } from './postgres-writer.ts';
-import { createReading } from './reading.ts';
+import { createReading, type Reading } from './reading.ts';
 import { openWritingSession } from './writing-session.ts';
 
 export interface PostgresStoreOptions {
@@ -77,6 +81,7 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     place,
     ...session.claimed,
     notices: [],
+    files: filesOf({ queue, reading, onDamage, clock }),
     words: postgresWords,
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
     commit: queue.commit,
@@ -103,6 +108,18 @@ const CLOSE_MS = 2_000;
 /** Damage of some rows does not prevent others from being written. */
 const refusalOf = ({ status, reason, damaged }: StoreHealth): string | undefined =>
   status === 'ok' || damaged ? undefined : reason;
+
+type FileParts = Pick<FileRows, 'onDamage' | 'clock'> & { queue: PostgresQueue; reading: Reading };
+
+function filesOf({ queue, reading, onDamage, clock }: FileParts): DatabaseFiles {
+  const rows: FileRows = {
+    commit: (statements) => queue.commit({ statements }),
+    read: (sql, parameters) => reading.read(withNumbers(sql), parameters),
+    onDamage,
+    clock,
+  };
+  return { attachments: createDatabaseAttachments(rows), outputs: createDatabaseOutputs(rows) };
+}
 
 function changesOf(queue: PostgresQueue, heads: PostgresHeads): Pick<DaemonStore, 'markAlive' | 'dropPrefix'> {
   return {

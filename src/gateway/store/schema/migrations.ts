@@ -111,6 +111,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 49, statements: sentFiles },
   { version: 50, statements: watchesOfChats },
   { version: 51, statements: pushes },
+  { version: 52, statements: [] }, // files in the database, which only PostgreSQL has
 ];
 
 interface MigrateOptions {

@@ -123,7 +123,7 @@ export const notes: readonly string[] = [
   ) without rowid`,
 ];
 
-/** Schema version 7: files of messages. Their bytes are in the home, under the attachment's id. */
+/** Schema version 7: files of messages. Their bytes are in the home, or in tables that only PostgreSQL has, under the attachment's id. */
 export const attachments: readonly string[] = [
   `create table attachments (
     ws_id text not null, attachment_id text not null, principal text not null, filename text not null,

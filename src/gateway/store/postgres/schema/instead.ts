@@ -1,4 +1,5 @@
 import { OUTCOME_OF_AUDIT } from '../../schema/user-schema.ts';
+import { storedFiles } from './file-tables.ts';
 import { agentWords, memoryWords } from './word-tables.ts';
 
 /** What PostgreSQL runs in place of some statements of a migration. */
@@ -25,4 +26,5 @@ export const INSTEAD: ReadonlyMap<number, Instead> = new Map<number, Instead>([
     },
   ],
   [44, { skips: isOfWords, statements: agentWords }],
+  [52, { skips: () => false, statements: storedFiles }],
 ]);
