@@ -2,11 +2,18 @@ import { createServer, type Server } from 'node:http';
 import { wordsOf } from '../protocol/words-of.ts';
 import { StartError } from './start-error.ts';
 
+/** An address, and the descriptor of a socket that listens there already. */
+export interface ListenAddress {
+  host: string;
+  port: number;
+  descriptor?: number | undefined;
+}
+
 /** Opens the port and resolves with its number, which port 0 leaves to the system. Rejects with StartError. */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
+export async function listen(server: Server, { host, port, descriptor }: ListenAddress): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once('error', reject);
-  server.listen({ host, port }, () => {
+  server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
     server.off('error', reject);
     const address = server.address();
     resolve(typeof address === 'object' && address !== null ? address.port : port);
@@ -16,6 +23,14 @@ export async function listen(server: Server, { host, port }: { host: string; por
   } catch (error) {
     throw new StartError(listenProblem(error, { host, port }), { cause: error });
   }
+}
+
+/** The descriptor of the socket of a listening server, for a process that is to inherit it. */
+export function descriptorOf(server: Server): number {
+  const handle: unknown = Reflect.get(server, '_handle');
+  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
+  if (typeof fd !== 'number' || fd < 0) throw new StartError('The listening socket cannot be handed over.');
+  return fd;
 }
 
 /** Rejects with StartError if the address cannot be listened on. Called before a start creates or changes anything. */

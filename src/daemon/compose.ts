@@ -17,7 +17,7 @@ import { lockHome } from '../gateway/store/home-lock.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
-import { closeServer, listen, urlOf } from '../listen.ts';
+import { closeServer, descriptorOf, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
 import type { OpenTracing } from '../tracing.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
@@ -113,7 +113,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     bodies,
     closing: stopping.signal,
   });
-  address.port = await listen(server, address);
+  address.port = await listen(server, { host, port: options.port, descriptor: options.descriptor });
   const outputs = outputsOf(options.home);
   const { signal } = stopping;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
@@ -125,6 +125,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     workdir,
     notices: [...startNotices, ...models.notices()],
     notSandboxed: agent.notSandboxed,
+    descriptor: () => descriptorOf(server),
     loginLink: () => auth.link(),
     shutdown,
   };
@@ -233,6 +234,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       clock,
       digestOf: (text) => auth.trail.digestOf(text),
     }),
+    restart: options.restart,
     tracing,
     clock,
     ids,
