@@ -22,9 +22,9 @@ import { startDaemon } from './compose.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
 import type { Daemon, DaemonOptions, Replacements } from './daemon-options.ts';
-import { createDaemonProcess, writePidFile } from './handover/daemon-process.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
+import { createDaemonProcess, writePidFile } from './handover/daemon-process.ts';
 import { findPredecessor, type Predecessor, untilUnlocked } from './handover/predecessor.ts';
 import { checkBeforeStart } from './handover/preflight.ts';
 
@@ -85,6 +85,7 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   try {
     await announceIt(await starting);
     await predecessor?.tell({ type: 'serving' });
+    void predecessor?.orphaned.then(() => process.kill(process.pid, 'SIGTERM'));
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);
   } catch (error) {

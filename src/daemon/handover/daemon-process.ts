@@ -6,10 +6,10 @@ import { removeDaemonFile } from '../../home/daemon-file.ts';
 import type { Log } from '../../log.ts';
 import type { Daemon } from '../daemon-options.ts';
 import { collectGarbage } from '../garbage.ts';
+import { createStopSignals } from '../stop-signals.ts';
 import { createHandover, type Handover } from './handover.ts';
 import type { AskedAddress } from './handover-messages.ts';
 import { spawnSuccessor, untilChecked } from './successor.ts';
-import { createStopSignals } from '../stop-signals.ts';
 
 interface DaemonProcessDeps {
   home: string;

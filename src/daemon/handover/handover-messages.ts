@@ -14,8 +14,10 @@ export interface Checked {
   migration: { from: number; to: number } | null;
 }
 
-/** `begin`: the predecessor stops from now on; `go`: it has stopped. */
-export type FromPredecessor = { type: 'begin' } | { type: 'go' };
+/** `begin`: the predecessor stops from now on; `go`: it has stopped; `leave`: its process ends, and the successor goes on. */
+export interface FromPredecessor {
+  type: 'begin' | 'go' | 'leave';
+}
 
 /** Undefined for what this version does not know. */
 export function toSuccessorMessage(message: unknown): FromSuccessor | undefined {
@@ -37,7 +39,7 @@ function toMigration(value: unknown): Checked['migration'] {
 export function toPredecessorMessage(message: unknown): FromPredecessor | undefined {
   if (!isRecord(message)) return undefined;
   const { type } = message;
-  return type === 'begin' || type === 'go' ? { type } : undefined;
+  return type === 'begin' || type === 'go' || type === 'leave' ? { type } : undefined;
 }
 
 /** Where the successor finds the listening socket: the first descriptor after the standard ones, as with systemd. */

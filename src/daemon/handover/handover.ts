@@ -98,7 +98,7 @@ export function createHandover(deps: HandoverDeps): Handover {
     phase = 'following';
     log.info({ pid: next.pid }, deps.canLeave ? 'handed over' : 'handed over; this process passes signals on');
     if (deps.canLeave) {
-      next.leave();
+      await next.leave();
       return deps.exit(EXIT.ok);
     }
     deps.tidy();

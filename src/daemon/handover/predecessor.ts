@@ -17,6 +17,11 @@ export interface Predecessor {
   /** Says that this process could start, and resolves when it may. Rejects with StartError if it may not. */
   mayStart(checked: Omit<Extract<FromSuccessor, { type: 'checked' }>, 'type'>): Promise<void>;
   tell(message: FromSuccessor): Promise<void>;
+  /**
+   * Resolves if the predecessor is killed after the hand-over. It stayed because it is what others watch, so that they believe
+   * that the daemon has ended.
+   */
+  readonly orphaned: Promise<void>;
 }
 
 /** The part of `process` that is used. */
@@ -36,19 +41,25 @@ export function findPredecessor(self: SuccessorProcess): Predecessor | undefined
   const former: AskedAddress = JSON.parse(text);
   const go = Promise.withResolvers<void>();
   go.promise.catch(() => undefined); // it may end before this process has checked anything
+  const orphaned = Promise.withResolvers<void>();
   let hasBegun = false;
+  let hasLeft = false;
+  let isServing = false;
   self.on('message', (received) => {
     const message = toPredecessorMessage(received);
     if (message?.type === 'begin') hasBegun = true;
     if (message?.type === 'go') go.resolve();
+    if (message?.type === 'leave') hasLeft = true;
   });
   self.once('disconnect', () => {
+    if (isServing && !hasLeft) orphaned.resolve();
     // If it was killed while it stopped, nobody else serves.
     if (hasBegun) go.resolve();
     else go.reject(new StartError('The daemon that started this process ended before it handed over.'));
   });
   const tell = (message: FromSuccessor) =>
     new Promise<void>((resolve) => {
+      if (message.type === 'serving') isServing = true;
       if (!self.connected || self.send === undefined) return resolve();
       self.send(message, undefined, undefined, () => resolve()); // if it fails, the predecessor is gone
     });
@@ -66,6 +77,7 @@ export function findPredecessor(self: SuccessorProcess): Predecessor | undefined
       await go.promise;
     },
     tell,
+    orphaned: orphaned.promise,
   };
 }
 

@@ -29,15 +29,14 @@ export interface Successor {
   readonly serving: Promise<void>;
   tell(type: FromPredecessor['type']): void;
   kill(signal: NodeJS.Signals): void;
-  /** Lets this process end before it. */
-  leave(): void;
+  /** Resolves when this process can end before it. */
+  leave(): Promise<void>;
 }
 
 /** The part of a child process that is used, so that tests can play it. */
-export type Child = Pick<
-  ChildProcess,
-  'pid' | 'on' | 'once' | 'kill' | 'unref' | 'connected' | 'disconnect' | 'exitCode' | 'signalCode'
-> & { send(message: FromPredecessor, callback: (error: Error | null) => void): boolean };
+export type Child = Pick<ChildProcess, 'pid' | 'on' | 'once' | 'kill' | 'connected'> & {
+  send(message: FromPredecessor, callback: (error: Error | null) => void): boolean;
+};
 
 /** Starts the program that is installed now, with the arguments and the environment of this process. */
 export function spawnSuccessor({ descriptor, asked, ...command }: SpawnOptions): Child {
@@ -112,10 +111,11 @@ export async function untilChecked(
       serving: serving.promise,
       tell: (type) => void (child.connected && child.send({ type }, () => undefined)), // its end is noticed otherwise
       kill: (signal) => void child.kill(signal),
-      leave() {
-        if (child.connected) child.disconnect();
-        child.unref();
-      },
+      leave: () =>
+        new Promise((resolve) => {
+          if (child.connected) child.send({ type: 'leave' }, () => resolve());
+          else resolve();
+        }),
     };
   } catch (error) {
     child.kill('SIGKILL');
