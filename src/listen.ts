@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { wordsOf } from '../protocol/words-of.ts';
+import type { Clock } from './clock.ts';
 import { StartError } from './start-error.ts';
 
 /** An address, and the descriptor of a socket that listens there already. */
@@ -53,9 +54,21 @@ function listenProblem(error: unknown, { host, port }: { host: string; port: num
   return `Cannot listen on ${host}:${port}: ${wordsOf(error)}`;
 }
 
-/** Refuses new connections and closes the open ones. */
-export async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+/** How long requests that were accepted in the last moment get for their answers, and how often idle connections are closed. */
+const LAST_ANSWERS_MS = 300;
+const LOOK_MS = 10;
+
+/** Refuses new connections and closes the open ones; with a clock, those that wait for an answer a moment later. */
+export async function closeServer(server: Server, clock?: Clock): Promise<void> {
+  let isClosed = false;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve())).then(() => {
+    isClosed = true;
+  });
+  const { signal } = new AbortController();
+  for (let leftMs = clock === undefined ? 0 : LAST_ANSWERS_MS; leftMs > 0 && !isClosed; leftMs -= LOOK_MS) {
+    server.closeIdleConnections();
+    await Promise.race([closed, clock?.sleep(LOOK_MS, signal)]);
+  }
   server.closeAllConnections();
   await closed;
 }

@@ -7,6 +7,7 @@ import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
+import type { Clock } from '../clock.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
@@ -65,7 +66,7 @@ interface Held {
 
 async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
   const { host, config, environment, setLogLevel, clock, log } = options;
-  const address = { host, port: options.port };
+  const address = { host, port: options.port, descriptor: options.descriptor };
   const stopping = new AbortController();
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const secrets = createGuardedSecrets({ config, environment });
@@ -85,7 +86,6 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
-  secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
   const agent = await createAgent(options, { commandsWay, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
@@ -113,11 +113,11 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     bodies,
     closing: stopping.signal,
   });
-  address.port = await listen(server, { host, port: options.port, descriptor: options.descriptor });
+  address.port = await listen(server, address);
   const outputs = outputsOf(options.home);
   const { signal } = stopping;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
-  const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
+  const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background, clock });
   return {
     url: url(),
     port: address.port,
@@ -134,6 +134,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
 /** The accounts, while the sandbox is tried out, which waits for another process. */
 async function openBoth(options: DaemonOptions, workdir: string, deps: Parameters<typeof openAccounts>[1]) {
   const [auth, commandsWay] = await Promise.all([openAccounts(options, deps), openCommandsWay(options, workdir)]);
+  deps.secrets.learn(auth.ownSecrets);
   return { auth, commandsWay };
 }
 
@@ -148,18 +149,19 @@ interface Ongoing {
   stopping: AbortController;
   /** Settles when the background services have ended. */
   background: Promise<unknown>;
+  clock: Clock;
 }
 
 /** Stops all parts, those that others need last. */
 const createShutdown = (
   { server, gateway, tracing, store, release }: Stoppable,
-  { stopping, background }: Ongoing,
+  { stopping, background, clock }: Ongoing,
 ): Daemon['shutdown'] =>
-  once(async (reason: string) => {
+  once(async (reason: string, { lastAnswers = false } = {}) => {
     server.close(); // no new connections
     stopping.abort(new Error(reason));
     await gateway.shutdown(reason);
-    await closeServer(server);
+    await closeServer(server, lastAnswers ? clock : undefined);
     await background;
     await tracing?.close();
     await store.close();
@@ -207,11 +209,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),
     attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
-    checkpointFiles: createSnapshotThread({
-      url: options.assets.snapshotWorkerUrl,
-      folder: path.join(home, 'checkpoints'),
-      home: await realpath(home),
-    }),
+    checkpointFiles: await openCheckpointFiles(options),
     workspace: agent.workspace,
     clean: agent.clean,
     channelServices: channelServices(live, { fetch, home, holders: auth.holders }),
@@ -245,6 +243,13 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   await gateway.recover();
   return gateway;
 }
+
+const openCheckpointFiles = async ({ home, assets }: Pick<DaemonOptions, 'home' | 'assets'>) =>
+  createSnapshotThread({
+    url: assets.snapshotWorkerUrl,
+    folder: path.join(home, 'checkpoints'),
+    home: await realpath(home),
+  });
 
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;

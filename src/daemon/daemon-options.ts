@@ -89,6 +89,9 @@ export interface Daemon {
   /** The descriptor of the listening socket. */
   descriptor(): number;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
-  /** Notifies clients, finishes writes and unlocks the home. Idempotent. */
-  shutdown(reason: string): Promise<void>;
+  /**
+   * Notifies clients, finishes writes and unlocks the home. `lastAnswers`: answers requests that were accepted in the last
+   * moment. Idempotent.
+   */
+  shutdown(reason: string, options?: { lastAnswers?: boolean }): Promise<void>;
 }

@@ -43,7 +43,7 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
     },
     async stop() {
       const { daemon } = await ready.promise;
-      await (await daemon).shutdown('the daemon is restarted');
+      await (await daemon).shutdown('the daemon is restarted', { lastAnswers: true });
     },
     async startAgain(why) {
       const state = await ready.promise;

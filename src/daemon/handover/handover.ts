@@ -45,95 +45,107 @@ const ANSWER_MS = 50;
 /** If the daemon does not stop in this time, its process ends, and the successor takes over from a killed daemon. */
 const STOP_MS = 15_000;
 
-export function createHandover(deps: HandoverDeps): Handover {
-  const { clock, log } = deps;
-  const stopping = new AbortController();
-  let phase: 'alone' | 'checking' | 'handing' | 'following' = 'alone';
-  let successor: Successor | undefined;
+export const createHandover = (deps: HandoverDeps): Handover => new ProcessHandover(deps);
 
-  async function check(): Promise<Successor> {
-    phase = 'checking';
+class ProcessHandover implements Handover {
+  readonly #deps: HandoverDeps;
+  readonly #stopping = new AbortController();
+  #phase: 'alone' | 'checking' | 'handing' | 'following' = 'alone';
+  #successor: Successor | undefined;
+
+  constructor(deps: HandoverDeps) {
+    this.#deps = deps;
+  }
+
+  async restart({ check }: { check: boolean }): Promise<Restart> {
+    if (this.#phase !== 'alone') throw new GatewayError('CONFLICT', 'Another restart is in progress');
+    const next = await this.#check();
+    const { version, pid, migration } = next;
+    const isStopping = this.#stopping.signal.aborted;
+    if (check || isStopping) {
+      this.#phase = 'alone';
+      next.kill('SIGKILL');
+      if (isStopping) throw new GatewayError('UNAVAILABLE', 'The daemon is stopping');
+    } else {
+      this.#phase = 'handing';
+      void this.#handOver(next);
+    }
+    return { version, pid, migration };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#phase === 'alone' || this.#successor === undefined) return;
+    // Before it serves, the signal ends it at once; afterwards it stops in order.
+    this.#successor.kill('SIGTERM');
+    await this.#successor.exited;
+  }
+
+  forward(signal: NodeJS.Signals): boolean {
+    if (this.#phase !== 'following') return false;
+    this.#successor?.kill(signal);
+    return true;
+  }
+
+  async #check(): Promise<Successor> {
+    this.#phase = 'checking';
     try {
-      successor = await deps.startSuccessor(stopping.signal);
-      return successor;
+      this.#successor = undefined;
+      this.#successor = await this.#deps.startSuccessor(this.#stopping.signal);
+      return this.#successor;
     } catch (error) {
-      phase = 'alone';
-      log.warn({ err: error }, 'no other process can take over');
+      this.#phase = 'alone';
+      this.#deps.log.warn({ err: error }, 'no other process can take over');
       throw new GatewayError('CONFLICT', `The installed program cannot take over: ${wordsOf(error)}`, { cause: error });
     }
   }
 
-  async function handOver(next: Successor): Promise<void> {
+  async #handOver(next: Successor): Promise<void> {
+    const { clock, log, exit } = this.#deps;
+    const { signal } = this.#stopping;
     using _ = keepAwake(); // the port closes before the store does
-    await clock.sleep(ANSWER_MS, stopping.signal).catch(() => undefined); // a stop ends the successor
-    if (stopping.signal.aborted) return;
+    await clock.sleep(ANSWER_MS, signal).catch(() => undefined); // a stop ends the successor
+    if (signal.aborted) return;
     if (next.ended !== undefined) {
-      phase = 'alone';
+      this.#phase = 'alone';
       return log.error({ pid: next.pid }, 'the process that was to take over has ended; this one goes on');
     }
     log.info({ pid: next.pid, version: next.version, migration: next.migration }, 'handing over to another process');
     next.tell('begin');
-    if (!(await stopsInTime(deps))) return deps.exit(EXIT.failed);
+    if (!(await stopsInTime(this.#deps))) return exit(EXIT.failed);
     next.tell('go');
     await next.serving.then(
-      () => follow(next),
-      (error: unknown) => recover(error),
+      () => this.#follow(next),
+      (error: unknown) => this.#recover(error),
     );
   }
 
-  async function recover(error: unknown): Promise<void> {
-    if (stopping.signal.aborted) return; // whoever stops it also ends this process
+  async #follow(next: Successor): Promise<void> {
+    const { log, canLeave, exit, tidy } = this.#deps;
+    this.#phase = 'following';
+    log.info({ pid: next.pid }, canLeave ? 'handed over' : 'handed over; this process passes signals on');
+    if (canLeave) {
+      await next.leave();
+      return exit(EXIT.ok);
+    }
+    tidy();
+    const { code } = await next.exited;
+    exit(code ?? EXIT.failed);
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    const { log, startAgain, exit } = this.#deps;
+    if (this.#stopping.signal.aborted) return; // whoever stops it also ends this process
     const why = wordsOf(error);
     log.error({ reason: why }, 'the other process did not take over; this one starts again');
-    phase = 'alone';
+    this.#phase = 'alone';
     try {
-      await deps.startAgain(why);
+      await startAgain(why);
     } catch (failure) {
       log.error({ err: failure }, 'and it cannot start either');
-      deps.exit(EXIT.failed);
+      exit(EXIT.failed);
     }
   }
-
-  async function follow(next: Successor): Promise<void> {
-    phase = 'following';
-    log.info({ pid: next.pid }, deps.canLeave ? 'handed over' : 'handed over; this process passes signals on');
-    if (deps.canLeave) {
-      await next.leave();
-      return deps.exit(EXIT.ok);
-    }
-    deps.tidy();
-    const { code } = await next.exited;
-    deps.exit(code ?? EXIT.failed);
-  }
-
-  return {
-    async restart({ check: isTrial }) {
-      if (phase !== 'alone') throw new GatewayError('CONFLICT', 'Another restart is in progress');
-      const next = await check();
-      const { version, pid, migration } = next;
-      if (isTrial || stopping.signal.aborted) {
-        phase = 'alone';
-        next.kill('SIGKILL');
-        if (stopping.signal.aborted) throw new GatewayError('UNAVAILABLE', 'The daemon is stopping');
-      } else {
-        phase = 'handing';
-        void handOver(next);
-      }
-      return { version, pid, migration };
-    },
-    async stop() {
-      stopping.abort();
-      if (phase === 'alone' || successor === undefined) return;
-      // Before it serves, the signal ends it at once; afterwards it stops in order.
-      successor.kill('SIGTERM');
-      await successor.exited;
-    },
-    forward(signal) {
-      if (phase !== 'following') return false;
-      successor?.kill(signal);
-      return true;
-    },
-  };
 }
 
 async function stopsInTime({ stop, clock, log }: HandoverDeps): Promise<boolean> {

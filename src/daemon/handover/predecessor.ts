@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import { type Clock, keepAwake } from '../../clock.ts';
 import { StartError } from '../../start-error.ts';
 import {
   type AskedAddress,
@@ -88,6 +88,7 @@ const PAUSE_MS = 10;
 export async function untilUnlocked(lock: () => { release(): void }, clock: Clock): Promise<void> {
   const endMs = clock.monotonic() + PATIENCE_MS;
   const { signal } = new AbortController();
+  using _ = keepAwake();
   while (clock.monotonic() < endMs) {
     try {
       return lock().release();

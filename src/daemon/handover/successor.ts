@@ -63,54 +63,27 @@ export async function untilChecked(
   child: Child,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Successor> {
-  const checked = Promise.withResolvers<Checked>();
-  const serving = Promise.withResolvers<void>();
-  const exited = Promise.withResolvers<Exit>();
-  serving.promise.catch(() => undefined); // it may end before anybody waits
-  let why: string | undefined;
-  const fail = (words: string) => {
-    for (const each of [checked, serving]) each.reject(new StartError(words));
-  };
-  child.on('message', (received: unknown) => {
-    const message = toSuccessorMessage(received);
-    if (message?.type === 'checked') checked.resolve(message);
-    else if (message?.type === 'serving') serving.resolve();
-    else if (message?.type === 'refused') why = message.why;
-  });
-  child.once('error', (error) => fail(`it cannot be started: ${wordsOf(error)}`));
-  // Not `close`: its output is that of this process. The channel may still hold its last words, so it waits for its end.
-  const ends = { exit: undefined as Exit | undefined, isCut: false };
-  const look = () => {
-    if (ends.exit === undefined || !ends.isCut) return;
-    fail(why ?? `it ended with ${ends.exit.code === null ? ends.exit.signal : `exit code ${ends.exit.code}`}`);
-    exited.resolve(ends.exit);
-  };
-  child.once('exit', (code, signal) => {
-    ends.exit = { code, signal };
-    look();
-  });
-  child.once('disconnect', () => {
-    ends.isCut = true;
-    look();
-  });
+  const heard = listenTo(child);
   const done = new AbortController();
-  const onStop = () => fail('the daemon is stopping');
+  const onStop = () => heard.fail('the daemon is stopping');
   signal.addEventListener('abort', onStop);
+  clock.sleep(CHECK_MS, done.signal).then(
+    () => heard.fail(`it was not ready within ${CHECK_MS / 1000} s`),
+    () => undefined, // it was ready in time
+  );
   try {
-    const late = clock.sleep(CHECK_MS, done.signal).then(() => fail(`it was not ready within ${CHECK_MS / 1000} s`));
-    late.catch(() => undefined); // it was ready in time
-    const { version, migration } = await checked.promise;
+    const { version, migration } = await heard.checked.promise;
     return {
       pid: child.pid ?? 0,
       version,
       migration,
       get ended() {
-        return ends.exit;
+        return heard.ended();
       },
-      exited: exited.promise,
-      serving: serving.promise,
+      exited: heard.exited.promise,
+      serving: heard.serving.promise,
       tell: (type) => void (child.connected && child.send({ type }, () => undefined)), // its end is noticed otherwise
-      kill: (signal) => void child.kill(signal),
+      kill: (name) => void child.kill(name),
       leave: () =>
         new Promise((resolve) => {
           if (child.connected) child.send({ type: 'leave' }, () => resolve());
@@ -124,4 +97,40 @@ export async function untilChecked(
     done.abort();
     signal.removeEventListener('abort', onStop);
   }
+}
+
+/** What the successor says, and how it ends. */
+function listenTo(child: Child) {
+  const checked = Promise.withResolvers<Checked>();
+  const serving = Promise.withResolvers<void>();
+  const exited = Promise.withResolvers<Exit>();
+  serving.promise.catch(() => undefined); // it may end before anybody waits
+  let why: string | undefined;
+  let ended: Exit | undefined;
+  let isCut = false;
+  const fail = (words: string) => {
+    for (const each of [checked, serving]) each.reject(new StartError(words));
+  };
+  // The channel may still hold its last words when it has ended.
+  const look = () => {
+    if (ended === undefined || !isCut) return;
+    fail(why ?? `it ended with ${ended.code === null ? ended.signal : `exit code ${ended.code}`}`);
+    exited.resolve(ended);
+  };
+  child.on('message', (received: unknown) => {
+    const message = toSuccessorMessage(received);
+    if (message?.type === 'checked') checked.resolve(message);
+    else if (message?.type === 'serving') serving.resolve();
+    else if (message?.type === 'refused') why = message.why;
+  });
+  child.once('error', (error) => fail(`it cannot be started: ${wordsOf(error)}`));
+  child.once('exit', (code, signal) => {
+    ended = { code, signal };
+    look();
+  });
+  child.once('disconnect', () => {
+    isCut = true;
+    look();
+  });
+  return { checked, serving, exited, fail, ended: () => ended };
 }

@@ -27,12 +27,15 @@ export async function restart({ flags, around, root }: RestartCommand): Promise<
   const check = flags.check === true;
   const target = await resolveTarget(flags, around);
   const { home } = target;
-  const before = home === undefined ? undefined : await readDaemonFile(home);
   const caller = { target, version: await readVersion(root) };
-  const found = await withClient(caller, (client) => client.call('daemon.restart', check ? { check } : {}));
-  const isDone = !check && home !== undefined && before !== undefined;
-  if (isDone) await untilServing({ home, before, found });
-  const lines = check ? toPlan(found) : isDone ? toOutcome(found) : [`Headgate ${versionOf(found)} is taking over.`];
+  const { found, before } = await withClient(caller, async (client) => ({
+    // Once it answers, so that the file is the one of this daemon.
+    before: home === undefined ? undefined : await readDaemonFile(home),
+    found: await client.call('daemon.restart', check ? { check } : {}),
+  }));
+  const isWatched = !check && home !== undefined;
+  if (isWatched) await untilServing({ home, before, found });
+  const lines = check ? toPlan(found) : isWatched ? toOutcome(found) : [`Headgate ${versionOf(found)} is taking over.`];
   process.stdout.write(`${flags.json ? JSON.stringify(found, null, 2) : lines.join('\n')}\n`);
 }
 
@@ -59,7 +62,7 @@ const toOutcome = (found: Restart): string[] => [
 interface Waited {
   home: string;
   /** What the file said before. */
-  before: DaemonFile;
+  before: DaemonFile | undefined;
   found: Restart;
 }
 
@@ -71,9 +74,9 @@ async function untilServing({ home, before, found }: Waited): Promise<void> {
   for (;;) {
     const now = await readDaemonFile(home);
     if (now?.pid === found.pid) return;
-    if (now !== undefined && now.startedAt !== before.startedAt)
-      throw new StartError(`The daemon runs, but the new program did not take over: ${now.failure ?? 'see the log'}`);
-    if (isGone(before.pid) && isGone(found.pid))
+    if (now?.failure !== undefined && now.startedAt !== before?.startedAt)
+      throw new StartError(`The daemon runs, but the new program did not take over: ${now.failure}`);
+    if (isGone(found.pid) && (now === undefined || isGone(now.pid)))
       throw new StartError('The daemon and the new program have ended. The log has the reason.');
     await systemClock.sleep(PAUSE_MS, signal);
   }
