@@ -58,7 +58,7 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
     log,
   });
   return {
-    restart: handover.restart,
+    restart: (asked) => handover.restart(asked),
     guard(starting, startAgain) {
       const state = { daemon: starting, startAgain };
       ready.resolve(state);
