@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import { wordsOf } from '../protocol/words-of.ts';
 import type { Clock } from './clock.ts';
 import { StartError } from './start-error.ts';
@@ -14,6 +15,7 @@ export interface ListenAddress {
 export async function listen(server: Server, { host, port, descriptor }: ListenAddress): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once('error', reject);
+  watchUnread(server);
   server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
     server.off('error', reject);
     const address = server.address();
@@ -54,23 +56,51 @@ function listenProblem(error: unknown, { host, port }: { host: string; port: num
   return `Cannot listen on ${host}:${port}: ${wordsOf(error)}`;
 }
 
-/** How long requests that were accepted in the last moment get for their answers, and how often idle connections are closed. */
+/** How long requests that were accepted in the last moment get for their answers, and how often this is looked at. */
 const LAST_ANSWERS_MS = 300;
 const LOOK_MS = 10;
 
+/** Connections whose first request has not arrived yet. Closing a server resets them, because Node counts them as idle. */
+const unread = new WeakMap<Server, Set<Socket>>();
+
+function watchUnread(server: Server): void {
+  const sockets = new Set<Socket>();
+  unread.set(server, sockets);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const onRead = ({ socket }: IncomingMessage) => void sockets.delete(socket);
+  server.on('request', onRead);
+  if (server.listenerCount('upgrade') > 0) server.on('upgrade', onRead);
+}
+
+/** Refuses new connections, and closes idle ones; `lastAnswers`: those that wait for an answer only in `closeServer`. */
+export function closePort(server: Server, { lastAnswers }: { lastAnswers: boolean }): void {
+  if (lastAnswers) NetServer.prototype.close.call(server);
+  else server.close();
+}
+
 /** Refuses new connections and closes the open ones; with a clock, those that wait for an answer a moment later. */
 export async function closeServer(server: Server, clock?: Clock): Promise<void> {
-  let isClosed = false;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve())).then(() => {
-    isClosed = true;
-  });
-  const { signal } = new AbortController();
-  for (let leftMs = clock === undefined ? 0 : LAST_ANSWERS_MS; leftMs > 0 && !isClosed; leftMs -= LOOK_MS) {
-    server.closeIdleConnections();
-    await Promise.race([closed, clock?.sleep(LOOK_MS, signal)]);
-  }
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  if (clock !== undefined) await untilAnswered(server, { closed, clock });
+  server.close();
   server.closeAllConnections();
   await closed;
+}
+
+async function untilAnswered(server: Server, { closed, clock }: { closed: Promise<void>; clock: Clock }): Promise<void> {
+  const { signal } = new AbortController();
+  let isClosed = false;
+  const end = closed.then(() => {
+    isClosed = true;
+  });
+  const endMs = clock.monotonic() + LAST_ANSWERS_MS;
+  while (!isClosed && clock.monotonic() < endMs) {
+    if (!unread.get(server)?.size) server.closeIdleConnections();
+    await Promise.race([end, clock.sleep(LOOK_MS, signal)]);
+  }
 }
 
 /**

@@ -18,7 +18,7 @@ import { lockHome } from '../gateway/store/home-lock.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
-import { closeServer, descriptorOf, listen, urlOf } from '../listen.ts';
+import { closePort, closeServer, descriptorOf, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
 import type { OpenTracing } from '../tracing.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
@@ -158,7 +158,7 @@ const createShutdown = (
   { stopping, background, clock }: Ongoing,
 ): Daemon['shutdown'] =>
   once(async (reason: string, { lastAnswers = false } = {}) => {
-    server.close(); // no new connections
+    closePort(server, { lastAnswers });
     stopping.abort(new Error(reason));
     await gateway.shutdown(reason);
     await closeServer(server, lastAnswers ? clock : undefined);
