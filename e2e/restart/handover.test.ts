@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
@@ -12,8 +13,8 @@ import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
-/** Allows for machines on which many tests run at once; alone, it is a third of a second. */
-const MOST_GAP_MS = 3_000;
+/** A second, or longer on a machine on which more wants to run than its processors can. */
+const mostGapMs = () => 1_000 * (1 + (loadavg()[0] ?? 0) / availableParallelism());
 
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 
@@ -58,7 +59,7 @@ test('a restart refuses no connection, closes sockets with 1012, loses no messag
   assert.notEqual(pid, daemon.pid);
   assert.deepEqual(await socket.closed, { code: 1012, reason: 'service restart' });
   assert.deepEqual(failures, [], 'every poll was answered');
-  assert.ok(answered > 10 && gapMs < MOST_GAP_MS, `the longest time without an answer was ${gapMs} ms`);
+  assert.ok(answered > 10 && gapMs < mostGapMs(), `the longest time without an answer was ${gapMs} ms`);
 
   for (const talk of [answering, asking, working]) await talk.reconnect();
   assert.deepEqual(await answering.repeat(answer), completed(answer));
