@@ -13,6 +13,7 @@ import { mcpContracts } from './methods/admin/mcp.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
+import { daemonContracts } from './methods/admin/daemon.ts';
 import { secretsContracts } from './methods/admin/secrets.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { verdictContracts } from './methods/admin/verdict.ts';
@@ -101,6 +102,7 @@ export const CONTRACTS = {
   ...assessmentContracts,
   ...verdictContracts,
   ...ruleContracts,
+  ...daemonContracts,
   ...secretsContracts,
   ...settingsContracts,
   ...memoryContracts,

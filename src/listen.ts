@@ -1,12 +1,22 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import { wordsOf } from '../protocol/words-of.ts';
+import type { Clock } from './clock.ts';
 import { StartError } from './start-error.ts';
 
+/** An address, and the descriptor of a socket that listens there already. */
+export interface ListenAddress {
+  host: string;
+  port: number;
+  descriptor?: number | undefined;
+}
+
 /** Opens the port and resolves with its number, which port 0 leaves to the system. Rejects with StartError. */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
+export async function listen(server: Server, { host, port, descriptor }: ListenAddress): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once('error', reject);
-  server.listen({ host, port }, () => {
+  watchUnread(server);
+  server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
     server.off('error', reject);
     const address = server.address();
     resolve(typeof address === 'object' && address !== null ? address.port : port);
@@ -16,6 +26,14 @@ export async function listen(server: Server, { host, port }: { host: string; por
   } catch (error) {
     throw new StartError(listenProblem(error, { host, port }), { cause: error });
   }
+}
+
+/** The descriptor of the socket of a listening server, for a process that is to inherit it. */
+export function descriptorOf(server: Server): number {
+  const handle: unknown = Reflect.get(server, '_handle');
+  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
+  if (typeof fd !== 'number' || fd < 0) throw new StartError('The listening socket cannot be handed over.');
+  return fd;
 }
 
 /** Rejects with StartError if the address cannot be listened on. Called before a start creates or changes anything. */
@@ -38,11 +56,51 @@ function listenProblem(error: unknown, { host, port }: { host: string; port: num
   return `Cannot listen on ${host}:${port}: ${wordsOf(error)}`;
 }
 
-/** Refuses new connections and closes the open ones. */
-export async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+/** How long requests that were accepted in the last moment get for their answers, and how often this is looked at. */
+const LAST_ANSWERS_MS = 300;
+const LOOK_MS = 10;
+
+/** Connections whose first request has not arrived yet. Closing a server resets them, because Node counts them as idle. */
+const unread = new WeakMap<Server, Set<Socket>>();
+
+function watchUnread(server: Server): void {
+  const sockets = new Set<Socket>();
+  unread.set(server, sockets);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const onRead = ({ socket }: IncomingMessage) => void sockets.delete(socket);
+  server.on('request', onRead);
+  if (server.listenerCount('upgrade') > 0) server.on('upgrade', onRead);
+}
+
+/** Refuses new connections, and closes idle ones; `lastAnswers`: those that wait for an answer only in `closeServer`. */
+export function closePort(server: Server, { lastAnswers }: { lastAnswers: boolean }): void {
+  if (lastAnswers) NetServer.prototype.close.call(server);
+  else server.close();
+}
+
+/** Refuses new connections and closes the open ones; with a clock, those that wait for an answer a moment later. */
+export async function closeServer(server: Server, clock?: Clock): Promise<void> {
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  if (clock !== undefined) await untilAnswered(server, { closed, clock });
+  server.close();
   server.closeAllConnections();
   await closed;
+}
+
+async function untilAnswered(server: Server, { closed, clock }: { closed: Promise<void>; clock: Clock }): Promise<void> {
+  const { signal } = new AbortController();
+  let isClosed = false;
+  const end = closed.then(() => {
+    isClosed = true;
+  });
+  const endMs = clock.monotonic() + LAST_ANSWERS_MS;
+  while (!isClosed && clock.monotonic() < endMs) {
+    if (!unread.get(server)?.size) server.closeIdleConnections();
+    await Promise.race([end, clock.sleep(LOOK_MS, signal)]);
+  }
 }
 
 /**

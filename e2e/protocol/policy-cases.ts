@@ -33,8 +33,9 @@ function ruleCases(call: Caller['call']) {
   };
 }
 
-/** A successful call of each method about encrypted secrets. */
+/** A successful call of each method about encrypted secrets, and about the daemon as a program. */
 export const secretsCases = ({ call }: Caller) => ({
+  'daemon.restart': () => call('daemon.restart', { check: true }),
   'secrets.status': () => call('secrets.status', {}),
   'secrets.rotate': () => call('secrets.rotate', {}),
 });

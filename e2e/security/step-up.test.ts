@@ -45,6 +45,7 @@ const NEEDED: readonly [string, object][] = [
   ['role.create', { name: '', permissions: [] }],
   ...onEach(['role.update', 'role.delete'], { roleId: 'nobody' }),
   ['secrets.rotate', {}],
+  ['daemon.restart', { check: true }],
   ['mcp.accept', { name: 'nobody' }],
   ['mcp.list', { reveal: true }],
   ...onEach(['mcp.update', 'mcp.delete'], { serverId: 'nobody' }),

@@ -64,7 +64,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
     .option('--json', 'print one JSON object')
     .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
   addSandbox(program, around);
-  addInstallationCommands(program, { root, around });
+  addInstallationCommands(program, { root, around, withTarget });
   addStoreCommands(program, around);
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')

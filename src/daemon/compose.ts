@@ -6,6 +6,7 @@ import { createOutputChecks } from '../agent/output/answer-checks.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
+import type { Clock } from '../clock.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
@@ -16,7 +17,7 @@ import { lockHome } from '../gateway/store/home-lock.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
-import { closeServer, listen, urlOf } from '../listen.ts';
+import { closePort, closeServer, descriptorOf, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
 import type { OpenTracing } from '../tracing.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
@@ -63,7 +64,7 @@ interface Held {
 
 async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
   const { host, config, environment, setLogLevel, clock, log } = options;
-  const address = { host, port: options.port };
+  const address = { host, port: options.port, descriptor: options.descriptor };
   const stopping = new AbortController();
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const secrets = createGuardedSecrets({ config, environment });
@@ -83,7 +84,6 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
-  secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
   const agent = await createAgent(options, { commandsWay, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
@@ -115,7 +115,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { signal } = stopping;
   const { outputs } = agent;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
-  const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
+  const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background, clock });
   return {
     url: url(),
     port: address.port,
@@ -123,6 +123,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     workdir,
     notices: [...startNotices, ...models.notices()],
     notSandboxed: agent.notSandboxed,
+    descriptor: () => descriptorOf(server),
     loginLink: () => auth.link(),
     shutdown,
   };
@@ -131,6 +132,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
 /** The accounts, while the sandbox is tried out, which waits for another process. */
 async function openBoth(options: DaemonOptions, workdir: string, deps: Parameters<typeof openAccounts>[1]) {
   const [auth, commandsWay] = await Promise.all([openAccounts(options, deps), openCommandsWay(options, workdir)]);
+  deps.secrets.learn(auth.ownSecrets);
   return { auth, commandsWay };
 }
 
@@ -145,18 +147,19 @@ interface Ongoing {
   stopping: AbortController;
   /** Settles when the background services have ended. */
   background: Promise<unknown>;
+  clock: Clock;
 }
 
 /** Stops all parts, those that others need last. */
 const createShutdown = (
   { server, gateway, tracing, store, release }: Stoppable,
-  { stopping, background }: Ongoing,
+  { stopping, background, clock }: Ongoing,
 ): Daemon['shutdown'] =>
-  once(async (reason: string) => {
-    server.close(); // no new connections
+  once(async (reason: string, { lastAnswers = false } = {}) => {
+    closePort(server, { lastAnswers });
     stopping.abort(new Error(reason));
     await gateway.shutdown(reason);
-    await closeServer(server);
+    await closeServer(server, lastAnswers ? clock : undefined);
     await background;
     await tracing?.close();
     await store.close();
@@ -204,11 +207,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     workdirs,
     readOutput: agent.outputs.read,
     attachmentFiles: store.files?.attachments ?? createAttachmentFiles(path.join(home, 'attachments')),
-    checkpointFiles: createSnapshotThread({
-      url: options.assets.snapshotWorkerUrl,
-      folder: path.join(home, 'checkpoints'),
-      home: await realpath(home),
-    }),
+    checkpointFiles: await openCheckpointFiles(options),
     workspace: agent.workspace,
     clean: agent.clean,
     channelServices: channelServices(live, { fetch, home, holders: auth.holders }),
@@ -231,6 +230,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       clock,
       digestOf: (text) => auth.trail.digestOf(text),
     }),
+    restart: options.restart,
     tracing,
     clock,
     ids,
@@ -241,6 +241,13 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   await gateway.recover();
   return gateway;
 }
+
+const openCheckpointFiles = async ({ home, assets }: Pick<DaemonOptions, 'home' | 'assets'>) =>
+  createSnapshotThread({
+    url: assets.snapshotWorkerUrl,
+    folder: path.join(home, 'checkpoints'),
+    home: await realpath(home),
+  });
 
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;

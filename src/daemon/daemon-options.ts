@@ -9,6 +9,7 @@ import type { Ids } from '../ids.ts';
 import type { Log, LogLevel } from '../log.ts';
 import type { LogRing } from '../log-ring.ts';
 import type { Config } from './config/config.ts';
+import type { Handover } from './handover/handover.ts';
 
 /** Everything a daemon gets from outside: from the command line, the environment and the build. */
 export interface DaemonOptions {
@@ -17,6 +18,8 @@ export interface DaemonOptions {
   host: string;
   /** 0: any free port. */
   port: number;
+  /** A socket that listens there already. */
+  descriptor?: number | undefined;
   workdir?: string;
   model?: string;
   /** The PostgreSQL database in place of a file of the home. */
@@ -40,6 +43,8 @@ export interface DaemonOptions {
   setLogLevel(level: LogLevel): void;
   /** The latest lines of `log`. */
   logRing: LogRing;
+  /** Lets another process take over. */
+  restart: Handover['restart'];
   clock: Clock;
   ids: Ids;
   /** Replacement parts for tests. */
@@ -81,7 +86,12 @@ export interface Daemon {
   workdir: string;
   notices: Notice[];
   notSandboxed: string | undefined;
+  /** The descriptor of the listening socket. */
+  descriptor(): number;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
-  /** Notifies clients, finishes writes and unlocks the home. Idempotent. */
-  shutdown(reason: string): Promise<void>;
+  /**
+   * Notifies clients, finishes writes and unlocks the home. `lastAnswers`: answers requests that were accepted in the last
+   * moment. Idempotent.
+   */
+  shutdown(reason: string, options?: { lastAnswers?: boolean }): Promise<void>;
 }

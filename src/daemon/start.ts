@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { keepAwake, systemClock } from '../clock.ts';
-import { EXIT } from '../exit-codes.ts';
+import { lockHome } from '../gateway/store/home-lock.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
-import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
+import { readDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { restoreJournal } from '../home/restore-journal.ts';
 import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
 import { requireFreePort, urlOf } from '../listen.ts';
-import type { Log } from '../log.ts';
-import { createLogRing } from '../log-ring.ts';
+import { createLogRing, type LogRing } from '../log-ring.ts';
 import { createLog } from '../pino-log.ts';
 import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
@@ -19,12 +19,14 @@ import { finishRestore } from './backup/finish-restore.ts';
 import { toBanner } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
-import { loadConfig } from './config/config.ts';
+import { type Config, loadConfig } from './config/config.ts';
 import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
-import type { Daemon, Replacements } from './daemon-options.ts';
+import type { Daemon, DaemonOptions, Replacements } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
-import { createStopSignals } from './stop-signals.ts';
+import { createDaemonProcess, writePidFile } from './handover/daemon-process.ts';
+import { findPredecessor, type Predecessor, untilUnlocked } from './handover/predecessor.ts';
+import { checkBeforeStart } from './handover/preflight.ts';
 
 export type { StartFlags } from './config/options.ts';
 
@@ -40,32 +42,80 @@ interface StartOptions {
 }
 
 /** Starts the daemon and returns when it is ready; from then on signals end the process. */
-export async function start({ flags, around, root, keepCode, replace }: StartOptions): Promise<void> {
+export async function start(asked: StartOptions): Promise<void> {
   keepObjectsYoung();
+  const predecessor = findPredecessor(process);
+  try {
+    await startAfter(predecessor, asked);
+  } catch (error) {
+    await predecessor?.tell({ type: 'refused', why: wordsOf(error) });
+    throw error;
+  }
+}
+
+async function startAfter(predecessor: Predecessor | undefined, asked: StartOptions): Promise<void> {
+  const { flags, around, root, keepCode } = asked;
   const home = resolveHome(flags, around);
   // Before anything reads the files that a killed restore was moving.
   if (existsSync(restoreJournal(home))) await finishRestore(home);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
+  predecessor?.requireAddress({ host: options.host, port: options.port });
   // If the home's own daemon uses the port, the home's lock reports more than a busy port.
-  if (!(await isOwnPort(home, options.port))) await requireFreePort(options);
+  if (predecessor === undefined && !(await isOwnPort(home, options.port))) await requireFreePort(options);
   const changes = await openHomeFolder(home);
   const logRing = createLogRing(randomIds.secret(4));
   const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY, ring: logRing });
   for (const notice of [...changes, ...warnings]) log.warn({}, notice);
-  const assets = loadAssets(root);
-  const [version, bootId] = await Promise.all([readVersion(root), readBootId()]);
-  const environment = around.environment;
+  const version = await readVersion(root);
+  const self = createDaemonProcess({ home, log, asked: { host: options.host, port: options.port } });
+  const parts = { ...asked, home, options, config, log, logRing, version, restart: self.restart };
+  const daemonOptions = await toDaemonOptions(parts, predecessor?.descriptor);
+  await predecessor?.mayStart({ version, migration: await checkBeforeStart(daemonOptions) });
+  if (predecessor !== undefined) await untilUnlocked(() => lockHome(home), systemClock);
+  const starting = startDaemon(daemonOptions);
+  const announceIt = (daemon: Daemon, failure?: string) =>
+    announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around), failure });
+  self.guard(starting, async (failure, port) => {
+    const daemon = await startDaemon({ ...daemonOptions, port, descriptor: undefined });
+    await announceIt(daemon, failure);
+    return daemon;
+  });
+  using _ = keepAwake();
+  try {
+    await announceIt(await starting);
+    await predecessor?.tell({ type: 'serving' });
+    void predecessor?.orphaned.then(() => process.kill(process.pid, 'SIGTERM'));
+    await makeCompileCache({ home, root });
+    withUsualOptions(keepCode);
+  } catch (error) {
+    throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
+  }
+}
+
+interface Parts extends StartOptions {
+  home: string;
+  options: Options;
+  config: Config;
+  log: DaemonOptions['log'] & { level: string };
+  logRing: LogRing;
+  version: string;
+  restart: DaemonOptions['restart'];
+}
+
+async function toDaemonOptions(parts: Parts, descriptor: number | undefined): Promise<DaemonOptions> {
+  const { flags, around, root, replace, home, options, config, log, logRing, version, restart } = parts;
   const { host, port, workdir, model, storeUrl, authEnabled } = options;
-  const starting = startDaemon({
+  return {
     home,
     host,
     port,
+    descriptor,
     authEnabled,
     newSecrets: flags.newSecrets === true,
     config,
     overrides: overridesOf(flags, options, around),
-    environment,
+    environment: around.environment,
     ...(workdir !== undefined && { workdir }),
     ...(model !== undefined && { model }),
     ...(storeUrl !== undefined && { storeUrl }),
@@ -73,27 +123,18 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
     uid: process.getuid?.(),
     version,
     hostTimeZone: findHostTimeZone(),
-    bootId,
-    assets,
+    bootId: await readBootId(),
+    assets: loadAssets(root),
     log,
     logRing,
     setLogLevel: (level) => {
       log.level = level;
     },
+    restart,
     clock: systemClock,
     ids: randomIds,
     ...(replace && { replace }),
-  });
-  guardProcess({ home, starting, log });
-  using _ = keepAwake();
-  try {
-    const daemon = await starting;
-    await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
-    await makeCompileCache({ home, root });
-    withUsualOptions(keepCode);
-  } catch (error) {
-    throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
-  }
+  };
 }
 
 async function isOwnPort(home: string, port: number): Promise<boolean> {
@@ -104,42 +145,20 @@ async function isOwnPort(home: string, port: number): Promise<boolean> {
 const noRoomIn = (home: string): string =>
   `The disk of ${home} is full, so nothing can be stored. No data is lost: free some space and start again.`;
 
-interface Guarded {
-  home: string;
-  starting: Promise<Daemon>;
-  log: Log;
-}
-
-/** Signals stop the daemon even while it starts. An unhandled fault ends the process, because its state is unknown. */
-function guardProcess({ home, starting, log }: Guarded): void {
-  const stop = async (reason: string) => {
-    using _ = keepAwake(); // the port closes before the store does
-    const daemon = await starting;
-    await removeDaemonFile(home, process.pid);
-    await daemon.shutdown(reason);
-  };
-  const onSignal = createStopSignals({ stop, exit: (code) => process.exit(code), clock: systemClock, log });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  const die = (err: unknown, message: string) => {
-    log.error({ err }, message);
-    process.exit(EXIT.failed);
-  };
-  process.on('uncaughtException', (error) => die(error, 'uncaught exception'));
-  process.on('unhandledRejection', (reason) => die(reason, 'unhandled promise rejection'));
-  process.stdout.on('error', () => undefined); // the reader of the banner may be gone
-}
-
 interface Announcement {
   home: string;
   options: Options;
   daemon: Daemon;
   version: string;
   linkCommand: string;
+  failure: string | undefined;
 }
 
-async function announce({ home, options, daemon, version, linkCommand }: Announcement): Promise<void> {
+async function announce({ home, options, daemon, version, linkCommand, failure }: Announcement): Promise<void> {
   const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // other processes of this machine use the bound address
-  await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
+  const startedAt = new Date(systemClock.now()).toISOString();
+  await writeDaemonFile(home, { url, pid: process.pid, startedAt, failure });
+  await writePidFile(process.env);
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
 }

@@ -35,6 +35,7 @@ import type { RoleMethodDeps } from './methods/accounts/role.ts';
 import type { TokenMethodDeps } from './methods/accounts/token.ts';
 /** Everything the gateway depends on: stores, models, tools, and its environment. */
 import type { UserMethodDeps } from './methods/accounts/user.ts';
+import type { DaemonMethodDeps } from './methods/admin/daemon.ts';
 import type { SecretsMethodDeps } from './methods/admin/secrets.ts';
 import type { ConfigFile } from './methods/config.ts';
 import type { ConsentMethodDeps } from './methods/consents/mcp-consent.ts';
@@ -119,6 +120,7 @@ export interface GatewayDeps {
   /** The zone of this machine, an IANA name. */
   hostTimeZone: string;
   configFile: ConfigFile;
+  restart: DaemonMethodDeps['restart'];
   tickIntervalMs?: number;
   /** How many frames are sent per schema check; default 64, 1 in tests. */
   checkFramesEvery?: number;

@@ -85,6 +85,7 @@ type NounDeps = Pick<
   | 'lastAliveMs'
   | 'hostTimeZone'
   | 'server'
+  | 'restart'
   | 'clock'
   | 'ids'
   | 'log'

@@ -10,6 +10,8 @@ export interface DaemonFile {
   pid: number;
   /** ISO 8601. */
   startedAt: string;
+  /** Why the program that was to take over from this daemon could not. */
+  failure?: string | undefined;
 }
 
 /** Undefined if the file is missing or malformed. */
@@ -26,10 +28,11 @@ export async function readDaemonFile(home: string): Promise<DaemonFile | undefin
 /** Checked by hand: every command reads the file, and a schema library would slow its start. */
 function toDaemonFile(read: unknown): DaemonFile | undefined {
   if (!isRecord(read)) return undefined;
-  const { url, pid, startedAt } = read;
+  const { url, pid, startedAt, failure } = read;
   if (typeof url !== 'string' || !['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')) return undefined;
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
-  return typeof startedAt === 'string' ? { url, pid, startedAt } : undefined;
+  if (typeof startedAt !== 'string') return undefined;
+  return { url, pid, startedAt, ...(typeof failure === 'string' && { failure }) };
 }
 
 /** Replaces the file atomically: a reader sees the old text or the new one. */

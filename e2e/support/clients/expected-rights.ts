@@ -66,6 +66,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
     ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'watch.admin.list', ...MCP_METHODS],
+    'daemon.restart',
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete', ...COORDINATION],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -204,7 +205,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.watches': ['watch.admin.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
-    ...['config.patch', 'secrets.status', 'secrets.rotate'],
+    ...['config.patch', 'secrets.status', 'secrets.rotate', 'daemon.restart'],
   ],
   'admin.skills': SKILL_METHODS,
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
@@ -276,7 +277,7 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'role.update': ['PUT /v1/api/admin/roles/{role_id}'],
   ...COORDINATION_ROUTES,
   ...{ 'node.pair.approve': [], 'node.token.rotate': [] },
-  'secrets.rotate': [],
+  ...{ 'secrets.rotate': [], 'daemon.restart': [] },
   ...MCP_CLOSED_TO_SERVICES,
 };
 

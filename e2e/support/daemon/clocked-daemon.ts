@@ -66,6 +66,7 @@ export async function startClockedDaemon(
       version: await readVersion(ROOT),
       assets: loadAssets(ROOT),
       ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock: passing(clock), ids: randomIds },
+      restart: () => Promise.reject(new Error('nothing can take over')),
       replace,
     });
   let daemon = await start();

@@ -32,6 +32,9 @@ export function systemd({ folder, isSystem }: SystemdPlaces): ServiceManager {
 
 const environmentFile = (isSystem: boolean) => (isSystem ? '/etc/headgate.env' : '%h/.config/headgate.env');
 
+/** After `headgate restart`, systemd reads here which process goes on: it looks when the former one ends. */
+const PID_FILE = '%t/headgate/daemon.pid';
+
 /**
  * Hardened as far as the sandbox of commands still works: it needs namespaces and mounts, and a /proc without anything
  * mounted over it, so the settings that restrict those are missing.
@@ -48,6 +51,10 @@ ${isSystem ? 'Wants=network-online.target\nAfter=network-online.target\n' : ''}
 Type=exec
 ExecStart=${command.map((word, at) => toWord(word, at === 0 ? 'plain' : 'argument')).join(' ')}
 Environment=${toWord(`HEADGATE_HOME=${home}`, 'plain')}
+Environment=HEADGATE_PID_FILE=${PID_FILE}
+PIDFile=${PID_FILE}
+RuntimeDirectory=headgate
+RuntimeDirectoryMode=0700
 EnvironmentFile=-${environmentFile(isSystem)}
 ${isSystem ? `User=${user}\n` : ''}Delegate=yes
 KillMode=mixed

@@ -94,6 +94,7 @@ export async function defaultDeps({
     storePath: '/home/ada/.headgate/headgate.db',
     lastAliveMs: store.lastAliveMs,
     startNotices: [],
+    restart: async () => ({ version: '1.0.0', pid: 1, migration: null }),
     checkFramesEvery: 1,
     projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),

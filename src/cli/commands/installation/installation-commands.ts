@@ -1,16 +1,22 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../../../home/home-path.ts';
 import type { BackupFlags, RestoreFlags } from './backup.ts';
+import type { RestartFlags } from './restart.ts';
 import type { ServiceFlags } from './service.ts';
 import type { UpgradeFlags } from './upgrade.ts';
 
 interface InstallationCommandsDeps {
   root: URL;
   around: Surroundings;
+  /** Adds the flags that choose the daemon. */
+  withTarget(command: Command): Command;
 }
 
-/** Adds `headgate backup`, `headgate restore`, `headgate service` and `headgate upgrade`. */
-export function addInstallationCommands(program: Command, { root, around }: InstallationCommandsDeps): void {
+/** Adds `headgate backup`, `headgate restore`, `headgate service`, `headgate upgrade` and `headgate restart`. */
+export function addInstallationCommands(
+  program: Command,
+  { root, around, withTarget }: InstallationCommandsDeps,
+): void {
   const load = () => import('./backup.ts');
   program
     .command('backup')
@@ -37,9 +43,14 @@ export function addInstallationCommands(program: Command, { root, around }: Inst
     .option('--registry <address>', 'another registry (npm_config_registry)')
     .option('--json', 'print one JSON object')
     .action(async (flags: UpgradeFlags) => (await import('./upgrade.ts')).upgrade({ flags, around, root }));
+  withTarget(program.command('restart'))
+    .description('let the installed program take over from the running daemon; no connection is refused meanwhile')
+    .option('--check', 'only find out whether it could; changes nothing')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: RestartFlags) => (await import('./restart.ts')).restart({ flags, around, root }));
 }
 
-function addServiceCommands(program: Command, { root, around }: InstallationCommandsDeps): void {
+function addServiceCommands(program: Command, { root, around }: Omit<InstallationCommandsDeps, 'withTarget'>): void {
   const service = program.command('service').description('run the daemon as a service of systemd or launchd');
   const load = () => import('./service.ts');
   withPlace(service.command('install'))

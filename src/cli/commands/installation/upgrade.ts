@@ -39,6 +39,7 @@ export async function upgrade({ flags, around, root }: UpgradeCommand): Promise<
       'To upgrade, make a backup, install it, and restart the daemon:',
       '  headgate backup',
       isClone ? '  git pull && npm ci' : `  npm install --global headgate@${newest.version}`,
+      '  headgate restart',
     ]);
   } else {
     say([`Headgate ${current} is the newest version.`]);

@@ -130,14 +130,7 @@ export function migrate(
   connection: Connection,
   { path, log, migrations = MIGRATIONS, atOnce = newestSchema }: MigrateOptions,
 ): void {
-  const found = schemaVersionOf(connection);
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (found > newest) {
-    throw new Error(
-      `${path} has schema version ${found}, but this Headgate knows versions up to ${newest}. ` +
-        'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
-    );
-  }
+  const { from: found, to: newest } = plannedMigration(connection, { path, migrations });
   if (found === newest) return;
   if (found === 0) {
     create(connection, { migrations, atOnce });
@@ -148,7 +141,23 @@ export function migrate(
   log.info({ from: found, to: newest }, 'the database has a new schema');
 }
 
-function schemaVersionOf(connection: Connection): number {
+/** What `migrate` would do. Throws what it throws for a file that was written by a newer Headgate. */
+export function plannedMigration(
+  connection: Pick<Connection, 'all'>,
+  { path, migrations = MIGRATIONS }: Pick<MigrateOptions, 'path' | 'migrations'>,
+): { from: number; to: number } {
+  const from = schemaVersionOf(connection);
+  const to = migrations.at(-1)?.version ?? 0;
+  if (from > to) {
+    throw new Error(
+      `${path} has schema version ${from}, but this Headgate knows versions up to ${to}. ` +
+        'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
+    );
+  }
+  return { from, to };
+}
+
+function schemaVersionOf(connection: Pick<Connection, 'all'>): number {
   if (connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length === 0) return 0;
   const [row] = connection.all("select value from meta where key = 'schema_version'");
   return Number(row?.value ?? 0);

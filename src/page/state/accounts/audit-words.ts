@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS = [
   'cron.remove',
   'cron.run',
   'cron.update',
+  'daemon.restart',
   'file.discard',
   'heartbeats.set',
   'mcp.accept',
