@@ -85,8 +85,8 @@ async function playRound(stage: Stage, { random, round, tally }: Round): Promise
   const names = Array.from({ length: WORKSTREAMS }, (_, index) => `r${round}w${index}`);
   const casts = await Promise.all(names.map((name) => openCast(stage.daemon, name)));
   const isDatabase = stage.server !== undefined && random.chance(0.4);
-  tally[isDatabase ? 'kills of the database' : 'kills of the daemon'] ??= 0;
-  tally[isDatabase ? 'kills of the database' : 'kills of the daemon'] += 1;
+  const kind = isDatabase ? 'kills of the database' : 'kills of the daemon';
+  tally[kind] = (tally[kind] ?? 0) + 1;
   if (isDatabase) await liveThroughKill(stage, casts, random);
   else await liveTwice(stage, casts, random);
   await Promise.all(casts.map((cast) => cast.settle()));

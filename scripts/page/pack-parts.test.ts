@@ -57,7 +57,7 @@ test('a part with the same text is taken from an earlier file, and everything el
   await using build = await packed();
   const before = path.join(build.ui, 'parts.bin');
   const marked = Buffer.from(await readFile(before));
-  marked[marked.length - 1] ^= 1; // the last byte of the gzip of the last part
+  marked.writeUInt8((marked.at(-1) ?? 0) ^ 1, marked.length - 1); // the last byte of the gzip of the last part
   await writeFile(before, marked);
   const again = async (changed: Record<string, string>) => {
     const folder = path.join(build.ui, 'again');
