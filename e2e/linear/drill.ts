@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import type { Recorded } from '../checker/linear/history.ts';
@@ -50,7 +53,13 @@ export async function runLinear({ rounds, seed, store, say: tell }: LinearOption
       model.requests.length = 0;
       count(tally, calls);
       const findings = unexplained(calls);
-      if (findings.length > 0) return { findings, tally };
+      if (findings.length > 0) {
+        const wrong = calls.filter(({ wsId }) => findings.some((finding) => finding.wsId === wsId));
+        const file = path.join(tmpdir(), `headgate-linear-${seed}.json`);
+        await writeFile(file, JSON.stringify(wrong));
+        tell(`round ${round}; all calls are in ${file}`);
+        return { findings, tally };
+      }
       if ((round + 1) % 10 === 0) tell(`${round + 1} rounds, ${calls.length} calls in the last one`);
     }
     return { findings: [], tally };
@@ -85,8 +94,8 @@ async function playRound(stage: Stage, { random, round, tally }: Round): Promise
   const names = Array.from({ length: WORKSTREAMS }, (_, index) => `r${round}w${index}`);
   const casts = await Promise.all(names.map((name) => openCast(stage.daemon, name)));
   const isDatabase = stage.server !== undefined && random.chance(0.4);
-  tally[isDatabase ? 'kills of the database' : 'kills of the daemon'] ??= 0;
-  tally[isDatabase ? 'kills of the database' : 'kills of the daemon'] += 1;
+  const kind = isDatabase ? 'kills of the database' : 'kills of the daemon';
+  tally[kind] = (tally[kind] ?? 0) + 1;
   if (isDatabase) await liveThroughKill(stage, casts, random);
   else await liveTwice(stage, casts, random);
   await Promise.all(casts.map((cast) => cast.settle()));

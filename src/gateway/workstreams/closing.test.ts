@@ -84,7 +84,7 @@ test('busy workstreams, those with messages that wait, and main stay loaded; if 
   assert.equal(b.busy, false);
   await assert.rejects(make(gateway, 'c'), { message: 'Maximum of 3 workstreams reached' });
   const [waiting = assert.fail()] = b.queue.all();
-  b.queue.remove(waiting);
+  b.queue.left(waiting);
   await make(gateway, 'd');
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
 });
@@ -185,7 +185,7 @@ test('a lowered limit unloads idle workstreams at once, and those in use when th
   await run?.ended;
   await turnsUntil(() => namesOf(gateway).length === 2, 'the workstream whose run has ended is unloaded');
   const [waiting = assert.fail()] = held.queue.all();
-  held.queue.remove(waiting);
+  held.queue.left(waiting);
   await held.whileIdle('folders', async () => undefined);
   await turnsUntil(() => namesOf(gateway).length === 1, 'the workstream that has changed its context is unloaded');
   assert.deepEqual(namesOf(gateway), ['main']);
