@@ -67,10 +67,10 @@ export class RunQueue {
     return item;
   }
 
-  /** Returns a run that could be neither started nor dropped to its place. */
+  /** Returns a run that could be neither started nor dropped to its place, unless its acceptance has failed meanwhile. */
   putBack(item: QueuedRun): void {
     this.#forget(item);
-    this.#items.push(item);
+    if (!item.isRefused) this.#items.push(item);
     this.sort();
   }
 
