@@ -1,4 +1,4 @@
-// `node bench/sizing.ts`: fills a PostgreSQL database with many workstreams and measures what docs/sizing.md says.
+// `npm run sizing`: fills a PostgreSQL database with many workstreams and measures what docs/sizing.md says.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import { queryPostgres, startPostgres } from '../src/testing/postgres-server.ts'
 import { residentBytes } from './process-costs.ts';
 import { median } from './row.ts';
 
-const USAGE = `node bench/sizing.ts [--workstreams 100000] [--each 4]
+const USAGE = `npm run sizing -- [--workstreams 100000] [--each 4]
 
 Fills a database of a private PostgreSQL server with closed workstreams, each with so many messages and events of 300
 characters, starts the installed daemon over it, and prints what it takes.

@@ -13,7 +13,7 @@ const appendRow = (writers: number): Row => ({
     const newDatabase = await stage.postgres();
     const [ours, theirs] = [stage.load<AppendTasks>('appends'), stage.load<AppendTasks>('appends')];
     const [product, anchor] = [await newDatabase(), await newDatabase()];
-    const rows = (stage.quick ? 500 : 4_000) * (writers === 1 ? 1 : 4);
+    const rows = (stage.quick ? 250 : 1_000) * (writers === 1 ? 1 : 8);
     const perSecond = ({ tookMs }: { tookMs: number }) => (rows * 1000) / tookMs;
     return async () => {
       const stored = await ours.ask('postgres', { url: product, rows, writers });

@@ -28,6 +28,8 @@ export interface Evidence {
   /** The names of the files that patches made; missing if nobody looked. */
   patched?: string[];
   boots: Boot[];
+  /** When nothing could be stored; missing if nobody prevented it. */
+  outages?: readonly Outage[];
   memory: { budgetBytes: number; samples: MemorySample[] };
   /** Values that only their owner may see. */
   secrets: { name: string; value: string }[];
@@ -192,6 +194,12 @@ export interface Boot {
   /** When it reported that it accepts requests; missing if it was killed before. */
   readyMs?: number;
   diedMs?: number;
+}
+
+/** A time in which the database was away. */
+export interface Outage {
+  fromMs: number;
+  toMs: number;
 }
 
 export interface MemorySample {

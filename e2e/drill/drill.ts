@@ -4,7 +4,7 @@ import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { check } from '../checker/check.ts';
-import type { Evidence, Violation } from '../checker/evidence.ts';
+import type { Evidence, Outage, Violation } from '../checker/evidence.ts';
 import { createRandom, type Random } from '../checker/random.ts';
 import { createRecorder, type Recorder } from '../checker/recording/recorder.ts';
 import { type DiskReader, diskReader } from '../checker/stored.ts';
@@ -54,6 +54,7 @@ interface Stage {
   env: Record<string, string>;
   stored: DiskReader;
   server: PostgresServer | undefined;
+  outages: Outage[];
   score: Pick<Score, 'rounds' | 'kills' | 'killsAtStart' | 'databaseKills' | 'cuts'>;
 }
 
@@ -77,7 +78,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const boot = { spawnedMs, readyMs: systemClock.now() };
   const recorder = createRecorder(daemon, { budgetBytes: BUDGET_BYTES, secrets: SECRETS, boot, stored });
   const score = { rounds: 0, kills: 0, killsAtStart: 0, databaseKills: 0, cuts: 0 };
-  const stage: Stage = { daemon, model, recorder, random, env, stored, server, score };
+  const stage: Stage = { daemon, model, recorder, random, env, stored, server, outages: [], score };
   const { violations, tally } = await drill(stage, options).catch((error: unknown) => {
     throw new Error(`the drill stopped after ${score.rounds} rounds; the home is ${home}`, { cause: error });
   });
@@ -130,7 +131,8 @@ async function drill(stage: Stage, options: DrillOptions) {
     stage.model.requests.length = 0; // they hold whole conversations
     options.say(`${score.rounds} rounds, ${tally.eventsSeen} events seen, ${violations.length} violations`);
   }
-  const whole = await recorder.evidence({ settled: true, effectsFiles, withFiles: true });
+  const found = await recorder.evidence({ settled: true, effectsFiles, withFiles: true });
+  const whole = { ...found, outages: stage.outages };
   if (violations.length === 0) violations = await judge(whole, daemon.home);
   const { disk, effects, boots } = whole;
   return {
@@ -167,7 +169,7 @@ async function playChapter(
       earlier,
       withFiles: false,
     });
-    const evidence = { ...found, requests: sentTo(model) };
+    const evidence = { ...found, requests: sentTo(model), outages: stage.outages };
     if (check(evidence).length > 0) return evidence;
     earlier = evidence.disk;
     await startAgain(stage, random);
@@ -182,7 +184,7 @@ async function playChapter(
     withFiles: true,
   });
   cast.leave();
-  return { ...evidence, requests: sentTo(model) };
+  return { ...evidence, requests: sentTo(model), outages: stage.outages };
 }
 
 const sentTo = ({ requests }: ScriptedModel) => requests.map(({ body }) => body.messages);
@@ -206,14 +208,19 @@ async function playRound(stage: Stage, cast: Awaited<ReturnType<typeof openChapt
 const wait = (ms: number) => systemClock.sleep(ms, new AbortController().signal);
 
 /** The daemon is killed while the server is down, or lives to see it again. */
-async function killDatabase({ server, score }: Stage, random: Random, lifeMs: number): Promise<void> {
+async function killDatabase({ server, score, outages }: Stage, random: Random, lifeMs: number): Promise<void> {
   if (server === undefined || random.chance(0.5)) return;
   await wait(random.int(0, lifeMs));
+  const fromMs = systemClock.now();
   await server.kill();
   score.databaseKills += 1;
   await wait(random.int(0, 500));
   await server.start();
+  outages.push({ fromMs, toMs: systemClock.now() + RECONNECTING_MS });
 }
+
+/** How long a daemon may take to use the server again. */
+const RECONNECTING_MS = 10_000;
 
 async function startAgain({ daemon, env, recorder, score }: Stage, random: Random): Promise<void> {
   while (random.chance(0.25)) {

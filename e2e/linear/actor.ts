@@ -139,14 +139,14 @@ const readHistory = (reading: Reading): Promise<void> =>
     return { kind: 'history', answer: said.filter((text) => text.startsWith('m-')) };
   });
 
-export const readQueue = (reading: Reading): Promise<void> =>
+const readQueue = (reading: Reading): Promise<void> =>
   record(reading, { method: 'queue.list', params: {} }, (outcome) =>
     outcome.kind === 'ok'
       ? { kind: 'queue', answer: (outcome.payload as Result<'queue.list'>).messages.map(({ message }) => message) }
       : undefined,
   );
 
-export const readApprovals = (reading: Reading): Promise<void> =>
+const readApprovals = (reading: Reading): Promise<void> =>
   record(reading, { method: 'approval.list', params: {} }, (outcome) =>
     outcome.kind === 'ok'
       ? {

@@ -84,7 +84,7 @@ async function untilAtRest(reading: { client: string; shared: Shared; wire: Wire
     const { messages } = waiting.payload as Result<'queue.list'>;
     const { snapshot } = found.payload as Result<'workstream.get'>;
     state = `${snapshot.workstream.state}, ${messages.length} waiting`;
-    if (state === 'idle, 0 waiting') return;
+    if (state === 'idle, 0 waiting' || state === 'error, 0 waiting') return; // its last run failed without the database
     await pause(10);
   }
   throw new Error(`${shared.wsId} did not come to rest: ${state}`);

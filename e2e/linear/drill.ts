@@ -1,5 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
+import type { Interval } from '../checker/linear/find-order.ts';
 import type { Recorded } from '../checker/linear/history.ts';
 import { type Unexplained, unexplained } from '../checker/linear/linearizable.ts';
 import { createRandom, type Random } from '../checker/random.ts';
@@ -50,7 +54,13 @@ export async function runLinear({ rounds, seed, store, say: tell }: LinearOption
       model.requests.length = 0;
       count(tally, calls);
       const findings = unexplained(calls);
-      if (findings.length > 0) return { findings, tally };
+      if (findings.length > 0) {
+        const wrong = calls.filter(({ wsId }) => findings.some((finding) => finding.wsId === wsId));
+        const file = path.join(tmpdir(), `headgate-linear-${seed}.json`);
+        await writeFile(file, JSON.stringify(wrong));
+        tell(`round ${round}; all calls are in ${file}`);
+        return { findings, tally };
+      }
       if ((round + 1) % 10 === 0) tell(`${round + 1} rounds, ${calls.length} calls in the last one`);
     }
     return { findings: [], tally };
@@ -87,10 +97,16 @@ async function playRound(stage: Stage, { random, round, tally }: Round): Promise
   const isDatabase = stage.server !== undefined && random.chance(0.4);
   const kind = isDatabase ? 'kills of the database' : 'kills of the daemon';
   tally[kind] = (tally[kind] ?? 0) + 1;
-  if (isDatabase) await liveThroughKill(stage, casts, random);
-  else await liveTwice(stage, casts, random);
+  const outage = isDatabase ? await liveThroughKill(stage, casts, random) : await liveTwice(stage, casts, random);
   await Promise.all(casts.map((cast) => cast.settle()));
-  return casts.flatMap(({ shared }) => shared.calls);
+  return casts.flatMap(({ shared }) => shared.calls.map((call) => (outage ? asStored(call, outage) : call)));
+}
+
+/** While nothing can be stored, a cancel is answered when the work has stopped; it takes effect later (decision 29). */
+function asStored(call: Recorded, outage: Interval): Recorded {
+  const { fromMs, toMs = Number.POSITIVE_INFINITY } = call;
+  const isDuring = fromMs < (outage.toMs ?? Number.POSITIVE_INFINITY) && toMs > outage.fromMs;
+  return call.kind === 'cancel' && isDuring ? { ...call, answer: undefined, toMs: undefined } : call;
 }
 
 const wait = (ms: number) => systemClock.sleep(ms, new AbortController().signal);
@@ -106,7 +122,7 @@ async function waitForCalls(casts: readonly Cast[], more: number): Promise<void>
 const MOST_WAIT_MS = 10_000;
 
 /** The daemon is killed between two lives of the clients. */
-async function liveTwice({ daemon }: Stage, casts: readonly Cast[], random: Random): Promise<void> {
+async function liveTwice({ daemon }: Stage, casts: readonly Cast[], random: Random): Promise<undefined> {
   const killed = new AbortController();
   const first = Promise.all(casts.map((cast, index) => cast.act(random.fork(index), killed.signal)));
   await waitForCalls(casts, random.int(5, 80));
@@ -119,20 +135,24 @@ async function liveTwice({ daemon }: Stage, casts: readonly Cast[], random: Rand
   await waitForCalls(casts, random.int(5, 40));
   over.abort();
   await second;
+  return undefined;
 }
 
-/** The database server is killed while the clients act, and started again. */
-async function liveThroughKill({ daemon, server }: Stage, casts: readonly Cast[], random: Random): Promise<void> {
+/** The database server is killed while the clients act, and started again. Returns when nothing could be stored. */
+async function liveThroughKill({ daemon, server }: Stage, casts: readonly Cast[], random: Random): Promise<Interval> {
   const over = new AbortController();
   const acting = Promise.all(casts.map((cast, index) => cast.act(random.fork(index), over.signal)));
   await waitForCalls(casts, random.int(5, 80));
+  const fromMs = performance.now();
   await server?.kill();
   await wait(random.int(0, 100));
   await server?.start();
   while ((await daemon.get('/health')).body.store.status !== 'ok') await wait(20);
+  const toMs = performance.now();
   await waitForCalls(casts, random.int(5, 40));
   over.abort();
   await acting;
+  return { fromMs, toMs };
 }
 
 function count(tally: LinearResult['tally'], calls: readonly Recorded[]): void {

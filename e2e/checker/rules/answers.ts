@@ -91,12 +91,17 @@ function wrongDecision({ call, answer }: Answered, approval: ApprovalTable | und
   return answer.ok && !isAsSaid ? `was decided by a call and is ${status}` : undefined;
 }
 
-/** Everything accepted before a cancel was sent has ended when the cancel is answered. */
-export function* cancelled({ disk, calls }: Evidence): Generator<Finding> {
+/**
+ * Everything accepted before a cancel was sent has ended when the cancel is answered. While nothing can be stored, the record
+ * of the end follows, or is lost with the process (decision 29).
+ */
+export function* cancelled({ disk, calls, outages = [] }: Evidence): Generator<Finding> {
   const workstreams = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
   for (const { call, answer } of answersOf(calls)) {
     const { wsId } = call.params;
-    const runs = call.method === 'workstream.cancel' && answer.ok ? workstreams.get(wsId)?.runs : [];
+    const isLater = outages.some(({ fromMs, toMs }) => call.sentMs < toMs && answer.atMs > fromMs);
+    const isCancel = call.method === 'workstream.cancel' && answer.ok && !isLater;
+    const runs = isCancel ? workstreams.get(wsId)?.runs : [];
     for (const { run } of runs ?? []) {
       const endedMs = run.ended_ms ?? Number.POSITIVE_INFINITY;
       if (run.accepted_ms >= call.sentMs || endedMs <= answer.atMs) continue;

@@ -10,7 +10,12 @@ interface Owner {
 }
 
 interface Dropping {
-  deps: Pick<WorkstreamDeps, 'store' | 'clock' | 'observer' | 'log'>;
+  deps: {
+    store: Pick<WorkstreamDeps['store'], 'commit'>;
+    clock: Pick<WorkstreamDeps['clock'], 'now'>;
+    observer: Pick<WorkstreamDeps['observer'], 'onDropped'>;
+    log: Pick<WorkstreamDeps['log'], 'error'>;
+  };
   /** Starts what still waits. */
   wake(): void;
   /** False when the daemon stops. */
@@ -22,10 +27,11 @@ interface Dropping {
  * store can be written. Returns them to the queue if the store refuses.
  */
 export async function dropQueued(
-  items: readonly QueuedRun[],
+  asked: readonly QueuedRun[],
   { data, queue }: Owner,
   { deps, wake, pause }: Dropping,
 ): Promise<void> {
+  const items = asked.filter(({ isRefused }) => !isRefused);
   if (items.length === 0) return;
   const { store, clock, observer } = deps;
   const endedMs = clock.now();
@@ -33,6 +39,8 @@ export async function dropQueued(
   try {
     await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
   } catch (error) {
+    // Nothing can be dropped together with a run that was not accepted after all.
+    if (items.some(({ isRefused }) => isRefused)) return dropQueued(items, { data, queue }, { deps, wake, pause });
     if (isUnavailable(error)) {
       queue.left(...items); // the answer says so
       return dropLater(items, { data, queue }, { deps, wake, pause });

@@ -27,3 +27,12 @@ test('readers see what is stored: a run after its acceptance, and until its depa
   assert.deepEqual(told, [['one'], ['one'], ['one', 'two'], ['one', 'two'], ['two']]);
   assert.deepEqual([queue.length, queue.first?.run.runId], [1, 'two']);
 });
+
+test('a run whose acceptance failed while it was being started does not come back', () => {
+  const queue = new RunQueue(() => undefined);
+  const item = queue.add(runNamed('one'), { isStored: false });
+  queue.leave(item);
+  queue.refused(item);
+  queue.putBack(item);
+  assert.deepEqual([queue.all(), queue.stored()], [[], []]);
+});

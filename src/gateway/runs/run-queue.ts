@@ -7,6 +7,8 @@ export interface QueuedRun {
   ended: PromiseWithResolvers<RunResult>;
   /** False while its acceptance is being committed. */
   isStored: boolean;
+  /** Its acceptance failed, so there is nothing to drop. */
+  isRefused?: true;
 }
 
 /** The runs that wait: first those for the run in progress, then the others in the order of their start. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
@@ -65,10 +67,10 @@ export class RunQueue {
     return item;
   }
 
-  /** Returns a run that could be neither started nor dropped to its place. */
+  /** Returns a run that could be neither started nor dropped to its place, unless its acceptance has failed meanwhile. */
   putBack(item: QueuedRun): void {
     this.#forget(item);
-    this.#items.push(item);
+    if (!item.isRefused) this.#items.push(item);
     this.sort();
   }
 
@@ -85,13 +87,19 @@ export class RunQueue {
     if (this.#items.length === 0) this.#held = undefined;
   }
 
-  /** It is stored that these runs have left, or that they were never accepted. */
+  /** It is stored that these runs have left. */
   left(...items: readonly QueuedRun[]): void {
     for (const item of items) {
       this.leave(item);
       this.#forget(item);
     }
     if (items.length > 0) this.announce();
+  }
+
+  /** Its acceptance failed. */
+  refused(item: QueuedRun): void {
+    item.isRefused = true;
+    this.left(item);
   }
 
   /** Its acceptance is stored. */

@@ -181,7 +181,7 @@ export class Workstream {
       const accepted = insertJournal(run, { kind: 'accepted' }, run.acceptedMs);
       await this.#deps.store.commit({ statements: [...also, insertRun(run, 'queued'), accepted] });
     } catch (error) {
-      this.queue.left(item);
+      this.queue.refused(item);
       throw error;
     }
     this.queue.accepted(item);
