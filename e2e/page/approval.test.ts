@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { blocksOf, button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 declare global {
@@ -16,7 +16,7 @@ declare global {
 
 /** Without a sandbox, a card says so. */
 const sandboxed = await needs('bubblewrap');
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);

@@ -6,10 +6,10 @@ import { after, test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { button, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { focused } from '../support/clients/focus.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 /** A workstream in an empty folder, whose calls run unasked, on a wide screen. */
 async function openFolder(t: Parameters<typeof visit>[0]) {

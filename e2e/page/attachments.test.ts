@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { button, openWorkstream, send, visit } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 model.when('', say('I see it'));
 
 /** A picture of 2 by 2 pixels. */

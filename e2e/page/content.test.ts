@@ -4,10 +4,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { button, hasValue, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 const CODE = `import { readFile } from 'node:fs/promises';
 // <img src=x onerror=window.injected=1>

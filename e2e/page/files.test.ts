@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { needs } from '../../src/testing/needs.ts';
 import { button, send, visit } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 const run = promisify(execFile);
 model.when('where', say('In `src/a.ts:30`, as [described](docs/b.md).'));
 model.when('explain', say('I see'));

@@ -3,11 +3,10 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
-import { watchPage } from '../support/clients/page-watch.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { say, stall, think } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 /** Lets the model answer with this in a new workstream. */
 async function answer(page: Page, name: string, markdown: string): Promise<void> {
@@ -113,14 +112,11 @@ const LONG: Record<string, { markdown: string; selector: string; count: number }
 
 for (const [kind, { markdown, selector, count }] of Object.entries(LONG)) {
   test(`a ${kind} of ${Math.round(markdown.length / 1_000)} kB is formatted while it streams`, async (t) => {
-    const { page } = await visit(t, daemon);
-    const watch = await watchPage(page);
-    await page.reload();
+    const { page } = await visitAgain(t, daemon);
     await openWorkstream(page, `long ${kind}`);
     const rest = stall();
     const pieces = markdown.match(/[\s\S]{1,200}/g) ?? [];
     model.when(`long ${kind}`, [say(...pieces), rest, say('\n\nthe end')]);
-    await watch.look();
     await send(page, `long ${kind}`);
     await page.waitForFunction(([found, wanted]) => document.querySelectorAll(String(found)).length === wanted, [
       selector,
@@ -132,8 +128,6 @@ for (const [kind, { markdown, selector, count }] of Object.entries(LONG)) {
     assert.ok(texts.every((text) => text === 'bold'));
     rest.release();
     await page.locator('.answer').getByText('the end', { exact: true }).waitFor();
-    const { longestTaskCpuMs } = await watch.look();
-    t.diagnostic(`longest task: ${longestTaskCpuMs} ms of processor time`);
     assert.equal(await page.locator(selector).count(), count);
   });
 }

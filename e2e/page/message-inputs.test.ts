@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { fail, say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 interface Input {
   name: string;

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 test('a conversation is exported from its head, by keyboard, and imported as a new workstream', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portable-'));

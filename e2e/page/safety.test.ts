@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 declare global {
@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 test('the content security policy is in force: an injected script does not run, and nothing is fetched', async (t) => {
   // The request for the image is reported, and blocked by the policy.

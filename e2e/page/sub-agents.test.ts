@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
-import { openStage } from '../support/daemon/stage.ts';
+import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await sharedStage();
 
 const task = (title: string, prompt: string) => ({ name: 'task', id: `call-${prompt}`, arguments: { title, prompt } });
 

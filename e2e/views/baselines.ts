@@ -3,7 +3,16 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { compare, inStoredColours, type Picture, readPng, reduce, type Theme, takePicture, toPng } from '../support/views/picture.ts';
+import {
+  compare,
+  inStoredColours,
+  type Picture,
+  readPng,
+  reduce,
+  type Theme,
+  takePicture,
+  toPng,
+} from '../support/views/picture.ts';
 import type { View } from '../support/views/ways.ts';
 import type { ViewStage } from './stage.ts';
 

@@ -17,3 +17,14 @@ export async function openStage(options: Omit<StartOptions, 'model'> = {}): Prom
   });
   return { model, daemon };
 }
+
+let shared: Promise<Stage> | undefined;
+
+/**
+ * One daemon and its model for all files of this process that call this. For tests that change nothing but workstreams of their
+ * own, and do not count or list those of others.
+ */
+export function sharedStage(): Promise<Stage> {
+  shared ??= openStage({ config: { server: { maxWorkstreams: 1_000 } } });
+  return shared;
+}
