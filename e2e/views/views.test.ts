@@ -25,16 +25,19 @@ const RULES: GeometryRules = {
   mayCut: '',
 };
 
-/** Every second width of a view, the others the next time; with `VIEWS=all`, each. */
+/** Every second width of a view, the others the next time; with `VIEWS=all`, each, and with `VIEWS=WORD,WORD` each of some views. */
 const turn = randomInt(2);
-/** Of the states, an eighth: all of them take as long as all other views. `npm run baselines` has all. */
-const share = randomInt(8);
+/** Of the states, a tenth: all of them take longer than all other views. `npm run baselines` has all. */
+const SHARES = 10;
+const share = randomInt(SHARES);
+const { VIEWS: only = '' } = process.env;
 const STATES = VIEWS.filter(({ isState }) => isState === true);
 const isInShare = (view: View): boolean =>
-  view.isState !== true || Math.floor((STATES.indexOf(view) * 8) / STATES.length) === share;
+  view.isState !== true || Math.floor((STATES.indexOf(view) * SHARES) / STATES.length) === share;
 const isLookedAt = (view: View, width: number): boolean =>
-  process.env.VIEWS === 'all' ||
-  (isInShare(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === turn);
+  only === 'all' ||
+  (only !== '' && only.split(',').some((word) => view.name.includes(word))) ||
+  (only === '' && isInShare(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === turn);
 
 /** One picture of each view: the widths and the colours in turn. Those of states depend on the widths before them, too. */
 function sampleOf(view: View, width: number): 'light' | 'dark' | undefined {
