@@ -5,6 +5,7 @@ import { attacksRow } from './rows/attacks.ts';
 import { chatRows } from './rows/chats.ts';
 import { connectionRows } from './rows/connections.ts';
 import { cronRows } from './rows/cron.ts';
+import { diffRow } from './rows/diffs.ts';
 import { fanOutRows } from './rows/fan-out.ts';
 import { floodRow } from './rows/flood.ts';
 import { handshakeRow } from './rows/handshakes.ts';
@@ -42,6 +43,7 @@ export const ROWS: readonly Row[] = [
   ...writtenRows,
   ...postgresRows,
   snapshotRow,
+  diffRow,
   ...pageRows,
   ...terminalRows,
 ];

@@ -34,10 +34,12 @@ const shareOf = (groups: readonly View[][], parts: number): Set<View> =>
   new Set(groups.filter((_, index) => Math.floor((index * parts) / groups.length) === turn % parts).flat());
 const ofKind = (isState: boolean) => groupsOf(VIEWS.filter((view) => (view.isState ?? false) === isState));
 const sample = new Set([...shareOf(ofKind(false), 3), ...shareOf(ofKind(true), 8)]);
-/** Every second width of the views of the sample; with `VIEWS=all`, each of each view. */
+const { VIEWS: only = '' } = process.env;
+/** Every second width of the views of the sample; with `VIEWS=all`, each of each view, and with `VIEWS=WORD,WORD` each of some. */
 const isLookedAt = (view: View, width: number): boolean =>
-  process.env.VIEWS === 'all' ||
-  (sample.has(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === (turn >>> 8) % 2);
+  only === 'all' ||
+  (only !== '' && only.split(',').some((word) => view.name.includes(word))) ||
+  (only === '' && sample.has(view) && (widthsOf(view).indexOf(width) + VIEWS.indexOf(view)) % 2 === (turn >>> 8) % 2);
 
 /** One picture of each view: the widths and the colours in turn. Those of states depend on the widths before them, too. */
 function sampleOf(view: View, width: number): 'light' | 'dark' | undefined {

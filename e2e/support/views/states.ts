@@ -6,7 +6,7 @@ import { conversation, dialog, panel, part, type View } from './ways.ts';
 
 /** The list of workstreams; on a phone it is a drawer. */
 export async function openList(page: Page): Promise<void> {
-  const opener = page.getByRole('button', { name: /^Workstreams/ });
+  const opener = page.locator('.top-bar').getByRole('button', { name: /^Workstreams/ });
   if ((await opener.isVisible()) && !(await page.locator('.desk.drawn').count())) await opener.click();
 }
 
