@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readdir, rm, symlink, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, rm, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sql } from 'kysely';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { sqliteTest } from '../../testing/store-engine.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import { storedFiles } from '../testing/attachment-bytes.ts';
 import { callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const ADA = 'ada';
@@ -23,7 +23,7 @@ async function setUp(gateway: WholeGateway) {
       gateway.gateway.attachments.receive({ ...owner, viewer: DAEMON }, fileOf(text), key),
     waiting: async () =>
       (await gateway.gateway.attachments.list({ ...owner, viewer: DAEMON })).map(({ attachment_id }) => attachment_id),
-    onDisk: () => namesOf(gateway),
+    onDisk: () => storedFiles(gateway),
     open: (id: string) => gateway.gateway.attachments.open({ ...owner, viewer: DAEMON }, id),
     send: (id: string, key: string) =>
       gateway.gateway.dispatch(
@@ -32,13 +32,6 @@ async function setUp(gateway: WholeGateway) {
         callerOf(),
       ),
   };
-}
-
-/** The files of the home, or of the database. */
-async function namesOf({ store, dir }: WholeGateway): Promise<string[]> {
-  if (store.files === undefined) return readdir(join(dir, 'attachments'));
-  const { rows } = await sql<{ file_id: string }>`select file_id from stored_files order by file_id`.execute(store.db);
-  return rows.map(({ file_id }) => file_id);
 }
 
 test('If two messages name the same file, one must get it, and the other must not be sent', async () => {
