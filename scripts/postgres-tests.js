@@ -13,7 +13,7 @@ import { SKIP_TAGS } from './skips.js';
  */
 const FOLDERS = {
   agents: ['sub-agents-stop'],
-  attachments: ['whole-files'],
+  attachments: ['attachments', 'whole-files'],
   audit: ['audit-trail'],
   channels: ['inbox/chat-rows', 'chats/pairing', 'ledger/forget-chats', 'run-delivery'],
   coordinators: ['coordinators'],

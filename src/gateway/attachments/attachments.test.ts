@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readdir, rm, symlink, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, rm, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { sqliteTest } from '../../testing/store-engine.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import { storedFiles } from '../testing/attachment-bytes.ts';
 import { callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const ADA = 'ada';
@@ -21,7 +23,7 @@ async function setUp(gateway: WholeGateway) {
       gateway.gateway.attachments.receive({ ...owner, viewer: DAEMON }, fileOf(text), key),
     waiting: async () =>
       (await gateway.gateway.attachments.list({ ...owner, viewer: DAEMON })).map(({ attachment_id }) => attachment_id),
-    onDisk: () => readdir(join(gateway.dir, 'attachments')),
+    onDisk: () => storedFiles(gateway),
     open: (id: string) => gateway.gateway.attachments.open({ ...owner, viewer: DAEMON }, id),
     send: (id: string, key: string) =>
       gateway.gateway.dispatch(
@@ -91,7 +93,7 @@ test('at the limit a repeat is still answered, and a refused file may be uploade
   assert.equal((await waiting()).includes(late.attachment_id), true);
 });
 
-test('one caller may have twenty simultaneous uploads, and others their own twenty', async () => {
+sqliteTest('one caller may have twenty simultaneous uploads, and others their own twenty', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const going = Promise.withResolvers<void>();
@@ -132,7 +134,7 @@ const DAMAGES: Record<string, (file: string) => Promise<void>> = {
 };
 
 for (const [damage, apply] of Object.entries(DAMAGES)) {
-  test(`a file that is ${damage} is neither served nor sent, and the log reports it`, async () => {
+  sqliteTest(`a file that is ${damage} is neither served nor sent, and the log reports it`, async () => {
     await using gateway = await wholeGateway();
     const { wsId, receive, send, open, waiting } = await setUp(gateway);
     const [{ attachment_id: bad }, { attachment_id: good }] = [await receive('was whole'), await receive('is whole')];
@@ -152,7 +154,7 @@ for (const [damage, apply] of Object.entries(DAMAGES)) {
   });
 }
 
-test('a file damaged after it was sent is described to the model, and the conversation continues', async () => {
+sqliteTest('a file damaged after it was sent is described to the model, and the conversation continues', async () => {
   await using gateway = await wholeGateway();
   const { wsId, receive, send } = await setUp(gateway);
   const { attachment_id: id } = await receive('was whole');

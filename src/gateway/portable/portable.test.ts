@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ConversationFile } from '../../../protocol/methods/conversation/conversation-file.ts';
 import type { FileMessage } from '../../../protocol/methods/conversation/file-message.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
-import { hasCode } from '../../home/private-file.ts';
 import { createOutputSource } from '../history/output-source.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import { loseFile, storedFiles } from '../testing/attachment-bytes.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { exported, imageOf, textOf } from './portable-fixture.ts';
@@ -162,12 +160,8 @@ test('An invalid file must be refused with the place of the problem, and must ch
     assert.match((await gateway.refusal('workstream.import', { conversation })).message, /^invalid workstream\.import/);
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
   assert.deepEqual(await gateway.store.db.selectFrom('attachments').selectAll().execute(), []);
-  assert.deepEqual(await filesOf(gateway), []);
+  assert.deepEqual(await storedFiles(gateway), []);
 });
-
-/** The stored files of messages. */
-const filesOf = ({ dir }: WholeGateway): Promise<string[]> =>
-  readdir(join(dir, 'attachments')).catch((error: unknown) => (hasCode(error, 'ENOENT') ? [] : Promise.reject(error)));
 
 test('an import that cannot be stored leaves nothing', async () => {
   await using gateway = await wholeGateway();
@@ -176,11 +170,11 @@ test('an import that cannot be stored leaves nothing', async () => {
   gateway.disk.fails = () => true;
   assert.equal((await gateway.refusal('workstream.import', { conversation })).code, 'UNAVAILABLE');
   gateway.disk.fails = undefined;
-  assert.deepEqual(await filesOf(gateway), []);
+  assert.deepEqual(await storedFiles(gateway), []);
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
   await gateway.call('workstream.import', { conversation });
   await gateway.gateway.attachments.sweep();
-  assert.equal((await filesOf(gateway)).length, 1);
+  assert.equal((await storedFiles(gateway)).length, 1);
 });
 
 test('an import has no permissions, and its messages are not trusted', async () => {
@@ -211,7 +205,7 @@ test('an unknown model and missing files are reported; the conversation works wi
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const image = await sendImage(gateway, wsId);
-  await rm(join(gateway.dir, 'attachments', image.attachment_id));
+  await loseFile(gateway, image.attachment_id);
   const file = await exported(gateway, wsId);
   assert.deepEqual(file.files, [{ name: 'a.png', mimeType: 'image/png', sizeBytes: 12 }]);
   const made = await gateway.call('workstream.import', { conversation: { ...file, model: 'unheard' } });
