@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { FromSuccessor } from './handover-messages.ts';
-import { findPredecessor, untilUnlocked } from './predecessor.ts';
+import { findPredecessor, type SuccessorProcess, untilUnlocked } from './predecessor.ts';
 
 const nothing = () => undefined;
 
@@ -11,7 +11,7 @@ class PlayedProcess extends EventEmitter {
   readonly env: Record<string, string | undefined> = { HEADGATE_HANDOVER: '{"host":"127.0.0.1","port":0}' };
   connected = true;
   readonly said: FromSuccessor[] = [];
-  send(message: FromSuccessor, _handle: undefined, _options: undefined, callback: () => void): boolean {
+  send(...[message, , , callback]: Parameters<NonNullable<SuccessorProcess['send']>>): boolean {
     this.said.push(message);
     callback();
     return true;
