@@ -124,12 +124,13 @@ test('with a file for the pid, the first process ends, and the file names the on
   assert.equal((await readFile(file, 'utf8')).trim(), String(daemon.pid));
   const { code, stderr } = await restart();
   assert.equal(code, 0, stderr);
-  assert.deepEqual(await daemon.exited(), { code: 0, signal: null });
+  await untilTrue(() => isGone(daemon.pid));
   const pid = await servingPid(daemon);
   assert.equal((await readFile(file, 'utf8')).trim(), String(pid));
   assert.equal((await daemon.get('/health')).status, 200);
   process.kill(pid, 'SIGTERM');
-  await untilTrue(() => isGone(pid));
+  assert.deepEqual(await daemon.exited(), { code: 0, signal: null }, 'when its output has ended');
+  assert.ok(isGone(pid));
 });
 
 function isGone(pid: number): boolean {
