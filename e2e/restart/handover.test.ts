@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { untilTrue } from '../../src/testing/until-true.ts';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
 import { pollHealth } from '../support/clients/health-polls.ts';
 import { openSocket } from '../support/clients/open-socket.ts';
@@ -116,3 +117,26 @@ test('signals to the first process stop the one that serves, and both end', asyn
   assert.deepEqual(await daemon.stop('SIGTERM'), { code: 0, signal: null });
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
+
+test('with a file for the pid, the first process ends, and the file names the one that serves', async () => {
+  const file = path.join(daemon.home, 'pid');
+  await daemon.restart({ env: { HEADGATE_PID_FILE: file } });
+  assert.equal((await readFile(file, 'utf8')).trim(), String(daemon.pid));
+  const { code, stderr } = await restart();
+  assert.equal(code, 0, stderr);
+  await untilTrue(() => isGone(daemon.pid));
+  const pid = await servingPid(daemon);
+  assert.equal((await readFile(file, 'utf8')).trim(), String(pid));
+  assert.equal((await daemon.get('/health')).status, 200);
+  process.kill(pid, 'SIGTERM');
+  assert.deepEqual(await daemon.exited(), { code: 0, signal: null }, 'when its output has ended');
+});
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -69,15 +69,16 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   for (const notice of [...changes, ...warnings]) log.warn({}, notice);
   const version = await readVersion(root);
   const self = createDaemonProcess({ home, log, asked: { host: options.host, port: options.port } });
-  const parts = { ...asked, home, options, config, log, logRing, version, restart: self.restart };
-  const daemonOptions = await toDaemonOptions(parts, predecessor?.descriptor);
+  const { restart } = self;
+  const optionsAt = await prepareOptions({ asked, home, options, config, log, logRing, version, restart });
+  const daemonOptions = optionsAt(options.port, predecessor?.descriptor);
   await predecessor?.mayStart({ version, migration: await checkBeforeStart(daemonOptions) });
   if (predecessor !== undefined) await untilUnlocked(() => lockHome(home), systemClock);
   const starting = startDaemon(daemonOptions);
   const announceIt = (daemon: Daemon, failure?: string) =>
     announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around), failure });
   self.guard(starting, async (failure, port) => {
-    const daemon = await startDaemon({ ...daemonOptions, port, descriptor: undefined });
+    const daemon = await startDaemon(optionsAt(port));
     await announceIt(daemon, failure);
     return daemon;
   });
@@ -93,7 +94,8 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   }
 }
 
-interface Parts extends StartOptions {
+interface Parts {
+  asked: StartOptions;
   home: string;
   options: Options;
   config: Config;
@@ -103,10 +105,14 @@ interface Parts extends StartOptions {
   restart: DaemonOptions['restart'];
 }
 
-async function toDaemonOptions(parts: Parts, descriptor: number | undefined): Promise<DaemonOptions> {
-  const { flags, around, root, replace, home, options, config, log, logRing, version, restart } = parts;
-  const { host, port, workdir, model, storeUrl, authEnabled } = options;
-  return {
+/** What the daemon gets, on this port, and on a socket that listens already. */
+async function prepareOptions(parts: Parts): Promise<(port: number, descriptor?: number) => DaemonOptions> {
+  const { asked, home, options, config, log, logRing, version, restart } = parts;
+  const { flags, around, root, replace } = asked;
+  const { host, workdir, model, storeUrl, authEnabled } = options;
+  const assets = loadAssets(root);
+  const bootId = await readBootId();
+  return (port, descriptor) => ({
     home,
     host,
     port,
@@ -123,8 +129,8 @@ async function toDaemonOptions(parts: Parts, descriptor: number | undefined): Pr
     uid: process.getuid?.(),
     version,
     hostTimeZone: findHostTimeZone(),
-    bootId: await readBootId(),
-    assets: loadAssets(root),
+    bootId,
+    assets,
     log,
     logRing,
     setLogLevel: (level) => {
@@ -134,7 +140,7 @@ async function toDaemonOptions(parts: Parts, descriptor: number | undefined): Pr
     clock: systemClock,
     ids: randomIds,
     ...(replace && { replace }),
-  };
+  });
 }
 
 async function isOwnPort(home: string, port: number): Promise<boolean> {

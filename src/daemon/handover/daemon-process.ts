@@ -49,7 +49,10 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
       const state = await ready.promise;
       const { port } = await state.daemon;
       state.daemon = state.startAgain(why, port);
-      await state.daemon;
+      await state.daemon.catch(async (error: unknown) => {
+        await removeDaemonFile(home, process.pid);
+        throw error;
+      });
     },
     canLeave: pidFileIn(process.env) !== undefined,
     tidy: collectGarbage,

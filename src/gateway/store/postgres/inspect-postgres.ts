@@ -25,10 +25,13 @@ export async function plannedPostgresMigration(url: string): Promise<{ from: num
     const table = `${SCHEMA}.schema_migrations`;
     const { rows: there } = await client.query<{ is: boolean }>('select to_regclass($1) is not null as is', [table]);
     if (there[0]?.is !== true) return 0;
-    const { rows } = await client.query<{ version: string | null }>(`select max(version)::text as version from ${table}`);
+    const { rows } = await client.query<{ version: string | null }>(
+      `select max(version)::text as version from ${table}`,
+    );
     return Number(rows[0]?.version ?? 0);
   });
-  if (from > to) throw new Error(`${placeOf(url)} has schema version ${from}, but this Headgate knows versions up to ${to}.`);
+  if (from > to)
+    throw new Error(`${placeOf(url)} has schema version ${from}, but this Headgate knows versions up to ${to}.`);
   return { from, to };
 }
 

@@ -9,6 +9,7 @@ import { recordingLog } from '../../../testing/temp-store.ts';
 import { once } from '../../../timing/once.ts';
 import type { DaemonStore } from '../daemon-store.ts';
 import { storeContract } from '../store.contract.ts';
+import { plannedPostgresMigration } from './inspect-postgres.ts';
 import { openPostgresStore } from './postgres-store.ts';
 
 const installed = await needs('postgresql');
@@ -29,6 +30,16 @@ const textsOf = async (store: DaemonStore, wsId: string): Promise<string[]> =>
   (await store.readEvents(wsId, 0, 100)).map(({ json, isDamaged }) =>
     isDamaged ? 'damaged' : JSON.parse(json).message,
   );
+
+test('what a start would migrate is known before it', installed, async () => {
+  const url = await newDatabase();
+  const { from, to } = await plannedPostgresMigration(url);
+  assert.deepEqual([from, to > 50], [0, true]);
+  await (await open(url)).close();
+  assert.deepEqual(await plannedPostgresMigration(url), { from: to, to });
+  await queryPostgres(url, `insert into headgate.schema_migrations values (${to + 1}, 'x')`);
+  await assert.rejects(plannedPostgresMigration(url), /this Headgate knows versions up to/);
+});
 
 test('logs, the epoch and the time at which the daemon was alive are kept by the database', installed, async () => {
   const url = await newDatabase();
