@@ -2,11 +2,17 @@ import { createServer, type Server } from 'node:http';
 import { wordsOf } from '../protocol/words-of.ts';
 import { StartError } from './start-error.ts';
 
-/** Opens the port and resolves with its number, which port 0 leaves to the system. Rejects with StartError. */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
+/**
+ * Opens the port and resolves with its number, which port 0 leaves to the system. Rejects with StartError. `before`: a server
+ * whose socket is taken over, so that no client is refused meanwhile; its open connections stay its own.
+ */
+export async function listen(
+  server: Server,
+  { host, port, before }: { host: string; port: number; before?: Server | undefined },
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once('error', reject);
-  server.listen({ host, port }, () => {
+  server.listen(before ?? { host, port }, () => {
     server.off('error', reject);
     const address = server.address();
     resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -35,7 +35,7 @@ import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { machineOf } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
-import { openStore } from './store/open-store.ts';
+import { takeTurn } from './standby/take-turn.ts';
 import { startModels } from './tools/start-models.ts';
 import { outputsOf } from './tools.ts';
 import { openTracing } from './tracing/open-tracing.ts';
@@ -44,12 +44,18 @@ import { openWorkdirs } from './workdirs.ts';
 /** Creates and connects all parts; only this file and tools.ts name implementations. The port opens last. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const lock = await asStartError(() => lockHome(options.home));
+  const { host, config } = options;
+  const address = { host, port: options.port };
+  const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
+  const server = machineOf(options, url);
   try {
-    const store = await openStore(options);
+    const machine = { process: options.ids.secret(8), nodeId: server.nodeId, version: server.version, url };
+    const { store, listening } = await takeTurn(options, { machine, address });
     try {
-      return await serve(options, { store, release: lock.release });
+      return await serve(options, { store, listening, address, server, release: lock.release });
     } catch (error) {
       await store.close();
+      if (listening) await closeServer(listening);
       throw error;
     }
   } catch (error) {
@@ -63,11 +69,19 @@ interface Held {
   release(): void;
 }
 
-async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
-  const { host, config, environment, setLogLevel, clock, log } = options;
-  const address = { host, port: options.port };
+interface Placed extends Held {
+  /** Of the standby that this daemon was. */
+  listening: Server | undefined;
+  /** Its port is known once the server listens. */
+  address: { host: string; port: number };
+  server: GatewayDeps['server'];
+}
+
+async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
+  const { config, environment, setLogLevel, clock, log } = options;
+  const { store, listening, address, release } = placed;
+  const { url } = placed.server;
   const stopping = new AbortController();
-  const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const secrets = createGuardedSecrets({ config, environment });
   const changes = [secrets.learnConfig, (next: Config) => models.reconfigure(next)];
   const live = createLiveConfig({ config, environment, setLogLevel, changes });
@@ -102,7 +116,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     clientAddress,
     startNotices,
     tracing,
-    url,
+    server: placed.server,
   });
   const bodies = new BodyDeadlines({ clock });
   const server = createHttp(options, {
@@ -113,7 +127,8 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     bodies,
     closing: stopping.signal,
   });
-  address.port = await listen(server, address);
+  address.port = await listen(server, { ...address, before: listening });
+  listening?.closeAllConnections();
   const outputs = outputsOf(options.home);
   const { signal } = stopping;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
@@ -125,6 +140,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     workdir,
     notices: [...startNotices, ...models.notices()],
     notSandboxed: agent.notSandboxed,
+    epoch: store.shared?.epoch,
     loginLink: () => auth.link(),
     shutdown,
   };
@@ -165,14 +181,12 @@ const createShutdown = (
     release();
   });
 
-interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing'> {
+interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
   store: DaemonStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
   fetch: typeof fetch;
   auth: Awaited<ReturnType<typeof openAccounts>>;
-  /** The address at which clients reach the daemon; its port is known once the server listens. */
-  url(): string;
 }
 
 type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId' | 'setLogLevel'>;
@@ -220,7 +234,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     authenticator: auth.authenticator,
     originPolicy,
     clientAddress,
-    server: machineOf({ version, home }, deps.url),
+    server: deps.server,
     live,
     hostTimeZone,
     configFile: createConfigFile({

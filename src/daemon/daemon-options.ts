@@ -21,6 +21,10 @@ export interface DaemonOptions {
   model?: string;
   /** The PostgreSQL database in place of a file of the home. */
   storeUrl?: string;
+  /** Waits while another daemon is active, instead of being refused. */
+  standby?: Standby;
+  /** The daemon cannot go on, or hands over: the caller shuts it down. */
+  onOver(why: DaemonEnd): void;
   authEnabled: boolean;
   /** Secrets that cannot be decrypted are replaced. */
   newSecrets: boolean;
@@ -44,6 +48,18 @@ export interface DaemonOptions {
   ids: Ids;
   /** Replacement parts for tests. */
   replace?: Replacements;
+}
+
+/** `replaced`: another daemon has taken over. `drained`: somebody asked this one to hand over. */
+export type DaemonEnd = 'replaced' | 'drained';
+
+export interface Standby {
+  /** Aborts when the process is to end. */
+  signal: AbortSignal;
+  /** The epoch in which this machine handed over: another one may take over first. */
+  handedOver?: number;
+  /** It listens now, and waits. */
+  onWaiting(standby: { port: number; active: { nodeId: string; url: string | undefined } | undefined }): Promise<void>;
 }
 
 /** The files of the build. */
@@ -81,6 +97,8 @@ export interface Daemon {
   workdir: string;
   notices: Notice[];
   notSandboxed: string | undefined;
+  /** Of the lease; undefined if no other daemon can use the store. */
+  epoch: number | undefined;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
   /** Notifies clients, finishes writes and unlocks the home. Idempotent. */
   shutdown(reason: string): Promise<void>;

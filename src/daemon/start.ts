@@ -16,14 +16,15 @@ import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
 import { finishRestore } from './backup/finish-restore.ts';
-import { toBanner } from './banner.ts';
+import { toBanner, toStandbyText } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
 import { loadConfig } from './config/config.ts';
 import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
-import type { Daemon, Replacements } from './daemon-options.ts';
+import type { Daemon, Replacements, Standby } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
+import { beginLife, type Life } from './standby/life.ts';
 import { createStopSignals } from './stop-signals.ts';
 
 export type { StartFlags } from './config/options.ts';
@@ -56,45 +57,62 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
   const assets = loadAssets(root);
   const [version, bootId] = await Promise.all([readVersion(root), readBootId()]);
   const environment = around.environment;
-  const { host, port, workdir, model, storeUrl, authEnabled } = options;
-  const starting = startDaemon({
-    home,
-    host,
-    port,
-    authEnabled,
-    newSecrets: flags.newSecrets === true,
-    config,
-    overrides: overridesOf(flags, options, around),
-    environment,
-    ...(workdir !== undefined && { workdir }),
-    ...(model !== undefined && { model }),
-    ...(storeUrl !== undefined && { storeUrl }),
-    userHome: around.userHome,
-    uid: process.getuid?.(),
-    version,
-    hostTimeZone: findHostTimeZone(),
-    bootId,
-    assets,
-    log,
-    logRing,
-    setLogLevel: (level) => {
-      log.level = level;
-    },
-    clock: systemClock,
-    ids: randomIds,
-    ...(replace && { replace }),
+  const { host, port, workdir, model, storeUrl, isStandby, authEnabled } = options;
+  const stopping = new AbortController();
+  const life = beginLife({
+    start: (how) =>
+      startDaemon({
+        ...how,
+        home,
+        host,
+        port,
+        authEnabled,
+        newSecrets: flags.newSecrets === true,
+        config,
+        overrides: overridesOf(flags, options, around),
+        environment,
+        ...(workdir !== undefined && { workdir }),
+        ...(model !== undefined && { model }),
+        ...(storeUrl !== undefined && { storeUrl }),
+        userHome: around.userHome,
+        uid: process.getuid?.(),
+        version,
+        hostTimeZone: findHostTimeZone(),
+        bootId,
+        assets,
+        log,
+        logRing,
+        setLogLevel: (level) => {
+          log.level = level;
+        },
+        clock: systemClock,
+        ids: randomIds,
+        ...(replace && { replace }),
+      }),
+    standby: isStandby ? { signal: stopping.signal, onWaiting: noteStandby({ home, host, version }) } : undefined,
   });
-  guardProcess({ home, starting, log });
+  const end = guardProcess({ home, life, stopping, log });
+  const onReady = (daemon: Daemon) =>
+    announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
   using _ = keepAwake();
   try {
-    const daemon = await starting;
-    await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
+    await onReady(await life.daemon());
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);
+    void life.follow({ end, onReady, log });
   } catch (error) {
+    if (stopping.signal.aborted) return; // a signal ends the process
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
 }
+
+/** Other commands find the standby as they find a daemon. */
+const noteStandby =
+  ({ home, host, version }: { home: string; host: string; version: string }): Standby['onWaiting'] =>
+  async ({ port, active }) => {
+    await noteAddress(home, { host, port });
+    process.stdout.write(toStandbyText({ version, url: urlOf({ host, port, publicUrl: undefined }), active }));
+  };
 
 async function isOwnPort(home: string, port: number): Promise<boolean> {
   const running = await readDaemonFile(home);
@@ -106,17 +124,23 @@ const noRoomIn = (home: string): string =>
 
 interface Guarded {
   home: string;
-  starting: Promise<Daemon>;
+  life: Life;
+  /** Ends the wait of a standby. */
+  stopping: AbortController;
   log: Log;
 }
 
 /** Signals stop the daemon even while it starts. An unhandled fault ends the process, because its state is unknown. */
-function guardProcess({ home, starting, log }: Guarded): void {
+function guardProcess({ home, life, stopping, log }: Guarded): (why: string, code: number) => void {
   const stop = async (reason: string) => {
     using _ = keepAwake(); // the port closes before the store does
-    const daemon = await starting;
+    stopping.abort(new Error(reason));
+    const daemon = await life.daemon().catch((error: unknown) => {
+      if (error !== stopping.signal.reason) throw error;
+      return undefined; // it was a standby
+    });
     await removeDaemonFile(home, process.pid);
-    await daemon.shutdown(reason);
+    await daemon?.shutdown(reason);
   };
   const onSignal = createStopSignals({ stop, exit: (code) => process.exit(code), clock: systemClock, log });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
@@ -127,6 +151,9 @@ function guardProcess({ home, starting, log }: Guarded): void {
   process.on('uncaughtException', (error) => die(error, 'uncaught exception'));
   process.on('unhandledRejection', (reason) => die(reason, 'unhandled promise rejection'));
   process.stdout.on('error', () => undefined); // the reader of the banner may be gone
+  return (why, code) => {
+    createStopSignals({ stop, exit: (found) => process.exit(found || code), clock: systemClock, log })(why);
+  };
 }
 
 interface Announcement {
@@ -138,10 +165,15 @@ interface Announcement {
 }
 
 async function announce({ home, options, daemon, version, linkCommand }: Announcement): Promise<void> {
-  const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // other processes of this machine use the bound address
-  await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
+  await noteAddress(home, { host: options.host, port: daemon.port });
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
+}
+
+/** Other processes of this machine use the bound address. */
+async function noteAddress(home: string, { host, port }: { host: string; port: number }): Promise<void> {
+  const url = urlOf({ host, port, publicUrl: undefined });
+  await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
 }
 
 /** The command as the user has to type it: in a clone, `headgate` is not on the PATH. */

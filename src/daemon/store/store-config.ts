@@ -28,4 +28,8 @@ export const StoreConfig = z.object({
     .refine(isStoreAddress, STORE_ADDRESS)
     .optional()
     .describe('The PostgreSQL database that stores everything. Without it, everything is in a file of the home.'),
+  standby: z
+    .boolean()
+    .optional()
+    .describe('Wait while another daemon uses the database, and take over when it ends, instead of being refused.'),
 });

@@ -12,4 +12,5 @@ export { createTelegramNoun } from '../channels/telegram/telegram-noun.ts';
 export { prepareMessage } from '../channels/whatsapp/outbound/prepare-message.ts';
 export { createWhatsAppNoun } from '../channels/whatsapp/whatsapp-noun.ts';
 export { createLoadedPush } from '../push/loaded-push.ts';
+export { openCandidate } from '../store/postgres/lease/candidate.ts';
 export { openPostgresStore } from '../store/postgres/postgres-store.ts';

@@ -2,7 +2,7 @@ import { Kysely } from 'kysely';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { once } from '../../../timing/once.ts';
-import type { DaemonStore } from '../daemon-store.ts';
+import type { DaemonStore, SharedStore } from '../daemon-store.ts';
 import { SAVE_FIRST } from '../log-heads.ts';
 import type { Database } from '../schema/schema.ts';
 import { build, statementOf } from '../statements.ts';
@@ -10,6 +10,8 @@ import type { StoreHealth } from '../store.ts';
 import { UPSERT_META } from '../store-identity.ts';
 import { postgresWords } from '../words/postgres-words.ts';
 import { createDatabaseHealth } from './database-health.ts';
+import { LeaseLost, type Machine } from './lease/lease.ts';
+import { type MachineRow, READ_MACHINES, toMachine } from './lease/machines.ts';
 import { placeOf } from './place-of.ts';
 import { readingPool } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
@@ -17,33 +19,42 @@ import { loadHeads, type PostgresHeads } from './postgres-heads.ts';
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts';
 import { createPostgresRows } from './postgres-rows.ts';
 import { createPostgresWriter } from './postgres-writer.ts';
-import { createReading } from './reading.ts';
-import { openWritingSession } from './writing-session.ts';
+import { createReading, type Reading } from './reading.ts';
+import { openWritingSession, type WritingSession } from './writing-session.ts';
 
 export interface PostgresStoreOptions {
   /** The address of the database, with a password perhaps. */
   url: string;
+  /** This daemon, as the others know it. */
+  machine: Machine;
   clock: Clock;
   log: Log;
   /** How long the server may be silent before the connection counts as lost. */
   silentMs?: number;
+  /** Another daemon has taken the lease, so this one refuses to write from now on. */
+  onReplaced?(): void;
 }
 
 /**
  * The store in a PostgreSQL database that one daemon writes. Connects, claims and migrates the database; throws an error in
  * words when that is not possible.
  */
-export async function openPostgresStore({ url, clock, log, silentMs }: PostgresStoreOptions): Promise<DaemonStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<DaemonStore> {
+  const { url, machine, clock, log, silentMs } = options;
   const place = placeOf(url);
-  const session = await openWritingSession({
-    url,
-    place,
-    clock,
-    log,
-    silentMs,
-    onLost: (error) => health.failed(error),
+  const health = createDatabaseHealth({ clock, log, restore: () => session.restore() });
+  const onReplaced = once(async () => {
+    health.failed(new LeaseLost(REPLACED));
+    options.onReplaced?.();
   });
-  const health = createDatabaseHealth({ clock, log, restore: session.restore });
+  const session = await openWritingSession({
+    ...{ url, place, machine, clock, log, silentMs },
+    onLost: health.failed,
+    onReplaced: () => void onReplaced(),
+  }).catch((error: unknown) => {
+    health.close();
+    throw error;
+  });
   const pool = readingPool(url, log);
   const onDamage = (error: unknown) => health.damaged(error);
   const reading = createReading(pool, { onDamage });
@@ -64,7 +75,7 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     clock,
     log,
     refusal: () => refusalOf(health.status()),
-    onFailure: health.failed,
+    onFailure: (error) => (error instanceof LeaseLost ? void onReplaced() : health.failed(error)),
     onDamage,
   });
   const close = once(async () => {
@@ -85,17 +96,34 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     waiting: queue.waiting,
     onWritten: queue.onWritten,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
-    readEvents: rows.events,
-    findNewestEvent: rows.newestEvent,
-    readMessages: rows.messages,
+    ...{ readEvents: rows.events, findNewestEvent: rows.newestEvent, readMessages: rows.messages },
     ...changesOf(queue, heads),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
+    shared: sharedOf(session, { reading, machine }),
+    reportDamage: onDamage,
+    emptyLog: async () => true, // the server's own
+    shared: {
+      epoch: session.lease.epoch,
+      leaseAgeMs: session.leaseAgeMs,
+      machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
+    },
     health: health.status,
     close,
     [Symbol.asyncDispose]: close,
   };
 }
+
+const sharedOf = (
+  { lease, leaseAgeMs }: WritingSession,
+  { reading, machine }: { reading: Reading; machine: Machine },
+): SharedStore => ({
+  epoch: lease.epoch,
+  leaseAgeMs,
+  machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
+});
+
+const REPLACED = 'another daemon has taken over';
 
 /** How long an orderly end of the connections may take. */
 const CLOSE_MS = 2_000;

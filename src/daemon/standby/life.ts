@@ -1,0 +1,59 @@
+import { EXIT } from '../../exit-codes.ts';
+import type { Log } from '../../log.ts';
+import type { Daemon, DaemonEnd, DaemonOptions, Standby } from '../daemon-options.ts';
+
+interface LifeDeps {
+  start(how: Pick<DaemonOptions, 'onOver' | 'standby'>): Promise<Daemon>;
+  /** Absent: this daemon does not wait for others. */
+  standby: Standby | undefined;
+}
+
+interface Following {
+  /** Stops the daemon in order, and ends the process with this code. */
+  end(why: string, code: number): void;
+  /** A daemon serves again. */
+  onReady(daemon: Daemon): Promise<void>;
+  log: Log;
+}
+
+/** The daemon of this process: one after the other, if it hands over and is a standby in between. */
+export interface Life {
+  /** The latest. */
+  daemon(): Promise<Daemon>;
+  /** What becomes of the process when the daemon cannot go on. */
+  follow(following: Following): Promise<void>;
+}
+
+export function beginLife({ start, standby }: LifeDeps): Life {
+  let over = Promise.withResolvers<DaemonEnd>();
+  const begin = (handedOver: number | undefined): Promise<Daemon> => {
+    over = Promise.withResolvers();
+    return start({
+      onOver: over.resolve,
+      ...(standby && { standby: { ...standby, ...(handedOver !== undefined && { handedOver }) } }),
+    });
+  };
+  let latest = begin(undefined);
+  return {
+    daemon: () => latest,
+    async follow({ end, onReady, log }) {
+      for (;;) {
+        const why = await over.promise;
+        if (why === 'replaced') {
+          log.error({}, REPLACED);
+          return end(REPLACED, EXIT.failed);
+        }
+        if (standby === undefined) return end('another daemon takes over', EXIT.ok);
+        log.info({}, 'handing over to a standby');
+        latest = latest.then(async (former) => {
+          await former.shutdown('another daemon takes over');
+          return begin(former.epoch);
+        });
+        await onReady(await latest);
+      }
+    },
+  };
+}
+
+const REPLACED =
+  'Another daemon has taken over, because this one did not renew its lease in time. It ends; start it again to make it a standby.';
