@@ -28,6 +28,7 @@ import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import { resolveOidc } from './config/oidc-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import { sharedText } from './standby/shared-text.ts';
 import { openStoredServers } from './tools/stored-servers.ts';
 
 interface AccountDeps {
@@ -73,7 +74,11 @@ export async function openAccounts(
     log,
   });
   const { roles, users, tokens, sessions, holders, codes, authenticator } = opened;
-  const file = createAuditHeadFile({ path: path.join(home, AUDIT_HEAD_FILE), secret: auditSecret });
+  const file = createAuditHeadFile({
+    path: path.join(home, AUDIT_HEAD_FILE),
+    secret: auditSecret,
+    shared: sharedText(store, 'audit_head'),
+  });
   const end = new SignedEnd({ file, mark: auditMark });
   const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
   await asStartError(() => trail.recover(onNotice));

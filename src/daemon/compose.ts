@@ -35,6 +35,7 @@ import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { machineOf } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
+import { sharedBy } from './standby/shared-by.ts';
 import { takeTurn } from './standby/take-turn.ts';
 import { startModels } from './tools/start-models.ts';
 import { outputsOf } from './tools.ts';
@@ -140,7 +141,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     workdir,
     notices: [...startNotices, ...models.notices()],
     notSandboxed: agent.notSandboxed,
-    epoch: store.shared?.epoch,
+    ...sharedBy(store, options),
     loginLink: () => auth.link(),
     shutdown,
   };
@@ -199,6 +200,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     deps;
   const gateway = createGateway({
     store,
+    shared: store.shared,
     storePath: store.place,
     lastAliveMs: store.lastAliveMs,
     startNotices,

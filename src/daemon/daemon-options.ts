@@ -88,6 +88,14 @@ export interface Replacements {
   bwrap?: Program;
 }
 
+/** A daemon whose place another one can take. */
+export interface SharedDaemon {
+  /** Of its lease. */
+  epoch: number;
+  /** Hands over, if a standby is there. */
+  drain(): Promise<void>;
+}
+
 /** A running daemon. */
 export interface Daemon {
   url: string;
@@ -97,8 +105,8 @@ export interface Daemon {
   workdir: string;
   notices: Notice[];
   notSandboxed: string | undefined;
-  /** Of the lease; undefined if no other daemon can use the store. */
-  epoch: number | undefined;
+  /** Absent: no other daemon can use the store. */
+  shared?: SharedDaemon;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
   /** Notifies clients, finishes writes and unlocks the home. Idempotent. */
   shutdown(reason: string): Promise<void>;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { keepAwake, systemClock } from '../clock.ts';
+import { DRAIN_SIGNAL } from '../home/drain-signal.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
@@ -100,11 +101,15 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);
     void life.follow({ end, onReady, log });
+    if ((await life.daemon()).shared) process.on(DRAIN_SIGNAL, () => void drain(life));
   } catch (error) {
     if (stopping.signal.aborted) return; // a signal ends the process
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
 }
+
+/** A daemon that is handing over already has nothing to do. */
+const drain = async (life: Life): Promise<void> => (await life.daemon()).shared?.drain();
 
 /** Other commands find the standby as they find a daemon. */
 const noteStandby =

@@ -47,7 +47,7 @@ export function beginLife({ start, standby }: LifeDeps): Life {
         log.info({}, 'handing over to a standby');
         latest = latest.then(async (former) => {
           await former.shutdown('another daemon takes over');
-          return begin(former.epoch);
+          return begin(former.shared?.epoch);
         });
         await onReady(await latest);
       }

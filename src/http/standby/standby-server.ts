@@ -20,14 +20,20 @@ interface StandbyDeps {
   log: Log;
 }
 
-/** A standby serves nobody: it says so in `/health`, and refuses everything else until it takes over. */
+/** A standby serves nobody: it says so in `/health` and `/metrics`, and refuses everything else until it takes over. */
 export function createStandbyServer({ state, clock, requestIdPrefix, log }: StandbyDeps): Server {
   const startedMs = clock.monotonic();
   let requests = 0;
   const server = createServer({ headersTimeout: LIMITS.headMs, requestTimeout: LIMITS.headMs }, (req, res) => {
     requests += 1;
     const requestId = `${requestIdPrefix}-${requests.toString(36)}`;
-    const body = req.url?.split('?')[0] === '/health' ? toHealth(state(), clock.monotonic() - startedMs) : REFUSED;
+    const path = req.url?.split('?')[0];
+    req.resume();
+    if (path === '/metrics') {
+      res.writeHead(200, { ...everyAnswer({ requestId }), 'Content-Type': 'text/plain; version=0.0.4', Connection: 'close' });
+      return void res.end(METRICS);
+    }
+    const body = path === '/health' ? toHealth(state(), clock.monotonic() - startedMs) : REFUSED;
     // Connections end, so that clients soon ask the daemon that comes after this server.
     res.writeHead(503, {
       ...everyAnswer({ requestId }),
@@ -36,7 +42,6 @@ export function createStandbyServer({ state, clock, requestIdPrefix, log }: Stan
       Connection: 'close',
     });
     res.end(req.method === 'HEAD' ? undefined : JSON.stringify({ ...body, request_id: requestId }));
-    req.resume();
   });
   // Without a listener, a client that resets its connection would end the process.
   server.on('connection', (socket) => socket.on('error', (err) => log.debug({ err }, 'a connection failed')));
@@ -45,6 +50,12 @@ export function createStandbyServer({ state, clock, requestIdPrefix, log }: Stan
 }
 
 const RETRY_SECONDS = 1;
+
+/** So that monitoring does not take a standby for a daemon that is down. */
+const METRICS = `# HELP service_lease_held 1: this daemon is the active one
+# TYPE service_lease_held gauge
+service_lease_held 0
+`;
 
 const REFUSED = { error: 'This machine is a standby: another one is active. GET /health names it.' };
 

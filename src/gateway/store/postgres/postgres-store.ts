@@ -101,13 +101,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
     shared: sharedOf(session, { reading, machine }),
-    reportDamage: onDamage,
-    emptyLog: async () => true, // the server's own
-    shared: {
-      epoch: session.lease.epoch,
-      leaseAgeMs: session.leaseAgeMs,
-      machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
-    },
     health: health.status,
     close,
     [Symbol.asyncDispose]: close,
