@@ -1,92 +1,27 @@
 import assert from 'node:assert/strict';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
-import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
+import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import { openConversation } from '../support/clients/conversation.ts';
-import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
-import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import {
+  closeScene,
+  gapBetween,
+  lease,
+  scene,
+  socketOutcome,
+  startOne,
+  untilServing,
+  untilStandby,
+} from './two-daemons.ts';
 
 const installed = await needs('postgresql');
 
-interface Scene {
-  server: PostgresServer;
-  url: string;
-  model: ScriptedModel;
-  folder: string;
-}
-
-let opened: Promise<Scene> | undefined;
-/** One database for all tests of this file, in which daemons come and go. */
-const scene = (): Promise<Scene> => {
-  opened ??= open();
-  return opened;
-};
-
-async function open(): Promise<Scene> {
-  const server = await startPostgres();
-  const url = await server.createDatabase();
-  return { server, url, model: await startScriptedModel(), folder: await mkdtemp(path.join(tmpdir(), 'headgate-two-')) };
-}
-
-after(async () => {
-  if (opened === undefined) return;
-  const { server, model, folder } = await opened;
-  await model.close();
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-let homes = 0;
-
-/** A home with the keys of another one. */
-async function homeLike(from: string): Promise<string> {
-  homes += 1;
-  const home = path.join((await scene()).folder, `home-${homes}`);
-  await mkdir(home, { mode: 0o700 });
-  for (const file of ['headgate-key', 'token']) await copyFile(path.join(from, file), path.join(home, file));
-  return home;
-}
-
-let firstHome: string | undefined;
-
-/** A daemon that waits for its turn; it is active if nobody else is. */
-async function startOne(): Promise<DaemonUnderTest> {
-  const { url, model, folder } = await scene();
-  const home = firstHome === undefined ? path.join(folder, 'first') : await homeLike(firstHome);
-  firstHome ??= home;
-  return startDaemon({
-    home,
-    model: model.url,
-    args: ['--standby'],
-    config: { store: { url } },
-  });
-}
-
-async function untilServing(daemon: DaemonUnderTest): Promise<number> {
-  const beganMs = performance.now();
-  const again = async (): Promise<void> =>
-    (await daemon.get('/health').catch(() => ({ status: 0 }))).status === 200 ? undefined : again();
-  await within(again(), 60_000, () => `the standby serves; ${JSON.stringify(daemon.output())}`);
-  return performance.now() - beganMs;
-}
-
-async function untilStandby(daemon: DaemonUnderTest): Promise<void> {
-  const again = async (): Promise<void> =>
-    (await daemon.get('/health').catch(() => undefined))?.body.status === 'standby' ? undefined : again();
-  await within(again(), 60_000, () => `the daemon is a standby; ${JSON.stringify(daemon.output())}`);
-}
-
-/** The lease, by the clock of the database. */
-async function lease(): Promise<{ epoch: number; isHeld: boolean }> {
-  const { url } = await scene();
-  const [row] = await queryPostgres(url, 'select epoch::int, expires_at > clock_timestamp() as held from headgate.leases');
-  return { epoch: Number(row?.epoch), isHeld: row?.held === true };
-}
+after(closeScene);
 
 test(
   'a standby says so, refuses everything else, and takes over a question when the active daemon is killed',
@@ -105,7 +40,7 @@ test(
     assert.match(standby.output().stdout, /a standby at http:\/\/127\.0\.0\.1:\d+\n\n {2}\S+ at http:\S+ is active/);
     const refused = await standby.get('/v1/api/workstreams');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
-    await assert.rejects(standby.client());
+    assert.equal(await socketOutcome(standby.wsUrl), 'refused');
     const { port } = standby;
 
     await using talk = await openConversation(active);
@@ -124,11 +59,15 @@ test(
       url,
       `select extract(epoch from since - (select max(seen_at) from headgate.machines where process <> owner)) * 1000 as ms from headgate.leases`,
     );
-    assert.ok(Number(row?.ms) < 9_000, `the lease changed hands after ${Number(row?.ms)} ms, and all took ${tookMs} ms`);
+    assert.ok(
+      Number(row?.ms) < 9_000,
+      `the lease changed hands after ${Number(row?.ms)} ms, and all took ${tookMs} ms`,
+    );
     assert.equal((await lease()).epoch, epoch + 1);
     assert.equal(standby.port, port);
     const client = await standby.client();
-    const pending = async () => (await client.call('approval.list', { wsId: talk.wsId })).approvals.map((it) => it.approvalId);
+    const pending = async () =>
+      (await client.call('approval.list', { wsId: talk.wsId })).approvals.map((it) => it.approvalId);
     assert.deepEqual(await pending(), [approvalId]);
     const decide = () =>
       client.call('approval.resolve', { approvalId, approved: true }).then(
@@ -163,11 +102,18 @@ test(
     active.signal('SIGSTOP');
     await untilServing(standby);
     const digest = async () =>
-      (await queryPostgres(url, `select md5(string_agg(body_json, ' ' order by ws_id, "offset")) as d from headgate.events where ws_id = '${talk.wsId}'`))[0]?.d;
+      (
+        await queryPostgres(
+          url,
+          `select md5(string_agg(body_json, ' ' order by ws_id, "offset")) as d from headgate.events where ws_id = '${talk.wsId}'`,
+        )
+      )[0]?.d;
     const client = await standby.client();
     await client.call('workstream.cancel', { wsId: talk.wsId });
     const isIdle = async (): Promise<void> =>
-      (await client.call('workstream.list', {})).workstreams.some(({ wsId, state }) => wsId === talk.wsId && state === 'idle')
+      (await client.call('workstream.list', {})).workstreams.some(
+        ({ wsId, state }) => wsId === talk.wsId && state === 'idle',
+      )
         ? undefined
         : isIdle();
     await within(isIdle(), 60_000, () => 'the run has ended');
@@ -175,7 +121,10 @@ test(
     active.signal('SIGCONT');
     const { code } = await within(active.exited(), 60_000, () => 'the end of the daemon that was paused');
     assert.equal(code, 1);
-    assert.match(active.output().stderr, /Another daemon has taken over, because this one did not renew its lease in time/);
+    assert.match(
+      active.output().stderr,
+      /Another daemon has taken over, because this one did not renew its lease in time/,
+    );
     assert.equal(await digest(), before);
     assert.equal((await standby.get('/health')).status, 200);
   },
@@ -195,7 +144,7 @@ test(
     question.answer.catch(() => undefined); // the connection will be lost
     await talk.until('content');
     model.when('half', say('the whole answer'));
-    
+
     const { body: login } = await one.post('/v1/api/auth/login', { token: one.token });
     const closed = Promise.withResolvers<number>();
     const socket = new WebSocket(one.wsUrl);
@@ -220,7 +169,9 @@ test(
     await within(said(), 60_000, () => 'the run goes on');
     const status = await runHeadgate(['cluster', 'status', '--json', '--home', other.home]);
     const { machines } = JSON.parse(status.stdout);
-    const states = machines.flatMap(({ state, isHere }: Record<string, unknown>) => (state === 'lost' ? [] : [[state, isHere]]));
+    const states = machines.flatMap(({ state, isHere }: Record<string, unknown>) =>
+      state === 'lost' ? [] : [[state, isHere]],
+    );
     assert.deepEqual(states.sort(), [
       ['active', true],
       ['standby', false],
@@ -234,16 +185,6 @@ test(
   },
 );
 
-/** How long neither of them answered with success, from the last answer of one to the first of the other. */
-async function gapBetween(one: DaemonUnderTest, other: DaemonUnderTest): Promise<number> {
-  let lastMs = performance.now();
-  const served = async (daemon: DaemonUnderTest) => (await daemon.get('/health').catch(() => undefined))?.status === 200;
-  for (;;) {
-    if (await served(one)) lastMs = performance.now();
-    else if (await served(other)) return performance.now() - lastMs;
-  }
-}
-
 test('two daemons are never active at once while the database restarts', installed, async () => {
   const { server } = await scene();
   await using active = await startOne();
@@ -253,7 +194,9 @@ test('two daemons are never active at once while the database restarts', install
   await server.kill();
   await server.start();
   const isWhole = async (): Promise<void> => {
-    const codes = await Promise.all([active, standby].map((it) => it.get('/health').catch(() => ({ status: 0, body: {} }))));
+    const codes = await Promise.all(
+      [active, standby].map((it) => it.get('/health').catch(() => ({ status: 0, body: {} }))),
+    );
     const serving = codes.filter(({ status, body }) => status === 200 && body.store?.status === 'ok');
     assert.ok(serving.length <= 1);
     return serving.length === 1 && (await lease()).isHeld ? undefined : isWhole();
@@ -278,6 +221,12 @@ test('a standby whose home has other keys is refused in words, and needs Postgre
   const noStore = await start(path.join(folder, 'alone'), { HEADGATE_STORE_STANDBY: '1' });
   assert.match(noStore.stderr, /A standby needs a PostgreSQL store/);
   const notWaiting = await start(other, { HEADGATE_STORE_URL: url });
-  assert.match(notWaiting.stderr, /Another Headgate daemon \(\S+ at http:\S+\) is using .* start this one with --standby/);
-  assert.deepEqual([noKey, noToken, noStore, notWaiting].map(({ code }) => code), [1, 1, 2, 1]);
+  assert.match(
+    notWaiting.stderr,
+    /Another Headgate daemon \(\S+ at http:\S+\) is using .* start this one with --standby/,
+  );
+  assert.deepEqual(
+    [noKey, noToken, noStore, notWaiting].map(({ code }) => code),
+    [1, 1, 2, 1],
+  );
 });

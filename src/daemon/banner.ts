@@ -41,7 +41,9 @@ interface StandbyFacts {
 
 /** The text that a standby prints while it waits. */
 export function toStandbyText({ version, url, active }: StandbyFacts): string {
-  const who = active ? `${active.nodeId}${active.url === undefined ? '' : ` at ${active.url}`} is active` : 'no daemon is active yet';
+  const who = active
+    ? `${active.nodeId}${active.url === undefined ? '' : ` at ${active.url}`} is active`
+    : 'no daemon is active yet';
   return `\nHeadgate ${version}, a standby at ${url}\n\n  ${who}. This one waits, and takes over when that one ends.\n\n`;
 }
 

@@ -18,8 +18,6 @@ import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
-import { once } from '../timing/once.ts';
-import type { OpenTracing } from '../tracing.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
@@ -33,10 +31,11 @@ import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
+import { sharedBy } from './life/shared-by.ts';
+import { createShutdown, type Held } from './life/shutdown.ts';
+import { takeTurn } from './life/take-turn.ts';
 import { machineOf } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
-import { sharedBy } from './standby/shared-by.ts';
-import { takeTurn } from './standby/take-turn.ts';
 import { startModels } from './tools/start-models.ts';
 import { outputsOf } from './tools.ts';
 import { openTracing } from './tracing/open-tracing.ts';
@@ -65,11 +64,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-interface Held {
-  store: DaemonStore;
-  release(): void;
-}
-
 interface Placed extends Held {
   /** Of the standby that this daemon was. */
   listening: Server | undefined;
@@ -81,7 +75,6 @@ interface Placed extends Held {
 async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const { config, environment, setLogLevel, clock, log } = options;
   const { store, listening, address, release } = placed;
-  const { url } = placed.server;
   const stopping = new AbortController();
   const secrets = createGuardedSecrets({ config, environment });
   const changes = [secrets.learnConfig, (next: Config) => models.reconfigure(next)];
@@ -93,7 +86,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const tracing = await openTracing(options, fetch);
   const { auth, commandsWay } = await openBoth(options, workdir, {
     store,
-    baseUrl: url,
+    baseUrl: placed.server.url,
     passwords: openPasswords(options),
     live,
     secrets,
@@ -128,14 +121,14 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     bodies,
     closing: stopping.signal,
   });
-  address.port = await listen(server, { ...address, before: listening });
-  listening?.closeAllConnections();
-  const outputs = outputsOf(options.home);
-  const { signal } = stopping;
-  const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
+  address.port = await listenAfter(listening, server, address);
+  const background = runInBackground({
+    ...{ clock, log, live, outputs: outputsOf(options.home), gateway, models, store, auth, bodies },
+    signal: stopping.signal,
+  });
   const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
   return {
-    url: url(),
+    url: placed.server.url(),
     port: address.port,
     model: models.current(),
     workdir,
@@ -147,42 +140,21 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   };
 }
 
+async function listenAfter(standby: Server | undefined, server: Server, address: Placed['address']): Promise<number> {
+  const port = await listen(server, { ...address, before: standby });
+  standby?.closeAllConnections();
+  return port;
+}
+
 /** The accounts, while the sandbox is tried out, which waits for another process. */
 async function openBoth(options: DaemonOptions, workdir: string, deps: Parameters<typeof openAccounts>[1]) {
   const [auth, commandsWay] = await Promise.all([openAccounts(options, deps), openCommandsWay(options, workdir)]);
   return { auth, commandsWay };
 }
 
-interface Stoppable extends Held {
-  server: Server;
-  gateway: Gateway;
-  tracing: OpenTracing | undefined;
-}
-
-interface Ongoing {
-  /** Ends event streams and background services. */
-  stopping: AbortController;
-  /** Settles when the background services have ended. */
-  background: Promise<unknown>;
-}
-
-/** Stops all parts, those that others need last. */
-const createShutdown = (
-  { server, gateway, tracing, store, release }: Stoppable,
-  { stopping, background }: Ongoing,
-): Daemon['shutdown'] =>
-  once(async (reason: string) => {
-    server.close(); // no new connections
-    stopping.abort(new Error(reason));
-    await gateway.shutdown(reason);
-    await closeServer(server);
-    await background;
-    await tracing?.close();
-    await store.close();
-    release();
-  });
-
-interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
+interface OpenedDeps
+  extends ClientPolicies,
+    Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
   store: DaemonStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
@@ -222,11 +194,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),
     attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
-    checkpointFiles: createSnapshotThread({
-      url: options.assets.snapshotWorkerUrl,
-      folder: path.join(home, 'checkpoints'),
-      home: await realpath(home),
-    }),
+    checkpointFiles: await openSnapshots(options),
     workspace: agent.workspace,
     clean: agent.clean,
     channelServices: channelServices(live, { fetch, home, holders: auth.holders }),
@@ -259,6 +227,13 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   await gateway.recover();
   return gateway;
 }
+
+const openSnapshots = async ({ home, assets }: Pick<DaemonOptions, 'home' | 'assets'>) =>
+  createSnapshotThread({
+    url: assets.snapshotWorkerUrl,
+    folder: path.join(home, 'checkpoints'),
+    home: await realpath(home),
+  });
 
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { keepAwake, systemClock } from '../clock.ts';
-import { DRAIN_SIGNAL } from '../home/drain-signal.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
+import { DRAIN_SIGNAL } from '../home/drain-signal.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { restoreJournal } from '../home/restore-journal.ts';
@@ -25,7 +25,7 @@ import { type Options, overridesOf, resolveOptions, type StartFlags } from './co
 import type { Daemon, Replacements, Standby } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
-import { beginLife, type Life } from './standby/life.ts';
+import { beginLife, type Life } from './life/life.ts';
 import { createStopSignals } from './stop-signals.ts';
 
 export type { StartFlags } from './config/options.ts';

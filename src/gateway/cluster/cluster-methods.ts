@@ -20,7 +20,11 @@ interface ClusterMethodDeps {
   clock: Pick<Clock, 'now'>;
 }
 
-export const clusterMethods = ({ cluster, shared, clock }: ClusterMethodDeps): Handlers<keyof typeof clusterContracts> => ({
+export const clusterMethods = ({
+  cluster,
+  shared,
+  clock,
+}: ClusterMethodDeps): Handlers<keyof typeof clusterContracts> => ({
   'cluster.overview': async (_, call) => toOverview(await cluster.read(viewerOf(call))),
   async 'cluster.status'(_, call) {
     if (shared) return { machines: await shared.machines() };

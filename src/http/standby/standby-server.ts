@@ -30,7 +30,11 @@ export function createStandbyServer({ state, clock, requestIdPrefix, log }: Stan
     const path = req.url?.split('?')[0];
     req.resume();
     if (path === '/metrics') {
-      res.writeHead(200, { ...everyAnswer({ requestId }), 'Content-Type': 'text/plain; version=0.0.4', Connection: 'close' });
+      res.writeHead(200, {
+        ...everyAnswer({ requestId }),
+        'Content-Type': 'text/plain; version=0.0.4',
+        Connection: 'close',
+      });
       return void res.end(METRICS);
     }
     const body = path === '/health' ? toHealth(state(), clock.monotonic() - startedMs) : REFUSED;

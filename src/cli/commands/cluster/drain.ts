@@ -29,14 +29,18 @@ export async function drain({ flags, around, root }: DrainCommand): Promise<void
     client.call('cluster.status', {}),
   );
   if (!machines.some(({ isHere, lease }) => isHere && lease !== undefined))
-    throw new StartError('This daemon cannot hand over: its store is a file. Others can take over only with PostgreSQL.');
+    throw new StartError(
+      'This daemon cannot hand over: its store is a file. Others can take over only with PostgreSQL.',
+    );
   const next = machines.filter(({ state }) => state === 'standby');
   if (next.length === 0)
     throw new StartError('No standby is there to take over. Start one on another machine: headgate start --standby');
   process.kill(running.pid, DRAIN_SIGNAL);
   await untilOver(running.url);
   const names = next.map(({ nodeId, serverUrl }) => `${toSafeText(nodeId)} at ${toSafeText(serverUrl)}`);
-  process.stdout.write(`Handed over. ${names.length === 1 ? `${names[0]} takes over` : `One of these takes over: ${names.join(', ')}`}.\n`);
+  process.stdout.write(
+    `Handed over. ${names.length === 1 ? `${names[0]} takes over` : `One of these takes over: ${names.join(', ')}`}.\n`,
+  );
 }
 
 /** The daemon is a standby, or has ended. */

@@ -25,7 +25,9 @@ export async function showCluster({ flags, around, root }: ClusterCommand): Prom
   );
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
   process.stdout.write(
-    flags.json ? `${JSON.stringify(status, null, 2)}\n` : toTextTable([HEAD, ...status.machines.map((it) => toRow(it, tz))]),
+    flags.json
+      ? `${JSON.stringify(status, null, 2)}\n`
+      : toTextTable([HEAD, ...status.machines.map((it) => toRow(it, tz))]),
   );
 }
 

@@ -43,25 +43,29 @@ export async function takeLease(
   { place, clock, signal, machine }: Locking & { machine: Machine },
 ): Promise<Lease> {
   let ends: string | undefined;
-  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
-    const found = await readLease(client);
-    if (isOfAnother(found, machine)) {
-      if (ends !== undefined && ends !== found.ends) throw await heldBy(client, found, place);
-      ends = found.ends;
-    } else {
-      const lease = await tryTake(client, { place, machine });
-      if (lease) return lease;
-    }
-    if (waitedMs >= (ends === undefined ? LOCK_MS : LONGEST_MS)) throw new LeaseHeld(inUse(place));
+  for (let waitedMs = 0; waitedMs <= (ends === undefined ? LOCK_MS : LONGEST_MS); waitedMs += RETRY_MS) {
+    const found = await look(client, { place, machine, ends });
+    if (typeof found === 'object') return found;
+    ends ??= found;
     await clock.sleep(RETRY_MS, signal);
   }
+  throw new LeaseHeld(inUse(place));
+}
+
+/** The lease, if it can be taken, or when that of another daemon ends, which throws if it was renewed since `ends`. */
+async function look(
+  client: PostgresClient,
+  { place, machine, ends }: { place: string; machine: Machine; ends: string | undefined },
+): Promise<Lease | string | undefined> {
+  const found = await readLease(client);
+  if (!isOfAnother(found, machine)) return tryTake(client, { place, machine });
+  if (ends !== undefined && ends !== found.ends) throw await heldBy(client, found, place);
+  return found.ends;
 }
 
 /** Whether another daemon has a lease that has not ended. */
-export const isOfAnother = (
-  found: LeaseState | undefined,
-  { nodeId }: Pick<Machine, 'nodeId'>,
-): found is LeaseState => found !== undefined && !found.isFree && found.nodeId !== nodeId;
+export const isOfAnother = (found: LeaseState | undefined, { nodeId }: Pick<Machine, 'nodeId'>): found is LeaseState =>
+  found !== undefined && !found.isFree && found.nodeId !== nodeId;
 
 /** Undefined: a connection of another daemon has the lock of the database. */
 async function tryTake(

@@ -54,18 +54,23 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
     client = undefined;
     await former?.end().catch(() => undefined); // it is gone already
   };
+  /** How soon the lease has to be renewed again. */
+  const attempt = async (): Promise<number> => {
+    try {
+      if (await renew()) return RENEW_MS;
+      stop.abort();
+      onTaken();
+    } catch (error) {
+      if (!isLate && !stop.signal.aborted)
+        log.warn({ reason: messageOf(error) }, 'the lease of the database could not be renewed');
+      isLate = true;
+      void drop();
+    }
+    return RETRY_MS;
+  };
   const run = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      let waitMs = RENEW_MS;
-      try {
-        if (!(await renew())) return void onTaken();
-      } catch (error) {
-        if (stop.signal.aborted) return;
-        if (!isLate) log.warn({ reason: messageOf(error) }, 'the lease of the database could not be renewed');
-        isLate = true;
-        waitMs = RETRY_MS;
-        void drop();
-      }
+      const waitMs = await attempt();
       await clock.sleep(waitMs, stop.signal).catch(() => undefined); // closed: the loop ends
     }
   };

@@ -63,19 +63,23 @@ test('a daemon whose lease was taken writes nothing, says so, and is told', inst
   assert.equal(await countEvents(url), 2);
 });
 
-test('the statements of a daemon with an old epoch are refused even on a connection that is still open', installed, async () => {
-  const url = await newDatabase();
-  await using store = await open(url, 'a');
-  await note(store, 'before');
-  // Nobody has ended the connection.
-  await queryPostgres(url, "update headgate.leases set owner = 'another', epoch = epoch + 1");
-  const { code, cause } = await note(store, 'late').then(
-    () => assert.fail('it was written'),
-    (error: unknown) => error as { code: string; cause: unknown },
-  );
-  assert.deepEqual([code, String(cause)], ['UNAVAILABLE', 'LeaseLost: another daemon has taken the lease']);
-  assert.equal(await countEvents(url), 1);
-});
+test(
+  'the statements of a daemon with an old epoch are refused even on a connection that is still open',
+  installed,
+  async () => {
+    const url = await newDatabase();
+    await using store = await open(url, 'a');
+    await note(store, 'before');
+    // Nobody has ended the connection.
+    await queryPostgres(url, "update headgate.leases set owner = 'another', epoch = epoch + 1");
+    const { code, cause } = await note(store, 'late').then(
+      () => assert.fail('it was written'),
+      (error: unknown) => error as { code: string; cause: unknown },
+    );
+    assert.deepEqual([code, String(cause)], ['UNAVAILABLE', 'LeaseLost: another daemon has taken the lease']);
+    assert.equal(await countEvents(url), 1);
+  },
+);
 
 test('a lease is taken only when the transactions of its owner have ended', installed, async () => {
   const url = await newDatabase();
@@ -174,7 +178,9 @@ test('a standby refuses the database of a newer Headgate, and changes nothing in
   await queryPostgres(url, 'update headgate.schema_migrations set version = 1');
   const candidate = await wait(url, 'b');
   assert.equal(await candidate.isFree(), false);
-  assert.deepEqual(await queryPostgres(url, 'select version::text from headgate.schema_migrations'), [{ version: '1' }]);
+  assert.deepEqual(await queryPostgres(url, 'select version::text from headgate.schema_migrations'), [
+    { version: '1' },
+  ]);
   await candidate.close({ isOver: true });
   await active.close();
 });
