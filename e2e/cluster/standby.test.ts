@@ -77,7 +77,7 @@ test(
     assert.deepEqual((await Promise.all([decide(), decide()])).sort(), ['decided', 'refused']);
     const said = async (): Promise<string[]> => {
       const { messages } = await client.call('workstream.history', { wsId: talk.wsId });
-      const lines = messages.map(({ role, content }) => `${role}: ${content.trim().split('\n').at(-1)}`);
+      const lines = messages.map(({ role, content }) => `${role}: ${(content ?? '').trim().split('\n').at(-1)}`);
       return lines.at(-1) === 'assistant: done' ? lines : said();
     };
     const lines = await within(said(), 60_000, () => 'the end of the run');
@@ -131,9 +131,9 @@ test(
 );
 
 test(
-  'a daemon hands over within a second while clients use it, becomes a standby, and logins go on',
+  'a daemon hands over while clients use it, becomes a standby, and logins go on',
   installed,
-  async () => {
+  async (t) => {
     const { model } = await scene();
     await using one = await startOne();
     await untilServing(one);
@@ -154,6 +154,7 @@ test(
     assert.match(drained.stdout, /^Handed over\. \S+ at http:\S+ takes over\.\n$/);
     assert.equal(await within(closed.promise, 60_000, () => 'the end of the socket'), 1012);
     const gapMs = await within(gap, 60_000, () => 'the other daemon serves');
+    t.diagnostic(`nobody served for ${Math.round(gapMs)} ms`);
     assert.ok(gapMs < 10_000, `${gapMs} ms`);
     await untilStandby(one);
     const again = await fetch(new URL('/v1/api/auth/whoami', other.url), {
@@ -163,7 +164,7 @@ test(
     const client = await other.client();
     const said = async (): Promise<string> => {
       const { messages } = await client.call('workstream.history', { wsId: talk.wsId });
-      const last = messages.at(-1)?.content.trim() ?? '';
+      const last = messages.at(-1)?.content?.trim() ?? '';
       return last === 'the whole answer' ? last : said();
     };
     await within(said(), 60_000, () => 'the run goes on');

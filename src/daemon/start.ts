@@ -63,10 +63,10 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
   const life = beginLife({
     start: (how) =>
       startDaemon({
-        ...how,
         home,
         host,
         port,
+        ...how,
         authEnabled,
         newSecrets: flags.newSecrets === true,
         config,

@@ -3,7 +3,8 @@ import type { Log } from '../../log.ts';
 import type { Daemon, DaemonEnd, DaemonOptions, Standby } from '../daemon-options.ts';
 
 interface LifeDeps {
-  start(how: Pick<DaemonOptions, 'onOver' | 'standby'>): Promise<Daemon>;
+  /** `port`: the one of the daemon before. */
+  start(how: Pick<DaemonOptions, 'onOver' | 'standby'> & { port?: number }): Promise<Daemon>;
   /** Absent: this daemon does not wait for others. */
   standby: Standby | undefined;
 }
@@ -26,14 +27,16 @@ export interface Life {
 
 export function beginLife({ start, standby }: LifeDeps): Life {
   let over = Promise.withResolvers<DaemonEnd>();
-  const begin = (handedOver: number | undefined): Promise<Daemon> => {
+  const begin = (former?: Daemon): Promise<Daemon> => {
     over = Promise.withResolvers();
+    const handedOver = former?.shared?.epoch;
     return start({
       onOver: over.resolve,
+      ...(former && { port: former.port }),
       ...(standby && { standby: { ...standby, ...(handedOver !== undefined && { handedOver }) } }),
     });
   };
-  let latest = begin(undefined);
+  let latest = begin();
   return {
     daemon: () => latest,
     async follow({ end, onReady, log }) {
@@ -47,7 +50,7 @@ export function beginLife({ start, standby }: LifeDeps): Life {
         log.info({}, 'handing over to a standby');
         latest = latest.then(async (former) => {
           await former.shutdown('another daemon takes over');
-          return begin(former.shared?.epoch);
+          return begin(former);
         });
         await onReady(await latest);
       }
