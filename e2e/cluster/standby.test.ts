@@ -130,61 +130,57 @@ test(
   },
 );
 
-test(
-  'a daemon hands over while clients use it, becomes a standby, and logins go on',
-  installed,
-  async (t) => {
-    const { model } = await scene();
-    await using one = await startOne();
-    await untilServing(one);
-    await using other = await startOne();
-    await using talk = await openConversation(one);
-    model.when('half', [say('half'), stall()]);
-    const question = await talk.ask('half');
-    question.answer.catch(() => undefined); // the connection will be lost
-    await talk.until('content');
-    model.when('half', say('the whole answer'));
+test('a daemon hands over while clients use it, becomes a standby, and logins go on', installed, async (t) => {
+  const { model } = await scene();
+  await using one = await startOne();
+  await untilServing(one);
+  await using other = await startOne();
+  await using talk = await openConversation(one);
+  model.when('half', [say('half'), stall()]);
+  const question = await talk.ask('half');
+  question.answer.catch(() => undefined); // the connection will be lost
+  await talk.until('content');
+  model.when('half', say('the whole answer'));
 
-    const { body: login } = await one.post('/v1/api/auth/login', { token: one.token });
-    const closed = Promise.withResolvers<number>();
-    const socket = new WebSocket(one.wsUrl);
-    socket.addEventListener('close', ({ code }) => closed.resolve(code));
-    const gap = gapBetween(one, other);
-    const drained = await runHeadgate(['drain', '--home', one.home]);
-    assert.match(drained.stdout, /^Handed over\. \S+ at http:\S+ takes over\.\n$/);
-    assert.equal(await within(closed.promise, 60_000, () => 'the end of the socket'), 1012);
-    const gapMs = await within(gap, 60_000, () => 'the other daemon serves');
-    t.diagnostic(`nobody served for ${Math.round(gapMs)} ms`);
-    assert.ok(gapMs < 10_000, `${gapMs} ms`);
-    await untilStandby(one);
-    const again = await fetch(new URL('/v1/api/auth/whoami', other.url), {
-      headers: { authorization: `Bearer ${login.jwt}` },
-    });
-    assert.equal(again.status, 200, 'a login of the former daemon is one of this one');
-    const client = await other.client();
-    const said = async (): Promise<string> => {
-      const { messages } = await client.call('workstream.history', { wsId: talk.wsId });
-      const last = messages.at(-1)?.content?.trim() ?? '';
-      return last === 'the whole answer' ? last : said();
-    };
-    await within(said(), 60_000, () => 'the run goes on');
-    const status = await runHeadgate(['cluster', 'status', '--json', '--home', other.home]);
-    const { machines } = JSON.parse(status.stdout);
-    const states = machines.flatMap(({ state, isHere }: Record<string, unknown>) =>
-      state === 'lost' ? [] : [[state, isHere]],
-    );
-    assert.deepEqual(states.sort(), [
-      ['active', true],
-      ['standby', false],
-    ]);
-    const audit = await client.call('audit.verify', {});
-    assert.equal(audit.ok, true, JSON.stringify(audit));
-    const back = await runHeadgate(['drain', '--home', other.home]);
-    assert.equal(back.code, 0, back.stderr);
-    await untilServing(one);
-    await untilStandby(other);
-  },
-);
+  const { body: login } = await one.post('/v1/api/auth/login', { token: one.token });
+  const closed = Promise.withResolvers<number>();
+  const socket = new WebSocket(one.wsUrl);
+  socket.addEventListener('close', ({ code }) => closed.resolve(code));
+  const gap = gapBetween(one, other);
+  const drained = await runHeadgate(['drain', '--home', one.home]);
+  assert.match(drained.stdout, /^Handed over\. \S+ at http:\S+ takes over\.\n$/);
+  assert.equal(await within(closed.promise, 60_000, () => 'the end of the socket'), 1012);
+  const gapMs = await within(gap, 60_000, () => 'the other daemon serves');
+  t.diagnostic(`nobody served for ${Math.round(gapMs)} ms`);
+  assert.ok(gapMs < 10_000, `${gapMs} ms`);
+  await untilStandby(one);
+  const again = await fetch(new URL('/v1/api/auth/whoami', other.url), {
+    headers: { authorization: `Bearer ${login.jwt}` },
+  });
+  assert.equal(again.status, 200, 'a login of the former daemon is one of this one');
+  const client = await other.client();
+  const said = async (): Promise<string> => {
+    const { messages } = await client.call('workstream.history', { wsId: talk.wsId });
+    const last = messages.at(-1)?.content?.trim() ?? '';
+    return last === 'the whole answer' ? last : said();
+  };
+  await within(said(), 60_000, () => 'the run goes on');
+  const status = await runHeadgate(['cluster', 'status', '--json', '--home', other.home]);
+  const { machines } = JSON.parse(status.stdout);
+  const states = machines.flatMap(({ state, isHere }: Record<string, unknown>) =>
+    state === 'lost' ? [] : [[state, isHere]],
+  );
+  assert.deepEqual(states.sort(), [
+    ['active', true],
+    ['standby', false],
+  ]);
+  const audit = await client.call('audit.verify', {});
+  assert.equal(audit.ok, true, JSON.stringify(audit));
+  const back = await runHeadgate(['drain', '--home', other.home]);
+  assert.equal(back.code, 0, back.stderr);
+  await untilServing(one);
+  await untilStandby(other);
+});
 
 test('two daemons are never active at once while the database restarts', installed, async () => {
   const { server } = await scene();

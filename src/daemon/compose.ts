@@ -122,10 +122,9 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     closing: stopping.signal,
   });
   address.port = await listenAfter(listening, server, address);
-  const background = runInBackground({
-    ...{ clock, log, live, outputs: outputsOf(options.home), gateway, models, store, auth, bodies },
-    signal: stopping.signal,
-  });
+  const outputs = outputsOf(options.home);
+  const { signal } = stopping;
+  const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
   const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
   return {
     url: placed.server.url(),

@@ -62,6 +62,7 @@ interface Noun {
 type NounDeps = Pick<
   GatewayDeps,
   | 'store'
+  | 'shared'
   | 'storePath'
   | 'models'
   | 'outputChecks'

@@ -9,8 +9,13 @@ import { invalidNode, isNodeId, unknownNode } from './node-ids.ts';
 import { pageOfNodes, pageOfWorkstreams, toOverview, toSnapshot } from './views.ts';
 
 const alone = ({ nodeId, serverUrl, version, startedMs }: ClusterNode): ClusterMachine => ({
-  ...{ nodeId, serverUrl, version, startedMs },
-  ...{ state: 'active', isHere: true, seenAgoMs: 0 },
+  nodeId,
+  serverUrl,
+  version,
+  state: 'active',
+  isHere: true,
+  startedMs,
+  seenAgoMs: 0,
 });
 
 interface ClusterMethodDeps {

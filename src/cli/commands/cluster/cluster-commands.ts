@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../../../home/home-path.ts';
 import type { TargetFlags } from '../../connect.ts';
 import type { DrainFlags } from './drain.ts';
-import type { ClusterFlags } from './status.ts';
+import type { ClusterFlags } from './show-cluster.ts';
 
 interface ClusterCommandsDeps {
   root: URL;
@@ -18,7 +18,7 @@ export function addClusterCommands(program: Command, { root, around, withTarget 
     .description('list the active daemon and those that wait to take over (the default command)')
     .option('--json', 'print one JSON object')
     .action(async (flags: ClusterFlags & TargetFlags) =>
-      (await import('./status.ts')).showCluster({ flags, around, root }),
+      (await import('./show-cluster.ts')).showCluster({ flags, around, root }),
     );
   program
     .command('drain')

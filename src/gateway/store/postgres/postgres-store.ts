@@ -9,7 +9,7 @@ import { build, statementOf } from '../statements.ts';
 import type { StoreHealth } from '../store.ts';
 import { UPSERT_META } from '../store-identity.ts';
 import { postgresWords } from '../words/postgres-words.ts';
-import { createDatabaseHealth } from './database-health.ts';
+import { createDatabaseHealth, type DatabaseHealth } from './database-health.ts';
 import { LeaseLost, type Machine } from './lease/lease.ts';
 import { type MachineRow, READ_MACHINES, toMachine } from './lease/machines.ts';
 import { placeOf } from './place-of.ts';
@@ -40,21 +40,14 @@ export interface PostgresStoreOptions {
  * words when that is not possible.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<DaemonStore> {
-  const { url, machine, clock, log, silentMs } = options;
+  const { url, machine, clock, log } = options;
   const place = placeOf(url);
   const health = createDatabaseHealth({ clock, log, restore: () => session.restore() });
   const onReplaced = once(async () => {
     health.failed(new LeaseLost(REPLACED));
     options.onReplaced?.();
   });
-  const session = await openWritingSession({
-    ...{ url, place, machine, clock, log, silentMs },
-    onLost: health.failed,
-    onReplaced: () => void onReplaced(),
-  }).catch((error: unknown) => {
-    health.close();
-    throw error;
-  });
+  const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
   const pool = readingPool(url, log);
   const onDamage = (error: unknown) => health.damaged(error);
   const reading = createReading(pool, { onDamage });
@@ -96,7 +89,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     waiting: queue.waiting,
     onWritten: queue.onWritten,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
-    ...{ readEvents: rows.events, findNewestEvent: rows.newestEvent, readMessages: rows.messages },
+    readEvents: rows.events,
+    findNewestEvent: rows.newestEvent,
+    readMessages: rows.messages,
     ...changesOf(queue, heads),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
@@ -105,6 +100,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function openSession(
+  { url, machine, clock, log, silentMs }: PostgresStoreOptions,
+  { health, onReplaced }: { health: DatabaseHealth; onReplaced(): void },
+): Promise<WritingSession> {
+  const place = placeOf(url);
+  const opening = openWritingSession({ url, place, machine, clock, log, silentMs, onLost: health.failed, onReplaced });
+  return opening.catch((error: unknown) => {
+    health.close();
+    throw error;
+  });
 }
 
 const sharedOf = (

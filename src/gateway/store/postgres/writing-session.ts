@@ -69,7 +69,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
     await createLeaseTables(first);
     const taken = await takeLease(first, { place, clock, signal: closing.signal, machine });
     lease = taken;
-    const keeping = keepLease({ ...deps, lease, onTaken: deps.onReplaced });
+    const keeping = keepLease({ url: deps.url, lease, machine, clock, log: deps.log, onTaken: deps.onReplaced });
     keeper = keeping;
     const claimed = await prepare(first, deps, taken);
     connections.become(first);

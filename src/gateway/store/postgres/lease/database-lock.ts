@@ -58,14 +58,14 @@ async function look(
   { place, machine, ends }: { place: string; machine: Machine; ends: string | undefined },
 ): Promise<Lease | string | undefined> {
   const found = await readLease(client);
-  if (!isOfAnother(found, machine)) return tryTake(client, { place, machine });
+  if (found === undefined || !isOfAnother(found, machine)) return tryTake(client, { place, machine });
   if (ends !== undefined && ends !== found.ends) throw await heldBy(client, found, place);
   return found.ends;
 }
 
 /** Whether another daemon has a lease that has not ended. */
-export const isOfAnother = (found: LeaseState | undefined, { nodeId }: Pick<Machine, 'nodeId'>): found is LeaseState =>
-  found !== undefined && !found.isFree && found.nodeId !== nodeId;
+export const isOfAnother = (found: LeaseState, { nodeId }: Pick<Machine, 'nodeId'>): boolean =>
+  !found.isFree && found.nodeId !== nodeId;
 
 /** Undefined: a connection of another daemon has the lock of the database. */
 async function tryTake(

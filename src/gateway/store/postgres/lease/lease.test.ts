@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../../clock.ts';
+import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { needs } from '../../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../../testing/postgres-server.ts';
 import { someMachine } from '../../../../testing/some-machine.ts';
@@ -14,8 +15,17 @@ const installed = await needs('postgresql');
 const newDatabase = async () => (await sharedPostgres()).createDatabase();
 const parts = { clock: systemClock, log: recordingLog() };
 
-const open = (url: string, nodeId: string, onReplaced?: () => void): Promise<DaemonStore> =>
-  openPostgresStore({ url, machine: someMachine(nodeId), ...parts, ...(onReplaced && { onReplaced }) });
+const open = (url: string, nodeId: string): Promise<DaemonStore> =>
+  openPostgresStore({ url, machine: someMachine(nodeId), ...parts });
+
+/** A daemon whose process is paused: its timers do not fire, and its session with the server stays open. */
+async function openPaused(url: string, onReplaced: () => void = () => undefined) {
+  const clock = fakeClock(1_000);
+  const store = await openPostgresStore({ url, machine: someMachine('a'), clock, log: recordingLog(), onReplaced });
+  while ((await store.shared?.machines())?.length === 0); // the lease has been renewed once
+  return { store, goOn: () => clock.advance(10_000) };
+}
+
 const wait = (url: string, nodeId: string, handedOver?: number) =>
   openCandidate({ url, machine: someMachine(nodeId), handedOver, ...parts });
 /** As if the owner had not renewed its lease for so long. */
@@ -49,12 +59,13 @@ test('the epoch rises with each owner, and a lease that was released is free at 
 test('a daemon whose lease was taken writes nothing, says so, and is told', installed, async () => {
   const url = await newDatabase();
   const replaced = Promise.withResolvers<void>();
-  await using former = await open(url, 'a', replaced.resolve);
+  const { store, goOn } = await openPaused(url, replaced.resolve);
+  await using former = store;
   await note(former, 'before');
-  // The process is paused: its timers do not fire, and its session with the server stays open.
   await expire(url);
   await using next = await open(url, 'b');
   await assert.rejects(note(former, 'late'), { code: 'UNAVAILABLE' });
+  await goOn();
   await replaced.promise;
   assert.equal(former.health().status, 'degraded');
   await assert.rejects(note(former, 'later'), { code: 'UNAVAILABLE' });
@@ -68,7 +79,8 @@ test(
   installed,
   async () => {
     const url = await newDatabase();
-    await using store = await open(url, 'a');
+    const paused = await openPaused(url);
+    await using store = paused.store;
     await note(store, 'before');
     // Nobody has ended the connection.
     await queryPostgres(url, "update headgate.leases set owner = 'another', epoch = epoch + 1");
@@ -83,7 +95,7 @@ test(
 
 test('a lease is taken only when the transactions of its owner have ended', installed, async () => {
   const url = await newDatabase();
-  const former = await open(url, 'a');
+  const { store: former } = await openPaused(url);
   await note(former, 'before');
   // A transaction that was fenced, and whose process is paused before its commit.
   const paused = queryPostgres(
