@@ -41,6 +41,8 @@ test(
     const refused = await standby.get('/v1/api/workstreams');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
     assert.equal(await socketOutcome(standby.wsUrl), 'refused');
+    const asked = await runHeadgate(['cluster', 'status', '--home', standby.home]);
+    assert.match(asked.stderr, /is a standby\. Active is \S+ at http:\S+: run the command there\./);
     const { port } = standby;
 
     await using talk = await openConversation(active);
