@@ -101,15 +101,11 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);
     void life.follow({ end, onReady, log });
-    if ((await life.daemon()).shared) process.on(DRAIN_SIGNAL, () => void drain(life));
   } catch (error) {
     if (stopping.signal.aborted) return; // a signal ends the process
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
 }
-
-/** A daemon that is handing over already has nothing to do. */
-const drain = async (life: Life): Promise<void> => (await life.daemon()).shared?.drain();
 
 /** Other commands find the standby as they find a daemon. */
 const noteStandby =
@@ -149,6 +145,7 @@ function guardProcess({ home, life, stopping, log }: Guarded): (why: string, cod
   };
   const onSignal = createStopSignals({ stop, exit: (code) => process.exit(code), clock: systemClock, log });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  process.on(DRAIN_SIGNAL, life.drain);
   const die = (err: unknown, message: string) => {
     log.error({ err }, message);
     process.exit(EXIT.failed);

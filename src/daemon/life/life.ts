@@ -21,24 +21,32 @@ interface Following {
 export interface Life {
   /** The latest. */
   daemon(): Promise<Daemon>;
+  /** Hands over, if it serves and a standby is there. */
+  drain(): void;
   /** What becomes of the process when the daemon cannot go on. */
   follow(following: Following): Promise<void>;
 }
 
 export function beginLife({ start, standby }: LifeDeps): Life {
   let over = Promise.withResolvers<DaemonEnd>();
+  let serving: Daemon | undefined;
   const begin = (former?: Daemon): Promise<Daemon> => {
     over = Promise.withResolvers();
     const handedOver = former?.shared?.epoch;
-    return start({
+    const starting = start({
       onOver: over.resolve,
       ...(former && { port: former.port }),
       ...(standby && { standby: { ...standby, ...(handedOver !== undefined && { handedOver }) } }),
+    });
+    return starting.then((daemon) => {
+      serving = daemon;
+      return daemon;
     });
   };
   let latest = begin();
   return {
     daemon: () => latest,
+    drain: () => void serving?.shared?.drain(),
     async follow({ end, onReady, log }) {
       for (;;) {
         const why = await over.promise;
@@ -48,6 +56,7 @@ export function beginLife({ start, standby }: LifeDeps): Life {
         }
         if (standby === undefined) return end('another daemon takes over', EXIT.ok);
         log.info({}, 'handing over to a standby');
+        serving = undefined;
         latest = latest.then(async (former) => {
           await former.shutdown('another daemon takes over');
           return begin(former);

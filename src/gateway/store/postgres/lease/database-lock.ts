@@ -23,7 +23,8 @@ interface Locking {
 export async function lockDatabase(client: PostgresClient, { place, clock, signal }: Locking): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     if (await tryLock(client)) return;
-    if (waitedMs >= LOCK_MS) throw new LeaseHeld(inUse(place));
+    if (waitedMs >= LOCK_MS)
+      throw new LeaseHeld(`Another Headgate daemon is using ${place}. Stop it first, or use another database.`);
     await clock.sleep(RETRY_MS, signal);
   }
 }
@@ -90,7 +91,7 @@ const inUse = (place: string, who = ''): string =>
   `Another Headgate daemon${who} is using ${place}. Stop it first, give this one its own database, or start this one with --standby, so that it waits and takes over.`;
 
 /** Any number that no other program uses for a lock of this database. */
-export const DAEMON_LOCK = 5_743_211_802;
+const DAEMON_LOCK = 5_743_211_802;
 /** A killed daemon's session ends a moment after it. */
 const LOCK_MS = 3_000;
 const RETRY_MS = 100;
