@@ -98,9 +98,9 @@ export async function start({ flags, around, root, keepCode, replace }: StartOpt
   using _ = keepAwake();
   try {
     await onReady(await life.daemon());
+    void life.follow({ end, onReady, log });
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);
-    void life.follow({ end, onReady, log });
   } catch (error) {
     if (stopping.signal.aborted) return; // a signal ends the process
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;

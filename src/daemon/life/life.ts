@@ -61,7 +61,12 @@ export function beginLife({ start, standby }: LifeDeps): Life {
           await former.shutdown('another daemon takes over');
           return begin(former);
         });
-        await onReady(await latest);
+        const next = await latest.catch((error: unknown) => {
+          if (!standby.signal.aborted) throw error;
+          return undefined; // a signal ends the process
+        });
+        if (next === undefined) return;
+        await onReady(next);
       }
     },
   };
