@@ -182,6 +182,7 @@ test('a daemon hands over while clients use it, becomes a standby, and logins go
   assert.equal(back.code, 0, back.stderr);
   await untilServing(one);
   await untilStandby(other);
+  assert.equal((await other.stop()).code, 0, 'a standby that was active before ends in order');
 });
 
 test('two daemons are never active at once while the database restarts', installed, async () => {
@@ -202,6 +203,7 @@ test('two daemons are never active at once while the database restarts', install
   };
   await within(isWhole(), 60_000, () => 'one daemon serves');
   assert.ok((await lease()).epoch <= epoch + 1);
+  assert.deepEqual([(await standby.stop()).code, (await active.stop()).code], [0, 0]);
 });
 
 test('a standby whose home has other keys is refused in words, and needs PostgreSQL', installed, async () => {
