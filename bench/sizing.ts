@@ -15,6 +15,7 @@ import { createLog } from '../src/pino-log.ts';
 import { queryPostgres, startPostgres } from '../src/testing/postgres-server.ts';
 import { residentBytes } from './process-costs.ts';
 import { median } from './row.ts';
+import { someMachine } from '../src/testing/some-machine.ts';
 
 const USAGE = `npm run sizing -- [--workstreams 100000] [--each 4]
 
@@ -67,7 +68,7 @@ async function fill(url: string, workstreams: number, each: number): Promise<voi
   const log = createLog({ level: 'silent', readable: false });
   const wsId = randomIds.wsId();
   {
-    await using store = await openPostgresStore({ url, clock: systemClock, log });
+    await using store = await openPostgresStore({ url, machine: someMachine(), clock: systemClock, log });
     const nowMs = systemClock.now();
     const row = toWorkstreamRow({ owned: OF_EVERYONE, wsId, workdir: '/', nowMs, loaded: 0 });
     await store.commit({ statements: [insertWorkstream({ ...row, message_count: each })] });

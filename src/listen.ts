@@ -4,19 +4,22 @@ import { wordsOf } from '../protocol/words-of.ts';
 import type { Clock } from './clock.ts';
 import { StartError } from './start-error.ts';
 
-/** An address, and the descriptor of a socket that listens there already. */
+/** An address, or a socket that listens there already. */
 export interface ListenAddress {
   host: string;
   port: number;
+  /** The descriptor of an inherited socket. */
   descriptor?: number | undefined;
+  /** A server whose socket is taken over, so that no client is refused meanwhile; its open connections stay its own. */
+  before?: Server | undefined;
 }
 
 /** Opens the port and resolves with its number, which port 0 leaves to the system. Rejects with StartError. */
-export async function listen(server: Server, { host, port, descriptor }: ListenAddress): Promise<number> {
+export async function listen(server: Server, { host, port, descriptor, before }: ListenAddress): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once('error', reject);
   watchUnread(server);
-  server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
+  server.listen(before ?? (descriptor === undefined ? { host, port } : { fd: descriptor }), () => {
     server.off('error', reject);
     const address = server.address();
     resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -9,6 +9,7 @@ import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import { createLog } from '../../src/pino-log.ts';
 import { serveTasks } from '../task-process.ts';
+import { someMachine } from '../../src/testing/some-machine.ts';
 
 interface Appended {
   rows: number;
@@ -47,7 +48,7 @@ const tasks = {
   /** The same through the store over PostgreSQL. */
   async postgres({ url, rows, writers }: { url: string; rows: number; writers: number }): Promise<Appended> {
     const log = createLog({ level: 'silent', readable: false });
-    await using store = await openPostgresStore({ url, clock: systemClock, log });
+    await using store = await openPostgresStore({ url, machine: someMachine(), clock: systemClock, log });
     return await append(store, { rows, writers });
   },
 

@@ -10,6 +10,7 @@ export function clusterCalls({ call, newSession }: Session) {
   const nodeId = async () => (await call('cluster.nodes', { limit: 1 })).nodes[0]?.nodeId ?? '';
   return {
     'cluster.overview': () => call('cluster.overview', {}),
+    'cluster.status': () => call('cluster.status', {}),
     'cluster.nodes': () => call('cluster.nodes', { sort: 'tokens' }),
     'cluster.workstreams': () => call('cluster.workstreams', { perPage: 3, search: 'ws-' }),
     'cluster.node': async () => call('cluster.node', { nodeId: await nodeId() }),

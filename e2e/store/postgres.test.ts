@@ -164,7 +164,7 @@ test('a second daemon on the same database is refused in words', installed, asyn
   const { url } = await scene();
   await assert.rejects(startDaemon({ config: { store: { url } } }), {
     message:
-      /ended with 1: .*Another Headgate daemon is using postgresql:\/\/127\.0\.0\.1:\d+\/test_1\. Stop it first/s,
+      /ended with 1: .*Another Headgate daemon \(\S+ at http:\S+\) is using postgresql:\/\/127\.0\.0\.1:\d+\/test_1\. Stop it first/s,
   });
 });
 

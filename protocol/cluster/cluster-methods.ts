@@ -82,6 +82,25 @@ export const ClusterSnapshot = z
   .meta({ id: 'ClusterSnapshot' });
 export type ClusterSnapshot = z.infer<typeof ClusterSnapshot>;
 
+/** A daemon that uses the store, or waits for its turn. */
+export const ClusterMachine = z
+  .strictObject({
+    nodeId: NonEmpty,
+    serverUrl: z.string(),
+    version: z.string(),
+    /** `standby`: it waits until the active one ends. `lost`: it has not reported for longer than a lease lasts. */
+    state: z.enum(['active', 'standby', 'lost']),
+    /** It is the one that answers. */
+    isHere: z.boolean(),
+    startedMs: Count,
+    /** How long ago it reported last. */
+    seenAgoMs: Count,
+    /** Of the active one, if others can take over: it rises with each change, and is renewed every two seconds. */
+    lease: z.strictObject({ epoch: Count, sinceMs: Count, renewedAgoMs: Count }).optional(),
+  })
+  .meta({ id: 'ClusterMachine' });
+export type ClusterMachine = z.infer<typeof ClusterMachine>;
+
 /** By need of attention (waiting for approval first), by tokens (most first), or by name. */
 export const ClusterSort = z.enum(['activity', 'tokens', 'name']);
 export type ClusterSort = z.infer<typeof ClusterSort>;
@@ -93,6 +112,12 @@ export const clusterContracts = {
     scope: 'read',
     params: () => z.strictObject({}).meta({ id: 'ClusterOverviewParams' }),
     result: () => ClusterOverview,
+  }),
+  'cluster.status': contract({
+    summary: 'The daemons that use the store: the active one, those that wait to take over, and those that were lost.',
+    scope: 'read',
+    params: () => z.strictObject({}).meta({ id: 'ClusterStatusParams' }),
+    result: () => z.strictObject({ machines: z.array(ClusterMachine) }).meta({ id: 'ClusterStatusResult' }),
   }),
   'cluster.nodes': contract({
     summary: 'The machines that serve workstreams.',

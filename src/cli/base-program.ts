@@ -80,5 +80,9 @@ const addStart = (program: Command): Command =>
       '--model <name>',
       'alias of config.json, or provider/model (HEADGATE_MODEL; default: configured or detected)',
     )
+    .option(
+      '--standby',
+      'wait while another daemon uses the PostgreSQL store, and take over when it ends (HEADGATE_STORE_STANDBY)',
+    )
     .option('--no-auth', 'require no login; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
     .option('--new-secrets', 'replace the secrets of the database if their key is lost; ends all logins');

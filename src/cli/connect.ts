@@ -11,6 +11,7 @@ import { findOperatorToken } from '../home/operator-token.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
 import { toSocketUrl } from '../node-host/socket-url.ts';
 import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
+import { standbyAt } from './commands/cluster/standby-at.ts';
 
 /** The flags that choose the daemon. */
 export interface TargetFlags {
@@ -148,6 +149,8 @@ async function untilConnected(connected: Promise<unknown>, target: Target): Prom
     // The daemon's message says more than ours, except for a bare UNAUTHORIZED.
     if (error instanceof RequestError) throw error.code === 'UNAUTHORIZED' ? notTaken(target) : error;
     const { url, home } = target;
+    const standby = await standbyAt(url);
+    if (standby !== undefined) throw new NoDaemonError(standby, { cause: error });
     throw new NoDaemonError(home === undefined ? nobodyAnswers(url) : nobodyRuns(home), { cause: error });
   }
 }

@@ -10,6 +10,7 @@ import { addWatchCommands } from './commands/background/watch-commands.ts';
 import { addChangeCommands } from './commands/changes/change-commands.ts';
 import { addChannelCommands } from './commands/channels/channel-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
+import { addClusterCommands } from './commands/cluster/cluster-commands.ts';
 import { addCompletionCommands } from './commands/completion/completion-commands.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import { addCoordinatorCommands } from './commands/coordinators/coordinator-commands.ts';
@@ -66,6 +67,7 @@ function addOthers(program: Command, { root, around }: Omit<Invocation, 'words'>
   addSandbox(program, around);
   addInstallationCommands(program, { root, around, withTarget });
   addStoreCommands(program, around);
+  addClusterCommands(program, { root, around, withTarget });
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'name of the method, such as workstream.list')

@@ -4,7 +4,7 @@ import { type Notice, warn } from '../../protocol/notice.ts';
 import { AUDIT_HEAD_FILE, createAuditHeadFile } from '../gateway/audit/audit-head.ts';
 import { AuditTrail } from '../gateway/audit/audit-trail.ts';
 import { createCallAudit } from '../gateway/audit/call-audit.ts';
-import { SignedEnd } from '../gateway/audit/signed-end.ts';
+import { type AuditMark, SignedEnd } from '../gateway/audit/signed-end.ts';
 import { endFormerOperator } from '../gateway/auth/former-operator.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createLoginThrottle } from '../gateway/auth/logins/login-throttle.ts';
@@ -28,6 +28,7 @@ import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import { resolveOidc } from './config/oidc-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import { sharedText } from './life/shared-text.ts';
 import { openStoredServers } from './tools/stored-servers.ts';
 
 interface AccountDeps {
@@ -73,8 +74,7 @@ export async function openAccounts(
     log,
   });
   const { roles, users, tokens, sessions, holders, codes, authenticator } = opened;
-  const file = createAuditHeadFile({ path: path.join(home, AUDIT_HEAD_FILE), secret: auditSecret });
-  const end = new SignedEnd({ file, mark: auditMark });
+  const end = openSignedEnd(home, store, { secret: auditSecret, mark: auditMark });
   const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
   await asStartError(() => trail.recover(onNotice));
   const throttle = createLoginThrottle({ clock });
@@ -116,6 +116,15 @@ export async function openAccounts(
     ownSecrets: [operatorToken, auditSecret, loginSecret, ...(await readMachineKeys(home, environment)).map(toKeyText)],
     link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
+}
+
+function openSignedEnd(
+  home: string,
+  store: DaemonStore,
+  { secret, mark }: { secret: string; mark: AuditMark },
+): SignedEnd {
+  const shared = sharedText(store, 'audit_head');
+  return new SignedEnd({ file: createAuditHeadFile({ path: path.join(home, AUDIT_HEAD_FILE), secret, shared }), mark });
 }
 
 /** The settings with the tool servers that were added over the wire. */

@@ -33,6 +33,20 @@ export function toBanner({ version, home, daemon, link, linkCommand }: BannerFac
   return `\nHeadgate ${version}\n\n${[...lines, ...notes].join('\n')}\n\n`;
 }
 
+interface StandbyFacts {
+  version: string;
+  url: string;
+  active: { nodeId: string; url: string | undefined } | undefined;
+}
+
+/** The text that a standby prints while it waits. */
+export function toStandbyText({ version, url, active }: StandbyFacts): string {
+  const who = active
+    ? `${active.nodeId}${active.url === undefined ? '' : ` at ${active.url}`} is active`
+    : 'no daemon is active yet';
+  return `\nHeadgate ${version}, a standby at ${url}\n\n  ${who}. This one waits, and takes over when that one ends.\n\n`;
+}
+
 function toModelText({ alias, provider, modelId }: Daemon['model']): string {
   if (provider === 'demo') return 'demo (built in, no language model)';
   const name = modelId === '' ? provider : `${provider}/${modelId}`;

@@ -6,7 +6,6 @@ import { createOutputChecks } from '../agent/output/answer-checks.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
-import type { Clock } from '../clock.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
@@ -17,9 +16,7 @@ import { lockHome } from '../gateway/store/home-lock.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
-import { closePort, closeServer, descriptorOf, listen, urlOf } from '../listen.ts';
-import { once } from '../timing/once.ts';
-import type { OpenTracing } from '../tracing.ts';
+import { closeServer, descriptorOf, type ListenAddress, listen, urlOf } from '../listen.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
@@ -33,9 +30,11 @@ import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
+import { sharedBy } from './life/shared-by.ts';
+import { createShutdown, type Held } from './life/shutdown.ts';
+import { takeTurn } from './life/take-turn.ts';
 import { machineOf } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
-import { openStore } from './store/open-store.ts';
 import { startModels } from './tools/start-models.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { openWorkdirs } from './workdirs.ts';
@@ -43,12 +42,18 @@ import { openWorkdirs } from './workdirs.ts';
 /** Creates and connects all parts; only this file and tools.ts name implementations. The port opens last. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const lock = await asStartError(() => lockHome(options.home));
+  const { host, config } = options;
+  const address: ListenAddress = { host, port: options.port, descriptor: options.descriptor };
+  const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
+  const server = machineOf(options, url);
   try {
-    const store = await openStore(options);
+    const machine = { process: options.ids.secret(8), nodeId: server.nodeId, version: server.version, url };
+    const { store, listening } = await takeTurn(options, { machine, address });
     try {
-      return await serve(options, { store, release: lock.release });
+      return await serve(options, { store, listening, address, server, release: lock.release });
     } catch (error) {
       await store.close();
+      if (listening) await closeServer(listening);
       throw error;
     }
   } catch (error) {
@@ -57,16 +62,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-interface Held {
-  store: DaemonStore;
-  release(): void;
+interface Placed extends Held {
+  /** Of the standby that this daemon was. */
+  listening: Server | undefined;
+  /** Its port is known once the server listens. */
+  address: ListenAddress;
+  server: GatewayDeps['server'];
 }
 
-async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
-  const { host, config, environment, setLogLevel, clock, log } = options;
-  const address = { host, port: options.port, descriptor: options.descriptor };
+async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
+  const { config, environment, setLogLevel, clock, log } = options;
+  const { store, listening, address, release } = placed;
   const stopping = new AbortController();
-  const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const secrets = createGuardedSecrets({ config, environment });
   const changes = [secrets.learnConfig, (next: Config) => models.reconfigure(next)];
   const live = createLiveConfig({ config, environment, setLogLevel, changes });
@@ -77,7 +84,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const tracing = await openTracing(options, fetch);
   const { auth, commandsWay } = await openBoth(options, workdir, {
     store,
-    baseUrl: url,
+    baseUrl: placed.server.url,
     passwords: openPasswords(options),
     live,
     secrets,
@@ -100,7 +107,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     clientAddress,
     startNotices,
     tracing,
-    url,
+    server: placed.server,
   });
   const bodies = new BodyDeadlines({ clock });
   const server = createHttp(options, {
@@ -111,22 +118,29 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     bodies,
     closing: stopping.signal,
   });
-  address.port = await listen(server, address);
+  address.port = await listenAfter(listening, server, address);
   const { signal } = stopping;
   const { outputs } = agent;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
   const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background, clock });
   return {
-    url: url(),
+    url: placed.server.url(),
     port: address.port,
     model: models.current(),
     workdir,
     notices: [...startNotices, ...models.notices()],
     notSandboxed: agent.notSandboxed,
     descriptor: () => descriptorOf(server),
+    ...sharedBy(store, options),
     loginLink: () => auth.link(),
     shutdown,
   };
+}
+
+async function listenAfter(standby: Server | undefined, server: Server, address: Placed['address']): Promise<number> {
+  const port = await listen(server, { ...address, before: standby });
+  standby?.closeAllConnections();
+  return port;
 }
 
 /** The accounts, while the sandbox is tried out, which waits for another process. */
@@ -136,44 +150,14 @@ async function openBoth(options: DaemonOptions, workdir: string, deps: Parameter
   return { auth, commandsWay };
 }
 
-interface Stoppable extends Held {
-  server: Server;
-  gateway: Gateway;
-  tracing: OpenTracing | undefined;
-}
-
-interface Ongoing {
-  /** Ends event streams and background services. */
-  stopping: AbortController;
-  /** Settles when the background services have ended. */
-  background: Promise<unknown>;
-  clock: Clock;
-}
-
-/** Stops all parts, those that others need last. */
-const createShutdown = (
-  { server, gateway, tracing, store, release }: Stoppable,
-  { stopping, background, clock }: Ongoing,
-): Daemon['shutdown'] =>
-  once(async (reason: string, { lastAnswers = false } = {}) => {
-    closePort(server, { lastAnswers });
-    stopping.abort(new Error(reason));
-    await gateway.shutdown(reason);
-    await closeServer(server, lastAnswers ? clock : undefined);
-    await background;
-    await tracing?.close();
-    await store.close();
-    release();
-  });
-
-interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing'> {
+interface OpenedDeps
+  extends ClientPolicies,
+    Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
   store: DaemonStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
   fetch: typeof fetch;
   auth: Awaited<ReturnType<typeof openAccounts>>;
-  /** The address at which clients reach the daemon; its port is known once the server listens. */
-  url(): string;
 }
 
 type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId' | 'setLogLevel'>;
@@ -186,6 +170,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     deps;
   const gateway = createGateway({
     store,
+    shared: store.shared,
     storePath: store.place,
     lastAliveMs: store.lastAliveMs,
     startNotices,
@@ -217,7 +202,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     authenticator: auth.authenticator,
     originPolicy,
     clientAddress,
-    server: machineOf({ version, home }, deps.url),
+    server: deps.server,
     live,
     hostTimeZone,
     configFile: createConfigFile({

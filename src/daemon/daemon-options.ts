@@ -24,6 +24,10 @@ export interface DaemonOptions {
   model?: string;
   /** The PostgreSQL database in place of a file of the home. */
   storeUrl?: string;
+  /** Waits while another daemon is active, instead of being refused. */
+  standby?: Standby;
+  /** The daemon cannot go on, or hands over: the caller shuts it down. */
+  onOver(why: DaemonEnd): void;
   authEnabled: boolean;
   /** Secrets that cannot be decrypted are replaced. */
   newSecrets: boolean;
@@ -49,6 +53,18 @@ export interface DaemonOptions {
   ids: Ids;
   /** Replacement parts for tests. */
   replace?: Replacements;
+}
+
+/** `replaced`: another daemon has taken over. `drained`: somebody asked this one to hand over. */
+export type DaemonEnd = 'replaced' | 'drained';
+
+export interface Standby {
+  /** Aborts when the process is to end. */
+  signal: AbortSignal;
+  /** The epoch in which this machine handed over: another one may take over first. */
+  handedOver?: number;
+  /** It listens now, and waits. */
+  onWaiting(standby: { port: number; active: { nodeId: string; url: string | undefined } | undefined }): Promise<void>;
 }
 
 /** The files of the build. */
@@ -77,6 +93,14 @@ export interface Replacements {
   bwrap?: Program;
 }
 
+/** A daemon whose place another one can take. */
+export interface SharedDaemon {
+  /** Of its lease. */
+  epoch: number;
+  /** Hands over, if a standby is there. */
+  drain(): Promise<void>;
+}
+
 /** A running daemon. */
 export interface Daemon {
   url: string;
@@ -88,6 +112,8 @@ export interface Daemon {
   notSandboxed: string | undefined;
   /** The descriptor of the listening socket. */
   descriptor(): number;
+  /** Absent: no other daemon can use the store. */
+  shared?: SharedDaemon;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
   /**
    * Notifies clients, finishes writes and unlocks the home. `lastAnswers`: answers requests that were accepted in the last

@@ -16,17 +16,18 @@ import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
 import { finishRestore } from './backup/finish-restore.ts';
-import { toBanner } from './banner.ts';
+import { toBanner, toStandbyText } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
-import type { Daemon, DaemonOptions, Replacements } from './daemon-options.ts';
+import type { Daemon, DaemonOptions, Replacements, Standby } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
 import { createDaemonProcess, writePidFile } from './handover/daemon-process.ts';
 import { findPredecessor, type Predecessor, untilUnlocked } from './handover/predecessor.ts';
 import { checkBeforeStart } from './handover/preflight.ts';
+import { beginLife } from './life/life.ts';
 
 export type { StartFlags } from './config/options.ts';
 
@@ -71,25 +72,36 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   const self = createDaemonProcess({ home, log, asked: { host: options.host, port: options.port } });
   const { restart } = self;
   const optionsAt = await prepareOptions({ asked, home, options, config, log, logRing, version, restart });
-  const daemonOptions = optionsAt(options.port, predecessor?.descriptor);
-  await predecessor?.mayStart({ version, migration: await checkBeforeStart(daemonOptions) });
+  const first = optionsAt(options.port, predecessor?.descriptor);
+  await predecessor?.mayStart({ version, migration: await checkBeforeStart(first) });
   if (predecessor !== undefined) await untilUnlocked(() => lockHome(home), systemClock);
-  const starting = startDaemon(daemonOptions);
+  const stopping = new AbortController();
+  const onWaiting = noteStandby({ home, host: options.host, version, predecessor });
+  const life = beginLife({
+    start: ({ port, ...how }) => startDaemon({ ...(port === undefined ? first : optionsAt(port)), ...how }),
+    standby: options.isStandby ? { signal: stopping.signal, onWaiting } : undefined,
+  });
   const announceIt = (daemon: Daemon, failure?: string) =>
     announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around), failure });
-  self.guard(starting, async (failure, port) => {
-    const daemon = await startDaemon(optionsAt(port));
-    await announceIt(daemon, failure);
-    return daemon;
+  const end = self.guard({
+    life,
+    stopping,
+    async startAgain(failure) {
+      const daemon = await life.again();
+      await announceIt(daemon, failure);
+      return daemon;
+    },
   });
   using _ = keepAwake();
   try {
-    await announceIt(await starting);
+    await announceIt(await life.daemon());
     await predecessor?.tell({ type: 'serving' });
     void predecessor?.orphaned.then(() => process.kill(process.pid, 'SIGTERM'));
+    void life.follow({ end, onReady: announceIt, log });
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);
   } catch (error) {
+    if (stopping.signal.aborted) return; // a signal ends the process
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
 }
@@ -106,7 +118,7 @@ interface Parts {
 }
 
 /** What the daemon gets, on this port, and on a socket that listens already. */
-async function prepareOptions(parts: Parts): Promise<(port: number, descriptor?: number) => DaemonOptions> {
+async function prepareOptions(parts: Parts): Promise<(port: number, descriptor?: number) => Omit<DaemonOptions, 'onOver'>> {
   const { asked, home, options, config, log, logRing, version, restart } = parts;
   const { flags, around, root, replace } = asked;
   const { host, workdir, model, storeUrl, authEnabled } = options;
@@ -143,6 +155,23 @@ async function prepareOptions(parts: Parts): Promise<(port: number, descriptor?:
   });
 }
 
+interface StandbyNote {
+  home: string;
+  host: string;
+  version: string;
+  predecessor: Predecessor | undefined;
+}
+
+/** Other commands find the standby as they find a daemon. */
+const noteStandby =
+  ({ home, host, version, predecessor }: StandbyNote): Standby['onWaiting'] =>
+  async ({ port, active }) => {
+    await noteAddress(home, { host, port });
+    await writePidFile(process.env);
+    process.stdout.write(toStandbyText({ version, url: urlOf({ host, port, publicUrl: undefined }), active }));
+    await predecessor?.tell({ type: 'serving' });
+  };
+
 async function isOwnPort(home: string, port: number): Promise<boolean> {
   const running = await readDaemonFile(home);
   return running !== undefined && new URL(running.url).port === String(port);
@@ -161,12 +190,23 @@ interface Announcement {
 }
 
 async function announce({ home, options, daemon, version, linkCommand, failure }: Announcement): Promise<void> {
-  const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // other processes of this machine use the bound address
-  const startedAt = new Date(systemClock.now()).toISOString();
-  await writeDaemonFile(home, { url, pid: process.pid, startedAt, failure });
+  await noteAddress(home, { host: options.host, port: daemon.port, failure });
   await writePidFile(process.env);
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
+}
+
+interface BoundAddress {
+  host: string;
+  port: number;
+  failure?: string | undefined;
+}
+
+/** Other processes of this machine use the bound address. */
+async function noteAddress(home: string, { host, port, failure }: BoundAddress): Promise<void> {
+  const url = urlOf({ host, port, publicUrl: undefined });
+  const startedAt = new Date(systemClock.now()).toISOString();
+  await writeDaemonFile(home, { url, pid: process.pid, startedAt, failure });
 }
 
 /** The command as the user has to type it: in a clone, `headgate` is not on the PATH. */

@@ -42,6 +42,7 @@ import type { ConsentMethodDeps } from './methods/consents/mcp-consent.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import type { OpenedSkills } from './skills/open-skills.ts';
+import type { SharedStore } from './store/daemon-store.ts';
 import type { Store } from './store/store.ts';
 import type { Orgs } from './users/orgs.ts';
 import type { Users } from './users/users.ts';
@@ -65,6 +66,8 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
 
 export interface GatewayDeps {
   store: Store;
+  /** Absent: no other daemon can use the store. */
+  shared?: SharedStore | undefined;
   /** Shown to people who ask where sessions are stored. */
   storePath: string;
   lastAliveMs: number | undefined;

@@ -138,11 +138,11 @@ interface GatewayParts {
 /** Connects the metrics with what they show. */
 function observe(
   metrics: Metrics,
-  { live, store, server, auth }: Pick<GatewayDeps, 'live' | 'store' | 'server' | 'auth'>,
+  { live, store, shared, server, auth }: Pick<GatewayDeps, 'live' | 'store' | 'shared' | 'server' | 'auth'>,
   { workstreams, health, sockets, channels }: ObservedParts,
 ): void {
   const all = { list: () => workstreams.list(DAEMON) };
-  metrics.mirror(stateOf({ live, health, workstreams: all, sockets }));
+  metrics.mirror(stateOf({ live, health, workstreams: all, sockets, shared }));
   metrics.observeLoad(loadOf({ workstreams: all, store, server, passwords: auth.passwords }));
   metrics.observeLoaded(workstreams);
   metrics.observeChannels(() => channels.figures());

@@ -62,6 +62,7 @@ interface Noun {
 type NounDeps = Pick<
   GatewayDeps,
   | 'store'
+  | 'shared'
   | 'storePath'
   | 'models'
   | 'outputChecks'
@@ -113,7 +114,7 @@ export function joinNouns(
   { broadcast, presence, health, idempotency, cluster, chats }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
-  const { store, storePath, models, nodes, outputChecks, live, auth } = deps;
+  const { store, shared, storePath, models, nodes, outputChecks, live, auth } = deps;
   const { logRing, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
     records;
@@ -140,7 +141,7 @@ export function joinNouns(
     ...templateNouns(templates),
     ...skillNouns(deps.skills, { templates, workstreams }),
     ...configNouns(deps, { cron, workstreams, channels: chats }),
-    ...clusterNouns(cluster, clock),
+    ...clusterNouns({ cluster, shared, clock }),
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, messages, clock }) },
     approval: { methods: approvalMethods(approvals) },
     plan: { methods: planMethods({ workstreams, approvals }) },
@@ -254,8 +255,8 @@ const retentionNoun = (
     log,
   });
 /** The machines. */
-const clusterNouns = (cluster: Cluster, clock: NounDeps['clock']) => ({
-  cluster: { methods: clusterMethods({ cluster, clock }) },
+const clusterNouns = (deps: Parameters<typeof clusterMethods>[0]) => ({
+  cluster: { methods: clusterMethods(deps) },
 });
 
 /** What conversations begin with. */

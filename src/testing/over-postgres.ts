@@ -7,6 +7,7 @@ import type { SqliteStore, SqliteStoreOptions } from '../gateway/store/sqlite-st
 import { once } from '../timing/once.ts';
 import { fakeClock } from './fake-clock.ts';
 import { queryPostgres, sharedPostgres } from './postgres-server.ts';
+import { someMachine } from './some-machine.ts';
 import { useStoreEngine } from './store-engine.ts';
 import { recordingLog } from './temp-store.ts';
 
@@ -17,7 +18,7 @@ const empty: string[] = [];
 
 const template = once(async (): Promise<string> => {
   const url = await (await sharedPostgres()).createDatabase();
-  const store = await openPostgresStore({ url, clock: fakeClock(1_000), log: recordingLog() });
+  const store = await openPostgresStore({ url, machine: someMachine(), clock: fakeClock(1_000), log: recordingLog() });
   await store.close();
   return url;
 });
@@ -57,6 +58,7 @@ useStoreEngine({
     // The server notices the end of a former connection some time after it, while the clocks of tests stand still.
     const store = await openPostgresStore({
       url,
+      machine: someMachine(),
       clock: { ...clock, sleep: (ms, signal) => sleep(ms, undefined, { signal }) },
       log,
     });

@@ -34,7 +34,9 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list', ...COORDINATOR_VIEWS],
     ...CONSENT_METHODS.read,
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
-    ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
+    ...['overview', 'status', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map(
+      (view) => `cluster.${view}`,
+    ),
   ],
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send', 'watch.list', 'watch.cancel'],

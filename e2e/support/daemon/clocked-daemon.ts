@@ -55,6 +55,7 @@ export async function startClockedDaemon(
         port: 0,
         authEnabled: true,
         newSecrets: false,
+        onOver: () => undefined,
         bootId: 'boot',
         userHome: folder.path,
         uid: process.getuid?.(),

@@ -22,7 +22,7 @@ const everywhere: Required<Given> = {
 };
 
 test('by default, the daemon listens on 127.0.0.1:7717 and requires authentication', () => {
-  assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, authEnabled: true });
+  assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, isStandby: false, authEnabled: true });
 });
 
 test('flags win over the environment and config.json', () => {
@@ -31,6 +31,7 @@ test('flags win over the environment and config.json', () => {
     port: 1,
     workdir: '/work/flag',
     model: 'flag',
+    isStandby: false,
     authEnabled: true,
   });
 });
@@ -41,13 +42,32 @@ test('the environment wins over config.json', () => {
     port: 2,
     workdir: '/env',
     model: 'env',
+    isStandby: false,
     authEnabled: true,
   });
 });
 
 test('config.json wins over the defaults', () => {
-  const expected = { host: '127.0.0.3', port: 3, workdir: '/home/ann/config', authEnabled: true };
+  const expected = { host: '127.0.0.3', port: 3, workdir: '/home/ann/config', isStandby: false, authEnabled: true };
   assert.deepEqual(resolve({ config: everywhere.config }), expected);
+});
+
+test('a daemon is a standby by a flag, a variable or config.json', () => {
+  const config = { store: { standby: true } };
+  const given = [
+    { flags: { standby: true }, environment: { HEADGATE_STORE_STANDBY: '0' } },
+    { environment: { HEADGATE_STORE_STANDBY: 'yes' } },
+    { config },
+    { config, environment: { HEADGATE_STORE_STANDBY: '' } },
+    { config, environment: { HEADGATE_STORE_STANDBY: '0' } },
+  ];
+  assert.deepEqual(
+    given.map((each) => resolve(each).isStandby),
+    [true, true, true, true, false],
+  );
+  assert.throws(() => resolve({ environment: { HEADGATE_STORE_STANDBY: 'maybe' } }), {
+    message: 'HEADGATE_STORE_STANDBY must be 1 or 0, not "maybe".',
+  });
 });
 
 test('flags and variables are listed as replacing the settings of config.json', () => {

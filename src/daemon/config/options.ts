@@ -17,6 +17,7 @@ export interface StartFlags {
   /** False for `--no-auth`. */
   auth?: boolean | undefined;
   newSecrets?: boolean | undefined;
+  standby?: boolean | undefined;
 }
 
 export interface Options {
@@ -26,6 +27,8 @@ export interface Options {
   model?: string;
   /** The PostgreSQL database in place of a file of the home. */
   storeUrl?: string;
+  /** Waits while another daemon is active. */
+  isStandby: boolean;
   authEnabled: boolean;
 }
 
@@ -55,6 +58,7 @@ export function resolveOptions(
     ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
     ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
     ...(storeUrl !== undefined && { storeUrl }),
+    isStandby: isStandbyWanted(flags, config, environment),
     authEnabled,
   };
 }
@@ -78,6 +82,9 @@ export function overridesOf(flags: StartFlags, options: Options, around: Pick<Su
   }
   if (environment.HEADGATE_STORE_URL !== undefined)
     overrides.set('store.url', { value: options.storeUrl, source: 'environment' });
+  if (flags.standby) overrides.set('store.standby', { value: true, source: 'flag' });
+  else if (environment.HEADGATE_STORE_STANDBY !== undefined)
+    overrides.set('store.standby', { value: options.isStandby, source: 'environment' });
   for (const [key, value] of oidcOverridesOf(around.environment))
     overrides.set(`oidc.${key}`, { value, source: 'environment' });
   if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
@@ -107,16 +114,28 @@ export function storeUrlOf(
   throw new UsageError(`HEADGATE_STORE_URL ${STORE_ADDRESS}`);
 }
 
+function isStandbyWanted(
+  flags: StartFlags,
+  config: Pick<Config, 'store'>,
+  environment: Surroundings['environment'],
+): boolean {
+  if (flags.standby) return true;
+  const { HEADGATE_STORE_STANDBY: variable } = environment;
+  return variable === undefined ? config.store.standby === true : isOn('HEADGATE_STORE_STANDBY', variable);
+}
+
+function isOn(variable: string, text: string): boolean {
+  const word = text.toLowerCase();
+  if (!ON.includes(word) && !OFF.includes(word)) throw new UsageError(`${variable} must be 1 or 0, not "${text}".`);
+  return ON.includes(word);
+}
+
 const ON = ['1', 'true', 'yes', 'on'];
 const OFF = ['0', 'false', 'no', 'off'];
 
 function toAuthEnabled(flag: boolean | undefined, variable: string | undefined): boolean {
   if (flag === false) return false;
-  const word = variable?.toLowerCase() ?? '1';
-  if (!ON.includes(word) && !OFF.includes(word)) {
-    throw new UsageError(`SERVICE_AUTH_ENABLED must be 1 or 0, not "${variable}".`);
-  }
-  return ON.includes(word);
+  return isOn('SERVICE_AUTH_ENABLED', variable ?? '1');
 }
 
 function isLoopback(host: string): boolean {

@@ -3,9 +3,11 @@ import { keepAwake, systemClock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { removeDaemonFile } from '../../home/daemon-file.ts';
+import { DRAIN_SIGNAL } from '../../home/drain-signal.ts';
 import type { Log } from '../../log.ts';
 import type { Daemon } from '../daemon-options.ts';
 import { collectGarbage } from '../garbage.ts';
+import type { Life } from '../life/life.ts';
 import { createStopSignals } from '../stop-signals.ts';
 import { createHandover, type Handover } from './handover.ts';
 import type { AskedAddress } from './handover-messages.ts';
@@ -18,22 +20,31 @@ interface DaemonProcessDeps {
   asked: AskedAddress;
 }
 
-/** Starts the daemon again on a port, and tells why. */
-type StartAgain = (failure: string, port: number) => Promise<Daemon>;
+/** What a process does with its daemon. */
+interface Guarded {
+  life: Pick<Life, 'daemon' | 'drain'>;
+  /** Ends the wait of a standby. */
+  stopping: AbortController;
+  /** Starts the daemon again, and tells why. */
+  startAgain(failure: string): Promise<Daemon>;
+}
 
 /** The process of a daemon: it ends by signals and by faults, and another one can take over. */
 interface DaemonProcess {
   restart: Handover['restart'];
-  /** From now on, signals stop the daemon, even while it starts. */
-  guard(starting: Promise<Daemon>, startAgain: StartAgain): void;
+  /**
+   * From now on, signals stop the daemon, even while it starts. Returns what stops it in order, and ends the process with a
+   * code.
+   */
+  guard(guarded: Guarded): (why: string, code: number) => void;
 }
 
 export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): DaemonProcess {
-  const ready = Promise.withResolvers<{ daemon: Promise<Daemon>; startAgain: StartAgain }>();
+  const ready = Promise.withResolvers<Guarded>();
+  const current = async () => (await ready.promise).life.daemon();
   const handover = createHandover({
     async startSuccessor(signal) {
-      const { daemon } = await ready.promise;
-      const descriptor = (await daemon).descriptor();
+      const descriptor = (await current()).descriptor();
       const words = [...process.execArgv, ...process.argv.slice(1)];
       const { execPath: program, env: environment } = process;
       return untilChecked(spawnSuccessor({ program, words, environment, descriptor, asked }), {
@@ -42,14 +53,11 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
       });
     },
     async stop() {
-      const { daemon } = await ready.promise;
-      await (await daemon).shutdown('the daemon is restarted', { lastAnswers: true });
+      await (await current()).shutdown('the daemon is restarted', { lastAnswers: true });
     },
     async startAgain(why) {
-      const state = await ready.promise;
-      const { port } = await state.daemon;
-      state.daemon = state.startAgain(why, port);
-      await state.daemon.catch(async (error: unknown) => {
+      const { startAgain } = await ready.promise;
+      await startAgain(why).catch(async (error: unknown) => {
         await removeDaemonFile(home, process.pid);
         throw error;
       });
@@ -62,34 +70,42 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
   });
   return {
     restart: (asked) => handover.restart(asked),
-    guard(starting, startAgain) {
-      const state = { daemon: starting, startAgain };
-      ready.resolve(state);
+    guard(guarded) {
+      const { life, stopping } = guarded;
+      ready.resolve(guarded);
       const stop = async (reason: string) => {
         using _ = keepAwake(); // the port closes before the store does
+        stopping.abort(new Error(reason));
         await handover.stop();
-        const daemon = await state.daemon;
+        const daemon = await life.daemon().catch((error: unknown) => {
+          if (error !== stopping.signal.reason) throw error;
+          return undefined; // it was a standby
+        });
         await removeDaemonFile(home, process.pid);
-        await daemon.shutdown(reason);
+        await daemon?.shutdown(reason);
       };
-      guardProcess({ stop, handover, log });
+      return guardProcess({ stop, drain: life.drain, handover, log });
     },
   };
 }
 
-interface Guarded {
+interface ProcessParts {
   stop(reason: string): Promise<void>;
+  drain(): void;
   handover: Handover;
   log: Log;
 }
 
 /** An unhandled fault ends the process, because its state is unknown. */
-function guardProcess({ stop, handover, log }: Guarded): void {
+function guardProcess({ stop, drain, handover, log }: ProcessParts): (why: string, code: number) => void {
   const onSignal = createStopSignals({ stop, exit: (code) => process.exit(code), clock: systemClock, log });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (!handover.forward(signal)) onSignal(signal);
     });
+  process.on(DRAIN_SIGNAL, () => {
+    if (!handover.forward(DRAIN_SIGNAL)) drain();
+  });
   const die = (err: unknown, message: string) => {
     log.error({ err }, message);
     process.exit(EXIT.failed);
@@ -97,6 +113,9 @@ function guardProcess({ stop, handover, log }: Guarded): void {
   process.on('uncaughtException', (error) => die(error, 'uncaught exception'));
   process.on('unhandledRejection', (reason) => die(reason, 'unhandled promise rejection'));
   process.stdout.on('error', () => undefined); // the reader of the banner may be gone
+  return (why, code) => {
+    createStopSignals({ stop, exit: (found) => process.exit(found || code), clock: systemClock, log })(why);
+  };
 }
 
 /** A file that a service manager watches for the pid of the daemon, as PIDFile of systemd. */

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
+import type { Machine } from '../../gateway/store/postgres/lease/lease.ts';
 import { createCheckpointThread } from '../../gateway/store/sqlite/checkpoint-thread.ts';
 import { openSqliteStore } from '../../gateway/store/sqlite-store.ts';
 import { asStartError } from '../as-start-error.ts';
@@ -7,16 +8,16 @@ import type { DaemonOptions } from '../daemon-options.ts';
 
 type StoreOptions = Pick<
   DaemonOptions,
-  'home' | 'clock' | 'log' | 'config' | 'bootId' | 'assets' | 'replace' | 'storeUrl'
+  'home' | 'clock' | 'log' | 'config' | 'bootId' | 'assets' | 'replace' | 'storeUrl' | 'onOver'
 >;
 
 /** Opens the database of `store.url`, or a file of the home. */
-export async function openStore(options: StoreOptions): Promise<DaemonStore> {
-  const { storeUrl, clock, log, replace } = options;
+export async function openStore(options: StoreOptions, machine: Machine): Promise<DaemonStore> {
+  const { storeUrl, clock, log, replace, onOver } = options;
   const store = await asStartError(async () => {
     if (storeUrl === undefined) return openFile(options);
     const { openPostgresStore } = await import('../../gateway/loaded/loaded-services.ts');
-    return openPostgresStore({ url: storeUrl, clock, log });
+    return openPostgresStore({ url: storeUrl, machine, clock, log, onReplaced: () => onOver('replaced') });
   });
   return replace?.store ? replace.store(store) : store;
 }

@@ -30,4 +30,8 @@ export const StoreConfig = z.object({
     .describe(
       'The PostgreSQL database that stores everything, with the files of messages. Without it, everything is in the home.',
     ),
+  standby: z
+    .boolean()
+    .optional()
+    .describe('Wait while another daemon uses the database, and take over when it ends, instead of being refused.'),
 });

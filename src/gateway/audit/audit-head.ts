@@ -30,21 +30,48 @@ export interface AuditHeadFile {
   digestOf(text: string): string;
 }
 
-/** `secret`: in hex. */
-export function createAuditHeadFile({ path, secret }: { path: string; secret: string }): AuditHeadFile {
+interface AuditHeadOptions {
+  path: string;
+  /** In hex. */
+  secret: string;
+  /** A copy in the store, for the other daemons that use it. */
+  shared?: SharedText | undefined;
+}
+
+/** A text that all daemons of a store have. */
+interface SharedText {
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<void>;
+}
+
+export function createAuditHeadFile({ path, secret, shared }: AuditHeadOptions): AuditHeadFile {
   const key = Buffer.from(secret, 'hex');
   const sign = ({ firstSeq, before, seq, digest }: AuditHead): string =>
     createHmac('sha256', key).update([firstSeq, before, seq, digest].join('\n')).digest('hex');
+  const open = (text: string | undefined): AuditHead | undefined | 'invalid' => {
+    if (text === undefined) return undefined;
+    const { signature, ...head } = toSigned(text) ?? { signature: '', firstSeq: 1, before: '', seq: 0, digest: '' };
+    return isSame(signature, sign(head)) ? head : 'invalid';
+  };
   return {
     async read() {
-      const text = await readPrivateFile(path);
-      if (text === undefined) return undefined;
-      const { signature, ...head } = toSigned(text) ?? { signature: '', firstSeq: 1, before: '', seq: 0, digest: '' };
-      return isSame(signature, sign(head)) ? head : 'invalid';
+      const own = open(await readPrivateFile(path));
+      const common = open(await shared?.read());
+      // Another daemon has signed since. An older copy, or one that somebody else wrote, says nothing.
+      return isLater(common, own) ? common : own;
     },
     digestOf: (text) => createHmac('sha256', key).update(`text\n${text}`).digest('hex'),
-    write: (head) => replaceFile(path, `${JSON.stringify({ ...head, signature: sign(head) })}\n`),
+    async write(head) {
+      const text = `${JSON.stringify({ ...head, signature: sign(head) })}\n`;
+      await replaceFile(path, text);
+      await shared?.write(text);
+    },
   };
+}
+
+function isLater(common: AuditHead | undefined | 'invalid', own: AuditHead | undefined | 'invalid'): boolean {
+  if (common === undefined || common === 'invalid' || own === 'invalid') return false;
+  return own === undefined || (common.seq >= own.seq && common.firstSeq >= own.firstSeq);
 }
 
 function toSigned(text: string): z.infer<typeof Signed> | undefined {

@@ -1,19 +1,41 @@
-import type { clusterContracts } from '../../../protocol/cluster/cluster-methods.ts';
+import type { ClusterMachine, ClusterNode, clusterContracts } from '../../../protocol/cluster/cluster-methods.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 import { viewerOf } from '../sharing/perception.ts';
+import type { SharedStore } from '../store/daemon-store.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Cluster } from './cluster.ts';
 import { invalidNode, isNodeId, unknownNode } from './node-ids.ts';
 import { pageOfNodes, pageOfWorkstreams, toOverview, toSnapshot } from './views.ts';
 
+const alone = ({ nodeId, serverUrl, version, startedMs }: ClusterNode): ClusterMachine => ({
+  nodeId,
+  serverUrl,
+  version,
+  state: 'active',
+  isHere: true,
+  startedMs,
+  seenAgoMs: 0,
+});
+
 interface ClusterMethodDeps {
   cluster: Cluster;
+  /** Absent: no other daemon can use the store. */
+  shared: Pick<SharedStore, 'machines'> | undefined;
   clock: Pick<Clock, 'now'>;
 }
 
-export const clusterMethods = ({ cluster, clock }: ClusterMethodDeps): Handlers<keyof typeof clusterContracts> => ({
+export const clusterMethods = ({
+  cluster,
+  shared,
+  clock,
+}: ClusterMethodDeps): Handlers<keyof typeof clusterContracts> => ({
   'cluster.overview': async (_, call) => toOverview(await cluster.read(viewerOf(call))),
+  async 'cluster.status'(_, call) {
+    if (shared) return { machines: await shared.machines() };
+    const members = await cluster.read(viewerOf(call));
+    return { machines: members.map(({ node }) => alone(node)) };
+  },
   'cluster.nodes': async (query, call) => pageOfNodes(await cluster.read(viewerOf(call)), query),
   'cluster.workstreams': async (query, call) => pageOfWorkstreams(await cluster.read(viewerOf(call)), query),
   async 'cluster.node'({ nodeId }, call) {

@@ -13,4 +13,5 @@ export { prepareMessage } from '../channels/whatsapp/outbound/prepare-message.ts
 export { createWhatsAppNoun } from '../channels/whatsapp/whatsapp-noun.ts';
 export { createLoadedPush } from '../push/loaded-push.ts';
 export { plannedPostgresMigration } from '../store/postgres/inspect-postgres.ts';
+export { openCandidate } from '../store/postgres/lease/candidate.ts';
 export { openPostgresStore } from '../store/postgres/postgres-store.ts';

@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import type { SharedStore } from '../store/daemon-store.ts';
 
 /** State that the gauges read from other parts. */
 export interface MirroredState {
@@ -15,6 +16,8 @@ export interface MirroredState {
   isJudgeEnabled(): boolean;
   backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
   store(): Pick<HealthSummary['store'], 'status'>;
+  /** Absent: no other daemon can use the store. */
+  shared?: Pick<SharedStore, 'epoch' | 'leaseAgeMs'> | undefined;
 }
 
 interface MirroredParts {
@@ -22,10 +25,12 @@ interface MirroredParts {
   health: { summary(): HealthSummary };
   workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
   sockets: { readonly connections: number };
+  shared: MirroredState['shared'];
 }
 
 /** Reads the gauges' state from its sources at each scrape. */
-export const stateOf = ({ live, health, workstreams, sockets }: MirroredParts): MirroredState => ({
+export const stateOf = ({ live, health, workstreams, sockets, shared }: MirroredParts): MirroredState => ({
+  shared,
   build: () => health.summary(),
   uptimeSeconds: () => health.summary().uptimeSeconds,
   workstreams: () => health.summary().workstreams,
@@ -89,4 +94,9 @@ export function createGauges(registry: Registry, state: MirroredState): void {
   );
   gauge('service_circuit_state', '0 closed, 1 open, 2 half open', () => CIRCUIT[state.backend().circuitState]);
   gauge('service_gateway_connections_active', 'Open WebSockets', state.gatewayConnections);
+  const { shared } = state;
+  if (!shared) return;
+  gauge('service_lease_held', '1: this daemon is the active one', () => 1);
+  gauge('service_lease_epoch', 'Rises each time that another daemon takes over', () => shared.epoch);
+  gauge('service_lease_age_seconds', 'Time since the lease was renewed last', () => shared.leaseAgeMs() / 1000);
 }

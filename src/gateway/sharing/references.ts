@@ -186,6 +186,7 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'workstream.find': [{ query: 'canary' }],
   'workstream.dashboard': [{}],
   'cluster.overview': [{}],
+  'cluster.status': [{}],
   'cluster.nodes': [{}],
   'cluster.workstreams': [{}, { search: 'canary' }],
   'cluster.snapshot': [{}],

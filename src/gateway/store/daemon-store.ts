@@ -2,6 +2,7 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { StoredOutputs } from '../../agent/outputs/stored-outputs.ts';
 import type { AttachmentFiles } from '../attachments/attachment-files.ts';
 import type { EventRow } from './checked-rows.ts';
+import type { KnownMachine } from './postgres/lease/machines.ts';
 import type { Store } from './store.ts';
 
 /** The store as the daemon opens, keeps and closes it. */
@@ -25,6 +26,18 @@ export interface DaemonStore extends Store, AsyncDisposable {
   readonly files?: DatabaseFiles;
   /** The intact rows of a log as they are stored, for its compaction. Absent: the database compresses long rows itself. */
   readEventRows?(wsId: string, after: number, limit: number): Promise<EventRow[]>;
+  /** Absent: no other daemon can use this store. */
+  readonly shared?: SharedStore;
+}
+
+/** A store that several daemons may use, of which the holder of the lease writes. */
+export interface SharedStore {
+  /** Rises each time that another daemon takes the lease. */
+  readonly epoch: number;
+  /** How long ago the lease was renewed last. */
+  leaseAgeMs(): number;
+  /** All daemons that are known. */
+  machines(): Promise<KnownMachine[]>;
 }
 
 export interface DatabaseFiles {

@@ -14,6 +14,7 @@ import type { CopySide } from './copy-side.ts';
 import { copyStore } from './copy-store.ts';
 import { openPostgresSide } from './postgres-side.ts';
 import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
+import { someMachine } from '../../../testing/some-machine.ts';
 
 const installed = await needs('postgresql');
 const parts = { clock: { ...fakeClock(1_000), sleep: async () => undefined }, log: recordingLog() };
@@ -77,7 +78,7 @@ test('files move to PostgreSQL through a kill, and back into another home, byte 
     { files: { files: 4, bytes, missing: 2 }, isContinued: true, written: 2 },
   );
 
-  const server = await openPostgresStore({ url, ...parts, clock: fakeClock(1_000) });
+  const server = await openPostgresStore({ url, machine: someMachine(), ...parts, clock: fakeClock(1_000) });
   await using opened = await server.files?.attachments.open('att_2', large.length);
   assert.ok(large.equals((await opened?.readFile()) ?? assert.fail('it is there')));
   const part = await server.files?.outputs.readPart('out_1.log', { offset: 262_143, length: 262_146 });

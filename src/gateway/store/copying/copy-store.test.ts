@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
+import { someMachine } from '../../../testing/some-machine.ts';
 import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
 import { toBlock } from '../compaction/block.ts';
 import type { DaemonStore } from '../daemon-store.ts';
@@ -23,7 +24,8 @@ const parts = { clock, log: recordingLog() };
 const { signal } = new AbortController();
 
 const createDatabase = async () => (await sharedPostgres()).createDatabase();
-const openServer = (url: string) => openPostgresStore({ url, ...parts, clock: fakeClock(1_000) });
+const openServer = (url: string) =>
+  openPostgresStore({ url, machine: someMachine(), ...parts, clock: fakeClock(1_000) });
 const openSide = (url: string, isTarget: boolean) => openPostgresSide({ url, isTarget, signal, ...parts });
 
 type Wrap = (side: CopySide) => CopySide;

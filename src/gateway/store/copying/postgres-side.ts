@@ -1,10 +1,12 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { lockDatabase } from '../postgres/lease/database-lock.ts';
 import { placeOf } from '../postgres/place-of.ts';
 import { type PostgresClient, writingClient } from '../postgres/postgres-connection.ts';
 import { messageOf } from '../postgres/postgres-errors.ts';
+import { rowsOf } from '../postgres/rows-of.ts';
 import { migratePostgres, SCHEMA } from '../postgres/schema/postgres-migrations.ts';
-import { lockDatabase, requireUsable } from '../postgres/writing-session.ts';
+import { requireUsable } from '../postgres/writing-session.ts';
 import type { CopiedColumn, CopiedTable } from './copied-tables.ts';
 import {
   type Cell,
@@ -58,15 +60,6 @@ export async function openPostgresSide(options: PostgresSideOptions): Promise<Co
 const STATEMENT_MS = 600_000;
 
 const end = (client: PostgresClient): Promise<void> => client.end().catch(() => undefined); // it is gone already
-
-async function rowsOf(
-  client: PostgresClient,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<Record<string, unknown>[]> {
-  const result = await (values.length === 0 ? client.query(text) : client.query(text, [...values]));
-  return result.rows ?? []; // several statements at once have a list of results
-}
 
 async function versionOf(client: PostgresClient): Promise<number> {
   const [there] = await rowsOf(client, `select to_regclass('${SCHEMA}.meta') is not null as there`);

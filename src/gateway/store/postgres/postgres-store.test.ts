@@ -5,6 +5,7 @@ import { systemClock } from '../../../clock.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { type PostgresServer, queryPostgres, sharedPostgres, startPostgres } from '../../../testing/postgres-server.ts';
+import { someMachine } from '../../../testing/some-machine.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
 import { once } from '../../../timing/once.ts';
 import type { DaemonStore } from '../daemon-store.ts';
@@ -14,7 +15,8 @@ import { openPostgresStore } from './postgres-store.ts';
 
 const installed = await needs('postgresql');
 
-const open = (url: string) => openPostgresStore({ url, clock: fakeClock(1_000), log: recordingLog() });
+const open = (url: string) =>
+  openPostgresStore({ url, machine: someMachine(), clock: fakeClock(1_000), log: recordingLog() });
 const newDatabase = async () => (await sharedPostgres()).createDatabase();
 
 if (!installed.skip) storeContract('postgres', async () => open(await newDatabase()));
@@ -119,14 +121,16 @@ test(
   async () => {
     const url = await newDatabase();
     const both = await Promise.allSettled(
-      [1, 2].map(() => openPostgresStore({ url, clock: systemClock, log: recordingLog() })),
+      ['a', 'b'].map((nodeId) =>
+        openPostgresStore({ url, machine: someMachine(nodeId), clock: systemClock, log: recordingLog() }),
+      ),
     );
     const stores = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const refused = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
     assert.equal(stores.length, 1);
     assert.match(
       refused.join(),
-      /^Error: Another Headgate daemon is using postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+\. Stop it/,
+      /^LeaseHeld: Another Headgate daemon(?: \([ab] at http:\/\/[ab]\))? is using postgresql:\/\/127\.0\.0\.1:\d+\/test_\d+\. Stop it/,
     );
     for (const store of stores) await store.close();
   },
@@ -141,7 +145,11 @@ after(async () => {
 async function openMortal(): Promise<{ server: PostgresServer; url: string; store: DaemonStore }> {
   const server = await mortal();
   const url = await server.createDatabase();
-  return { server, url, store: await openPostgresStore({ url, clock: systemClock, log: recordingLog() }) };
+  return {
+    server,
+    url,
+    store: await openPostgresStore({ url, machine: someMachine(), clock: systemClock, log: recordingLog() }),
+  };
 }
 
 async function untilHealth(store: DaemonStore, status: 'ok' | 'degraded'): Promise<void> {
@@ -201,15 +209,21 @@ test('a daemon that lost its connection does not write once another one has used
   await server.kill();
   await untilHealth(store, 'degraded');
   await server.start();
-  await queryPostgres(url, `update headgate.meta set value = 'another' where key = 'owner'`);
-  while (!/Another Headgate daemon has used/.test(store.health().reason ?? '')) await new Promise(setImmediate);
+  await queryPostgres(url, `update headgate.leases set owner = 'another', epoch = epoch + 1`);
+  while (!/another daemon has taken over/.test(store.health().reason ?? '')) await new Promise(setImmediate);
   await assert.rejects(append(store, 'a', 'never'), { code: 'UNAVAILABLE' });
   await store.close();
 });
 
 test('a server that is silent counts as lost, and writes again once it answers', installed, async () => {
   const url = await newDatabase();
-  await using store = await openPostgresStore({ url, clock: systemClock, log: recordingLog(), silentMs: 300 });
+  await using store = await openPostgresStore({
+    url,
+    machine: someMachine(),
+    clock: systemClock,
+    log: recordingLog(),
+    silentMs: 300,
+  });
   await append(store, 'a', '1');
   const own = `application_name = 'headgate' and datname = current_database() and query like '%commit%'`;
   const [session] = await queryPostgres(url, `select pid from pg_stat_activity where ${own}`);

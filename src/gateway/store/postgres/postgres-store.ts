@@ -2,17 +2,19 @@ import { Kysely } from 'kysely';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { once } from '../../../timing/once.ts';
-import type { DaemonStore, DatabaseFiles } from '../daemon-store.ts';
+import type { DaemonStore, DatabaseFiles, SharedStore } from '../daemon-store.ts';
 import { SAVE_FIRST } from '../log-heads.ts';
 import type { Database } from '../schema/schema.ts';
 import { build, statementOf } from '../statements.ts';
 import type { StoreHealth } from '../store.ts';
 import { UPSERT_META } from '../store-identity.ts';
 import { postgresWords } from '../words/postgres-words.ts';
-import { createDatabaseHealth } from './database-health.ts';
+import { createDatabaseHealth, type DatabaseHealth } from './database-health.ts';
 import { createDatabaseAttachments } from './files/database-attachments.ts';
 import { createDatabaseOutputs } from './files/database-outputs.ts';
 import type { FileRows } from './files/stored-files.ts';
+import { LeaseLost, type Machine } from './lease/lease.ts';
+import { type MachineRow, READ_MACHINES, toMachine } from './lease/machines.ts';
 import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
 import { readingPool } from './postgres-connection.ts';
@@ -22,32 +24,34 @@ import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts';
 import { createPostgresRows } from './postgres-rows.ts';
 import { createPostgresWriter } from './postgres-writer.ts';
 import { createReading, type Reading } from './reading.ts';
-import { openWritingSession } from './writing-session.ts';
+import { openWritingSession, type WritingSession } from './writing-session.ts';
 
 export interface PostgresStoreOptions {
   /** The address of the database, with a password perhaps. */
   url: string;
+  /** This daemon, as the others know it. */
+  machine: Machine;
   clock: Clock;
   log: Log;
   /** How long the server may be silent before the connection counts as lost. */
   silentMs?: number;
+  /** Another daemon has taken the lease, so this one refuses to write from now on. */
+  onReplaced?(): void;
 }
 
 /**
  * The store in a PostgreSQL database that one daemon writes. Connects, claims and migrates the database; throws an error in
  * words when that is not possible.
  */
-export async function openPostgresStore({ url, clock, log, silentMs }: PostgresStoreOptions): Promise<DaemonStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<DaemonStore> {
+  const { url, machine, clock, log } = options;
   const place = placeOf(url);
-  const session = await openWritingSession({
-    url,
-    place,
-    clock,
-    log,
-    silentMs,
-    onLost: (error) => health.failed(error),
+  const health = createDatabaseHealth({ clock, log, restore: () => session.restore() });
+  const onReplaced = once(async () => {
+    health.failed(new LeaseLost(REPLACED));
+    options.onReplaced?.();
   });
-  const health = createDatabaseHealth({ clock, log, restore: session.restore });
+  const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
   const pool = readingPool(url, log);
   const onDamage = (error: unknown) => health.damaged(error);
   const reading = createReading(pool, { onDamage });
@@ -68,7 +72,7 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     clock,
     log,
     refusal: () => refusalOf(health.status()),
-    onFailure: health.failed,
+    onFailure: (error) => (error instanceof LeaseLost ? void onReplaced() : health.failed(error)),
     onDamage,
   });
   const close = once(async () => {
@@ -96,11 +100,35 @@ export async function openPostgresStore({ url, clock, log, silentMs }: PostgresS
     ...changesOf(queue, heads),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
+    shared: sharedOf(session, { reading, machine }),
     health: health.status,
     close,
     [Symbol.asyncDispose]: close,
   };
 }
+
+function openSession(
+  { url, machine, clock, log, silentMs }: PostgresStoreOptions,
+  { health, onReplaced }: { health: DatabaseHealth; onReplaced(): void },
+): Promise<WritingSession> {
+  const place = placeOf(url);
+  const opening = openWritingSession({ url, place, machine, clock, log, silentMs, onLost: health.failed, onReplaced });
+  return opening.catch((error: unknown) => {
+    health.close();
+    throw error;
+  });
+}
+
+const sharedOf = (
+  { lease, leaseAgeMs }: WritingSession,
+  { reading, machine }: { reading: Reading; machine: Machine },
+): SharedStore => ({
+  epoch: lease.epoch,
+  leaseAgeMs,
+  machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
+});
+
+const REPLACED = 'another daemon has taken over';
 
 /** How long an orderly end of the connections may take. */
 const CLOSE_MS = 2_000;

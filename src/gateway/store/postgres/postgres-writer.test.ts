@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
+import { someMachine } from '../../../testing/some-machine.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
 import type { PostgresClient } from './postgres-connection.ts';
 import { createPostgresWriter } from './postgres-writer.ts';
@@ -34,13 +35,19 @@ for (const [sent, outcome] of [
     const session = await openWritingSession({
       url,
       place: 'here',
+      machine: someMachine(),
       clock,
       log: recordingLog(),
       onLost: () => undefined,
+      onReplaced: () => undefined,
     });
     const ends = new Map<string, number>();
     const write = createPostgresWriter({
-      session: { client: () => losing(session.client(), sent), restored: async () => session.client() },
+      session: {
+        lease: session.lease,
+        client: () => losing(session.client(), sent),
+        restored: async () => session.client(),
+      },
       heads: {
         bounds: (wsId) => ({ first: 1, last: ends.get(wsId) ?? 0 }),
         advance: (wsId, last) => ends.set(wsId, last),

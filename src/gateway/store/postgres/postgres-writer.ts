@@ -5,6 +5,7 @@ import type { UnitOutcome } from '../group-writer.ts';
 import { eventChecksum } from '../row-checksum.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from '../store.ts';
 import { notesOf } from '../unit-notes.ts';
+import { fenceOf, LeaseLost } from './lease/lease.ts';
 import { type Query, type Sent, sendAll, toQuery } from './pipeline.ts';
 import type { PostgresClient } from './postgres-connection.ts';
 import { isAfterFailure, postgresFaultOf } from './postgres-errors.ts';
@@ -18,7 +19,7 @@ export interface PostgresGroup {
 }
 
 interface WriterDeps {
-  session: Pick<WritingSession, 'client' | 'restored'>;
+  session: Pick<WritingSession, 'client' | 'restored' | 'lease'>;
   heads: PostgresHeads;
   clock: Pick<Clock, 'now'>;
   /** The connection was lost during a commit. */
@@ -28,18 +29,19 @@ interface WriterDeps {
 /**
  * Writes a group in one transaction. Rejects, with nothing written, when it could not be committed.
  *
- * All statements are sent at once, and the commit after their results. If a unit is refused, the transaction is rolled back
+ * All statements are sent at once, the first of which proves that this daemon may write, and the commit after their results. If a unit is refused, the transaction is rolled back
  * and the units are written again, each in its own savepoint, which takes a round trip for each of them.
  */
 export function createPostgresWriter(deps: WriterDeps): (units: readonly Unit[]) => Promise<PostgresGroup> {
   const { session, heads, clock } = deps;
   const writer = nanoid(12);
+  const fence = fenceOf(session.lease);
   let attempts = 0;
   return async (units) => {
     const write = (attempt: Attempt) => {
       attempts += 1;
       const mark = `${writer} ${attempts}`;
-      return writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now(), mark });
+      return writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now(), fence, mark });
     };
     const together = await write(sendTogether);
     const group = 'appended' in together || units.length === 1 ? together : await write(sendApart);
@@ -53,6 +55,8 @@ interface Place {
   client: PostgresClient;
   units: readonly Unit[];
   nowMs: number;
+  /** Finds one row while this daemon may write. */
+  fence: Query;
   /** What the transaction stores, by which it is found again. */
   mark: string;
 }
@@ -93,7 +97,7 @@ async function writeGroup(
   }
 }
 
-const sendTogether: Attempt = async ({ client, units, nowMs, mark }, log) => {
+const sendTogether: Attempt = async ({ client, units, nowMs, fence, mark }, log) => {
   const parts: Part[] = [];
   const outcomes = units.map((unit): UnitOutcome => {
     const prepared = prepare(unit, log);
@@ -103,16 +107,18 @@ const sendTogether: Attempt = async ({ client, units, nowMs, mark }, log) => {
     return { kind: 'done', offset: offsets.at(-1) ?? 0 };
   });
   const last = [...eventQueries(log, nowMs), markQuery(mark)];
-  const results = await sendAll(client, [BEGIN, ...parts.map(({ query }) => query), ...last]);
-  const refusal = refusalOf(parts, results.slice(1, parts.length + 1));
+  const [begun, held, ...results] = await sendAll(client, [BEGIN, fence, ...parts.map(({ query }) => query), ...last]);
+  requireFence(begun, held);
+  const refusal = refusalOf(parts, results.slice(0, parts.length));
   if (refusal) return { refusal };
   for (const result of results) if (result.kind === 'failed') throw result.error;
   return outcomes;
 };
 
-const sendApart: Attempt = async ({ client, units, nowMs, mark }, log) => {
+const sendApart: Attempt = async ({ client, units, nowMs, fence, mark }, log) => {
   const outcomes: UnitOutcome[] = [];
-  await send(client, [BEGIN]);
+  const [begun, held] = await sendAll(client, [BEGIN, fence]);
+  requireFence(begun, held);
   for (const unit of units) outcomes.push(await sendOne({ client, nowMs, log }, unit));
   await send(client, [...eventQueries(log, nowMs), markQuery(mark)]);
   return outcomes;
@@ -134,6 +140,13 @@ async function sendOne(
   const offsets = prepared.append();
   await send(client, [{ text: 'release unit' }, ...noteParts(unit, { offsets, nowMs }).map(({ query }) => query)]);
   return { kind: 'done', offset: offsets.at(-1) ?? 0 };
+}
+
+/** Throws unless this daemon may write. */
+function requireFence(...results: readonly (Sent | undefined)[]): void {
+  for (const result of results) if (result?.kind === 'failed') throw result.error;
+  const held = results.at(-1);
+  if (held?.kind !== 'done' || held.changed !== 1) throw new LeaseLost('another daemon has taken the lease');
 }
 
 /** A statement of a unit. */

@@ -2,8 +2,22 @@ import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
+import { takeLease, tryLock } from './lease/database-lock.ts';
+import {
+  fenced,
+  type Lease,
+  LeaseLost,
+  type Machine,
+  moveLease,
+  readLease,
+  releaseLease,
+  requireLease,
+} from './lease/lease.ts';
+import { keepLease, type LeaseKeeper } from './lease/lease-keeper.ts';
+import { createLeaseTables } from './lease/lease-tables.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
 import { messageOf } from './postgres-errors.ts';
+import { rowsOf } from './rows-of.ts';
 import { migratePostgres } from './schema/postgres-migrations.ts';
 
 /** What the database knows about itself and the daemon before. */
@@ -12,9 +26,12 @@ interface Claimed {
   lastAliveMs: number | undefined;
 }
 
-/** The one connection that writes. It holds the lock that no second daemon gets. */
+/** The one connection that writes. It holds the lock that no second daemon gets, and the lease. */
 export interface WritingSession {
   readonly claimed: Claimed;
+  readonly lease: Lease;
+  /** How long ago the lease was renewed last. */
+  leaseAgeMs(): number;
   /** Throws while there is no connection. */
   client(): PostgresClient;
   /** Connects again, if the connection was lost, and throws if this daemon may not or cannot write. */
@@ -28,99 +45,140 @@ interface SessionDeps {
   url: string;
   /** Names the database in messages, without secrets. */
   place: string;
+  machine: Machine;
   clock: Clock;
   log: Log;
   /** How long the server may be silent before the connection counts as lost. */
   silentMs?: number | undefined;
   /** The connection ended. */
   onLost(error: unknown): void;
+  /** Another daemon has the lease: this one will not write again. */
+  onReplaced(): void;
 }
 
-/** Connects, claims the database for this daemon and brings it to the newest schema. */
+/** Connects, takes the lease and brings the database to the newest schema. Throws LeaseHeld if another daemon has the lease. */
 export async function openWritingSession(deps: SessionDeps): Promise<WritingSession> {
-  const { url, place, clock, log, silentMs, onLost } = deps;
-  const owner = nanoid(12);
+  const { place, machine, clock } = deps;
   const closing = new AbortController();
+  const connections = createConnections(deps, closing.signal);
+  const first = await connections.connect();
+  let lease: Lease | undefined;
+  let keeper: LeaseKeeper | undefined;
+  try {
+    await requireUsable(first, place);
+    await createLeaseTables(first);
+    const taken = await takeLease(first, { place, clock, signal: closing.signal, machine });
+    lease = taken;
+    const keeping = keepLease({ url: deps.url, lease, machine, clock, log: deps.log, onTaken: deps.onReplaced });
+    keeper = keeping;
+    const claimed = await prepare(first, deps, taken);
+    connections.become(first);
+    return {
+      claimed,
+      lease: taken,
+      leaseAgeMs: keeping.ageMs,
+      client: connections.client,
+      async restore() {
+        if (!connections.isThere()) connections.become(await reconnect(connections, deps, taken));
+        await probe(await connections.restored(), taken);
+      },
+      restored: connections.restored,
+      async close() {
+        closing.abort();
+        await keeping.close();
+        const client = connections.close();
+        if (client) await leave(client, taken);
+      },
+    };
+  } catch (error) {
+    await keeper?.close();
+    await leave(first, lease);
+    throw error;
+  }
+}
+
+/** Ends a connection, so that another daemon can take the lease at once. */
+async function leave(client: PostgresClient, lease: Lease | undefined): Promise<void> {
+  if (lease) await releaseLease(client, lease).catch(() => undefined); // it ends by itself
+  await end(client);
+}
+
+/** Keeps track of the connection that is in use. */
+function createConnections({ url, place, silentMs, onLost }: SessionDeps, closing: AbortSignal) {
   let current: PostgresClient | undefined;
   let waiting = Promise.withResolvers<PostgresClient>();
-
-  const connect = async (): Promise<PostgresClient> => {
-    const client = writingClient(url, silentMs);
-    client.on('error', (error) => lose(client, error));
-    client.on('end', () => lose(client, new Error('the connection ended')));
-    try {
-      await client.connect();
-    } catch (error) {
-      void end(client);
-      throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
-    }
-    return client;
-  };
   const lose = (client: PostgresClient, error: unknown): void => {
     if (current !== client) return;
     current = undefined;
     waiting = Promise.withResolvers();
     waiting.promise.catch(() => undefined); // perhaps nobody waits
-    if (!closing.signal.aborted) onLost(error);
+    if (!closing.aborted) onLost(error);
   };
-  const become = (client: PostgresClient): void => {
-    current = client;
-    waiting.resolve(client);
+  return {
+    async connect(): Promise<PostgresClient> {
+      const client = writingClient(url, silentMs);
+      client.on('error', (error) => lose(client, error));
+      client.on('end', () => lose(client, new Error('the connection ended')));
+      try {
+        await client.connect();
+      } catch (error) {
+        void end(client);
+        throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
+      }
+      return client;
+    },
+    become(client: PostgresClient): void {
+      current = client;
+      waiting.resolve(client);
+    },
+    isThere: () => current !== undefined,
+    client() {
+      if (current === undefined) throw new Error('there is no connection to the database');
+      return current;
+    },
+    restored: () => waiting.promise,
+    /** Returns the last one, which the caller ends. */
+    close(): PostgresClient | undefined {
+      waiting.reject(new Error('the store is closed'));
+      waiting.promise.catch(() => undefined); // perhaps nobody waits
+      return current;
+    },
   };
+}
 
-  const first = await connect();
+/** Under the lease: a daemon of another version must not find tables that it does not know. */
+async function prepare(client: PostgresClient, { place, machine, log }: SessionDeps, lease: Lease): Promise<Claimed> {
+  await migratePostgres((sql, parameters) => rowsOf(client, sql, parameters), {
+    place,
+    log,
+    onBegun: () => requireLease(client, lease),
+  });
+  const [copy] = await rowsOf(client, 'select value from meta where key = $1', [COPY_KEY]);
+  requireWhole(place, copy && String(copy.value));
+  return fenced(client, lease, () => claim(client, machine.process));
+}
+
+/** After this, no transaction of the lost connection is running. */
+async function reconnect(
+  { connect }: ReturnType<typeof createConnections>,
+  { place, onReplaced }: SessionDeps,
+  lease: Lease,
+): Promise<PostgresClient> {
+  const client = await connect();
   try {
-    await requireUsable(first, place);
-    await lockDatabase(first, { place, clock, signal: closing.signal });
-    await migratePostgres((sql, parameters) => rowsOf(first, sql, parameters), { place, log });
-    const [copy] = await rowsOf(first, 'select value from meta where key = $1', [COPY_KEY]);
-    requireWhole(place, copy && String(copy.value));
-    const claimed = await claim(first, owner);
-    become(first);
-    return {
-      claimed,
-      client() {
-        if (current === undefined) throw new Error('there is no connection to the database');
-        return current;
-      },
-      async restore() {
-        if (current === undefined) {
-          const client = await connect();
-          try {
-            await lock(client, { place, clock, forMs: 0, signal: closing.signal });
-            await requireOwner(client, { place, owner });
-          } catch (error) {
-            void end(client);
-            throw error;
-          }
-          become(client);
-        }
-        await probe(current ?? (await waiting.promise));
-      },
-      restored: () => waiting.promise,
-      async close() {
-        closing.abort();
-        waiting.reject(new Error('the store is closed'));
-        waiting.promise.catch(() => undefined); // perhaps nobody waits
-        if (current) await end(current);
-      },
-    };
+    const isOwn = await isOwnLease(client, { place, lease });
+    if (!isOwn) onReplaced();
+    if (!isOwn) throw new LeaseLost(`Another Headgate daemon has used ${place} meanwhile. Restart this one.`);
+    if (!(await tryLock(client))) throw new Error(`an earlier connection to ${place} has not ended yet`);
+    await moveLease(client, lease);
+    return client;
   } catch (error) {
-    await end(first);
+    void end(client);
     throw error;
   }
 }
 
 const end = (client: PostgresClient): Promise<void> => client.end().catch(() => undefined); // it is gone already
-
-async function rowsOf(
-  client: PostgresClient,
-  text: string,
-  values: readonly string[] = [],
-): Promise<Record<string, unknown>[]> {
-  const result = await (values.length === 0 ? client.query(text) : client.query(text, [...values]));
-  return result.rows ?? []; // several statements at once have a list of results
-}
 
 /** The oldest version that the tests use. */
 const OLDEST = 150_000;
@@ -138,30 +196,6 @@ export async function requireUsable(client: PostgresClient, place: string): Prom
     throw new Error(`${place} has the encoding ${String(row?.encoding)}. Create a database with the encoding UTF8.`);
 }
 
-interface Locking {
-  place: string;
-  clock: Clock;
-  signal: AbortSignal;
-}
-
-/** Keeps every daemon out of the database while this connection lasts. */
-export const lockDatabase = (client: PostgresClient, locking: Locking): Promise<void> =>
-  lock(client, { ...locking, forMs: LOCK_MS });
-
-/** A lock of the database, which the server frees when the session ends, however that happens. */
-async function lock(
-  client: PostgresClient,
-  { place, clock, forMs, signal }: Locking & { forMs: number },
-): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += LOCK_RETRY_MS) {
-    const [row] = await rowsOf(client, `select pg_try_advisory_lock(${DAEMON_LOCK}) as locked`);
-    if (row?.locked) return;
-    if (waitedMs >= forMs)
-      throw new Error(`Another Headgate daemon is using ${place}. Stop it first, or give this one its own database.`);
-    await clock.sleep(LOCK_RETRY_MS, signal);
-  }
-}
-
 /** Makes the identity of a new database, and names this process as the one that writes. */
 async function claim(client: PostgresClient, owner: string): Promise<Claimed> {
   const set = 'insert into meta (key, value) values ($1, $2) on conflict (key) do';
@@ -176,26 +210,21 @@ async function claim(client: PostgresClient, owner: string): Promise<Claimed> {
 }
 
 /** What this daemon knows of the logs is out of date once another one has written. */
-async function requireOwner(client: PostgresClient, { place, owner }: { place: string; owner: string }): Promise<void> {
-  const [row] = await rowsOf(client, "select value from meta where key = 'owner'");
-  if (row?.value === owner) return;
-  throw new Error(
-    row === undefined
-      ? `${place} is not the database that this daemon was started with. Restart the daemon.`
-      : `Another Headgate daemon has used ${place} meanwhile. Restart this one.`,
-  );
+async function isOwnLease(client: PostgresClient, { place, lease }: { place: string; lease: Lease }): Promise<boolean> {
+  const [there] = await rowsOf(client, "select to_regclass('leases') is not null as there");
+  const found = there?.there ? await readLease(client) : undefined;
+  if (found === undefined)
+    throw new Error(`${place} is not the database that this daemon was started with. Restart the daemon.`);
+  return found.owner === lease.owner && found.epoch === lease.epoch;
 }
 
 /** Throws when there is no room for a small group. */
-async function probe(client: PostgresClient): Promise<void> {
-  await rowsOf(client, PROBE, ['probe', ' '.repeat(PROBE_BYTES)]);
-  await rowsOf(client, "delete from meta where key = 'probe'");
+function probe(client: PostgresClient, lease: Lease): Promise<void> {
+  return fenced(client, lease, async () => {
+    await rowsOf(client, PROBE, ['probe', ' '.repeat(PROBE_BYTES)]);
+    await rowsOf(client, "delete from meta where key = 'probe'");
+  });
 }
 
 const PROBE = 'insert into meta (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value';
 const PROBE_BYTES = 65_536;
-/** Any number that no other program uses for a lock of this database. */
-const DAEMON_LOCK = 5_743_211_802;
-/** A killed daemon's session ends a moment after it. */
-const LOCK_MS = 3_000;
-const LOCK_RETRY_MS = 100;

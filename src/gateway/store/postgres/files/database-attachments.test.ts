@@ -11,6 +11,7 @@ import { attachmentFilesContract } from '../../../attachments/attachment-files.c
 import { insertConsumed } from '../../../attachments/attachment-rows.ts';
 import type { DaemonStore } from '../../daemon-store.ts';
 import { openPostgresStore } from '../postgres-store.ts';
+import { someMachine } from '../../../../testing/some-machine.ts';
 
 const installed = await needs('postgresql');
 const WEEK_MS = 7 * 86_400_000;
@@ -18,7 +19,7 @@ const WEEK_MS = 7 * 86_400_000;
 const openStore = once(async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const clock = fakeClock(1_000);
-  return { url, clock, store: await openPostgresStore({ url, clock, log: recordingLog() }) };
+  return { url, clock, store: await openPostgresStore({ url, machine: someMachine(), clock, log: recordingLog() }) };
 });
 
 /** The files of one database for all tests, which each of them finds empty. */

@@ -8,6 +8,7 @@ import { needs } from '../../../../testing/needs.ts';
 import { sharedPostgres } from '../../../../testing/postgres-server.ts';
 import { recordingLog, tempDir } from '../../../../testing/temp-store.ts';
 import { openPostgresStore } from '../postgres-store.ts';
+import { someMachine } from '../../../../testing/some-machine.ts';
 
 const installed = await needs('postgresql');
 
@@ -21,7 +22,7 @@ test(
     const clock = fakeClock(1_000);
     const log = recordingLog();
     const url = await (await sharedPostgres()).createDatabase();
-    await using store = await openPostgresStore({ url, clock, log });
+    await using store = await openPostgresStore({ url, machine: someMachine(), clock, log });
     const stored = store.files?.outputs;
     const own = createOutputs({ folder: here, stored, log });
     const other = createOutputs({ folder: there, stored, log });

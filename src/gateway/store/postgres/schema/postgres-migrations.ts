@@ -15,6 +15,8 @@ interface MigrateOptions {
   place: string;
   log: Log;
   migrations?: readonly Migration[];
+  /** Called in the transaction; throws if this daemon may not migrate. */
+  onBegun?(): Promise<void>;
 }
 
 /**
@@ -23,10 +25,11 @@ interface MigrateOptions {
  */
 export async function migratePostgres(
   run: RunSql,
-  { place, log, migrations = MIGRATIONS }: MigrateOptions,
+  { place, log, migrations = MIGRATIONS, onBegun }: MigrateOptions,
 ): Promise<void> {
   await run('begin');
   try {
+    await onBegun?.();
     await run(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const { found, newest } = await bringUp(run, { place, migrations });
     await run('commit');
@@ -35,6 +38,23 @@ export async function migratePostgres(
     await run('rollback').catch(() => undefined); // the connection may be gone, and the first error says why
     throw error;
   }
+}
+
+/** Throws if the database was written by a newer Headgate. Changes nothing. */
+export async function requireKnownSchema(run: RunSql, place: string): Promise<void> {
+  const [there] = await run(`select to_regclass('${SCHEMA}.schema_migrations') is not null as there`);
+  if (!there?.there) return;
+  const [applied] = await run('select max(version) as version from schema_migrations');
+  requireKnown(Number(applied?.version ?? 0), { place, migrations: MIGRATIONS });
+}
+
+function requireKnown(found: number, { place, migrations }: Known): void {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (found <= newest) return;
+  throw new Error(
+    `${place} has schema version ${found}, but this Headgate knows versions up to ${newest}. ` +
+      'Start the newer Headgate that wrote it, or use another database.',
+  );
 }
 
 type Known = Required<Pick<MigrateOptions, 'place' | 'migrations'>>;
@@ -62,13 +82,7 @@ async function versionOf(run: RunSql, { place, migrations }: Known): Promise<num
   await run(CREATE_TABLE);
   const applied = await run('select version, checksum from schema_migrations order by version');
   const found = Number(applied.at(-1)?.version ?? 0);
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (found > newest) {
-    throw new Error(
-      `${place} has schema version ${found}, but this Headgate knows versions up to ${newest}. ` +
-        'Start the newer Headgate that wrote it, or use another database.',
-    );
-  }
+  requireKnown(found, { place, migrations });
   const other = applied.find(({ version, checksum }) => checksum !== checksumOf(migrations, Number(version)));
   if (other === undefined) return found;
   throw new Error(
@@ -92,7 +106,7 @@ function checksumOf(migrations: readonly Migration[], version: number): string {
 }
 
 /** Any number that no other program uses for a lock of this database. */
-const MIGRATION_LOCK = 5_743_211_801;
+export const MIGRATION_LOCK = 5_743_211_801;
 const FUNCTIONS_KEY = 'postgres_functions';
 const FUNCTIONS_DIGEST = digestOf(FUNCTIONS + CHECKSUM_FUNCTIONS);
 const CREATE_TABLE = `create table if not exists schema_migrations (

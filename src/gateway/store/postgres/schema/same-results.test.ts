@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { needs } from '../../../../testing/needs.ts';
 import { sharedPostgres } from '../../../../testing/postgres-server.ts';
+import { someMachine } from '../../../../testing/some-machine.ts';
 import { recordingLog, tempStore } from '../../../../testing/temp-store.ts';
 import { once } from '../../../../timing/once.ts';
 import { toIndexed, toWordQuery } from '../../../memories/memory-words.ts';
@@ -17,7 +18,10 @@ const asText = (text: string): RawBuilder<string> => sql`cast(${text} as text)`;
 /** The same empty tables in both databases. */
 const bothStores = once(async () => {
   const url = await (await sharedPostgres()).createDatabase();
-  return [await tempStore(), await openPostgresStore({ url, clock: fakeClock(1_000), log: recordingLog() })] as const;
+  return [
+    await tempStore(),
+    await openPostgresStore({ url, machine: someMachine(), clock: fakeClock(1_000), log: recordingLog() }),
+  ] as const;
 });
 
 after(async () => {

@@ -1,0 +1,110 @@
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { within } from '../support/deadline.ts';
+import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+
+interface Scene {
+  server: PostgresServer;
+  url: string;
+  model: ScriptedModel;
+  folder: string;
+}
+
+let opened: Promise<Scene> | undefined;
+/** One database for all tests of this file, in which daemons come and go. */
+export const scene = (): Promise<Scene> => {
+  opened ??= open();
+  return opened;
+};
+
+async function open(): Promise<Scene> {
+  const server = await startPostgres();
+  const url = await server.createDatabase();
+  return {
+    server,
+    url,
+    model: await startScriptedModel(),
+    folder: await mkdtemp(path.join(tmpdir(), 'headgate-two-')),
+  };
+}
+
+/** To be called after the tests. */
+export async function closeScene(): Promise<void> {
+  if (opened === undefined) return;
+  const { server, model, folder } = await opened;
+  await model.close();
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+}
+
+let homes = 0;
+
+/** A home with the keys of another one. */
+async function homeLike(from: string): Promise<string> {
+  homes += 1;
+  const home = path.join((await scene()).folder, `home-${homes}`);
+  await mkdir(home, { mode: 0o700 });
+  for (const file of ['headgate-key', 'token']) await copyFile(path.join(from, file), path.join(home, file));
+  return home;
+}
+
+let firstHome: string | undefined;
+
+/** A daemon that waits for its turn; it is active if nobody else is. */
+export async function startOne(): Promise<DaemonUnderTest> {
+  const { url, model, folder } = await scene();
+  const home = firstHome === undefined ? path.join(folder, 'first') : await homeLike(firstHome);
+  firstHome ??= home;
+  return startDaemon({
+    home,
+    model: model.url,
+    args: ['--standby'],
+    config: { store: { url } },
+  });
+}
+
+export async function untilServing(daemon: DaemonUnderTest): Promise<number> {
+  const beganMs = performance.now();
+  const again = async (): Promise<void> =>
+    (await daemon.get('/health').catch(() => ({ status: 0 }))).status === 200 ? undefined : again();
+  await within(again(), 60_000, () => `the standby serves; ${JSON.stringify(daemon.output())}`);
+  return performance.now() - beganMs;
+}
+
+export function socketOutcome(url: string): Promise<'open' | 'refused'> {
+  const { promise, resolve } = Promise.withResolvers<'open' | 'refused'>();
+  const socket = new WebSocket(url);
+  socket.addEventListener('open', () => resolve('open'));
+  socket.addEventListener('error', () => resolve('refused'));
+  return promise;
+}
+
+export async function untilStandby(daemon: DaemonUnderTest): Promise<void> {
+  const again = async (): Promise<void> =>
+    (await daemon.get('/health').catch(() => undefined))?.body.status === 'standby' ? undefined : again();
+  await within(again(), 60_000, () => `the daemon is a standby; ${JSON.stringify(daemon.output())}`);
+}
+
+/** The lease, by the clock of the database. */
+export async function lease(): Promise<{ epoch: number; isHeld: boolean }> {
+  const { url } = await scene();
+  const [row] = await queryPostgres(
+    url,
+    'select epoch::int, expires_at > clock_timestamp() as held from headgate.leases',
+  );
+  return { epoch: Number(row?.epoch), isHeld: row?.held === true };
+}
+
+/** How long neither of them answered with success, from the last answer of one to the first of the other. */
+export async function gapBetween(one: DaemonUnderTest, other: DaemonUnderTest): Promise<number> {
+  let lastMs = performance.now();
+  const served = async (daemon: DaemonUnderTest) =>
+    (await daemon.get('/health').catch(() => undefined))?.status === 200;
+  for (;;) {
+    if (await served(one)) lastMs = performance.now();
+    else if (await served(other)) return performance.now() - lastMs;
+  }
+}

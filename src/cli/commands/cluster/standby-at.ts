@@ -1,0 +1,18 @@
+import { isRecord } from '../../../../protocol/is-record.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+
+/** Why commands do not work at this WebSocket address, if a standby has it. */
+export async function standbyAt(url: string): Promise<string | undefined> {
+  try {
+    const address = new URL('/health', url.replace(/^ws/, 'http'));
+    const body: unknown = await (await fetch(address, { signal: AbortSignal.timeout(LONGEST_MS) })).json();
+    if (!isRecord(body) || body.status !== 'standby') return undefined;
+    const active = isRecord(body.active) ? body.active : {};
+    const who = [active.node_id, active.url].filter((text) => typeof text === 'string').map(toSafeText);
+    return `The daemon at ${address.origin} is a standby. ${who.length === 0 ? 'No daemon is active yet.' : `Active is ${who.join(' at ')}: run the command there.`}`;
+  } catch {
+    return undefined; // nobody answers, or another program
+  }
+}
+
+const LONGEST_MS = 2_000;

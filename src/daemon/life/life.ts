@@ -1,0 +1,83 @@
+import { EXIT } from '../../exit-codes.ts';
+import type { Log } from '../../log.ts';
+import type { Daemon, DaemonEnd, DaemonOptions, Standby } from '../daemon-options.ts';
+
+interface LifeDeps {
+  /** `port`: the one of the daemon before. */
+  start(how: Pick<DaemonOptions, 'onOver' | 'standby'> & { port?: number }): Promise<Daemon>;
+  /** Absent: this daemon does not wait for others. */
+  standby: Standby | undefined;
+}
+
+interface Following {
+  /** Stops the daemon in order, and ends the process with this code. */
+  end(why: string, code: number): void;
+  /** A daemon serves again. */
+  onReady(daemon: Daemon): Promise<void>;
+  log: Log;
+}
+
+/** The daemon of this process: one after the other, if it hands over and is a standby in between. */
+export interface Life {
+  /** The latest. */
+  daemon(): Promise<Daemon>;
+  /** Starts a daemon in place of one that has been stopped. */
+  again(): Promise<Daemon>;
+  /** Hands over, if it serves and a standby is there. */
+  drain(): void;
+  /** What becomes of the process when the daemon cannot go on. */
+  follow(following: Following): Promise<void>;
+}
+
+export function beginLife({ start, standby }: LifeDeps): Life {
+  let over = Promise.withResolvers<DaemonEnd>();
+  let serving: Daemon | undefined;
+  const begin = (former?: Daemon): Promise<Daemon> => {
+    const handedOver = former?.shared?.epoch;
+    const starting = start({
+      onOver: (why) => over.resolve(why),
+      ...(former && { port: former.port }),
+      ...(standby && { standby: { ...standby, ...(handedOver !== undefined && { handedOver }) } }),
+    });
+    return starting.then((daemon) => {
+      serving = daemon;
+      return daemon;
+    });
+  };
+  let latest = begin();
+  return {
+    daemon: () => latest,
+    again() {
+      serving = undefined;
+      latest = latest.then(begin);
+      return latest;
+    },
+    drain: () => void serving?.shared?.drain(),
+    async follow({ end, onReady, log }) {
+      for (;;) {
+        const why = await over.promise;
+        over = Promise.withResolvers();
+        if (why === 'replaced') {
+          log.error({}, REPLACED);
+          return end(REPLACED, EXIT.failed);
+        }
+        if (standby === undefined) return end('another daemon takes over', EXIT.ok);
+        log.info({}, 'handing over to a standby');
+        serving = undefined;
+        latest = latest.then(async (former) => {
+          await former.shutdown('another daemon takes over');
+          return begin(former);
+        });
+        const next = await latest.catch((error: unknown) => {
+          if (!standby.signal.aborted) throw error;
+          return undefined; // a signal ends the process
+        });
+        if (next === undefined) return;
+        await onReady(next);
+      }
+    },
+  };
+}
+
+const REPLACED =
+  'Another daemon has taken over, because this one did not renew its lease in time. It ends; start it again to make it a standby.';

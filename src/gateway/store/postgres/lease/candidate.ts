@@ -1,0 +1,158 @@
+import type { Clock } from '../../../../clock.ts';
+import type { Log } from '../../../../log.ts';
+import { placeOf } from '../place-of.ts';
+import { type PostgresClient, writingClient } from '../postgres-connection.ts';
+import { messageOf } from '../postgres-errors.ts';
+import { rowsOf } from '../rows-of.ts';
+import { requireKnownSchema, SCHEMA } from '../schema/postgres-migrations.ts';
+import { requireUsable } from '../writing-session.ts';
+import { isOfAnother } from './database-lock.ts';
+import { type LeaseState, type Machine, readLease } from './lease.ts';
+import { createLeaseTables, LEASE_MS, RENEW_MS } from './lease-tables.ts';
+import { forgetFormer, forgetMachine, reportMachine, urlOfProcess } from './machines.ts';
+
+/** The daemon that is active. */
+export interface Holder {
+  nodeId: string;
+  url: string | undefined;
+  /** By the clock of the database. */
+  sinceMs: number;
+}
+
+/** What a home must have in common with the daemons before it; absent in an empty database. */
+export interface StoreFacts {
+  /** The id of the key of the machine that the secrets are encrypted with. */
+  machineKeyId?: string;
+  /** The SHA-256 of the operator token. */
+  tokenDigest?: string;
+}
+
+/** A daemon that waits for the lease. It writes nothing but that it is there. */
+export interface Candidate {
+  readonly facts: StoreFacts;
+  holder(): Holder | undefined;
+  /** Whether this daemon may take the lease now. Throws if the database cannot be reached. */
+  isFree(): Promise<boolean>;
+  /** Resolves when this daemon may take the lease. Rejects when the signal aborts. */
+  untilFree(signal: AbortSignal): Promise<void>;
+  /** `isOver`: this daemon will not take the lease. */
+  close(how: { isOver: boolean }): Promise<void>;
+}
+
+interface CandidateDeps {
+  url: string;
+  machine: Machine;
+  /** The epoch in which this daemon handed the lease over: another one may take it first. */
+  handedOver: number | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+/** Connects, and throws an error in words if this daemon could not use the database. */
+export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
+  const { machine, clock, log } = deps;
+  const first = await connect(deps);
+  const beganMs = clock.monotonic();
+  let current: PostgresClient | undefined = first.client;
+  let connectedMs = beganMs;
+  let reportedMs = Number.NEGATIVE_INFINITY;
+  let holder: (Holder & { owner: string }) | undefined;
+
+  const look = async (): Promise<boolean> => {
+    if (current === undefined) {
+      current = (await connect(deps)).client;
+      connectedMs = clock.monotonic();
+    }
+    const nowMs = clock.monotonic();
+    if (nowMs - reportedMs >= RENEW_MS) {
+      await reportMachine(current, machine);
+      reportedMs = nowMs;
+    }
+    const found = await readLease(current);
+    if (found === undefined || found.isFree) holder = undefined;
+    else if (holder?.owner !== found.owner) {
+      const { owner, nodeId, sinceMs } = found;
+      holder = { owner, nodeId, sinceMs, url: await urlOfProcess(current, owner) };
+      log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
+    }
+    return mayTake(found, deps, { waitedMs: nowMs - beganMs, connectedForMs: nowMs - connectedMs });
+  };
+
+  return {
+    facts: first.facts,
+    holder: () => holder,
+    isFree: look,
+    async untilFree(signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        try {
+          if (await look()) return;
+        } catch (error) {
+          if (current) log.warn({ reason: messageOf(error) }, 'the database cannot be reached');
+          void end(current);
+          current = undefined;
+          holder = undefined;
+        }
+        await clock.sleep(POLL_MS, signal);
+      }
+    },
+    async close({ isOver }) {
+      const client = current;
+      current = undefined;
+      if (client && isOver) await forgetMachine(client, machine).catch(() => undefined); // it is forgotten in a day
+      await end(client);
+    },
+  };
+}
+
+/** How soon a released lease is noticed. */
+const POLL_MS = 100;
+/** After the server was away, its daemon has a moment to renew its lease. */
+const GRACE_MS = RENEW_MS;
+
+function mayTake(
+  found: LeaseState | undefined,
+  { machine, handedOver }: CandidateDeps,
+  { waitedMs, connectedForMs }: { waitedMs: number; connectedForMs: number },
+): boolean {
+  if (found === undefined) return true;
+  if (isOfAnother(found, machine)) return false;
+  if (found.isReleased) return found.epoch !== handedOver || waitedMs >= LEASE_MS;
+  return found.nodeId === machine.nodeId || connectedForMs >= GRACE_MS;
+}
+
+async function connect({ url, machine, log }: CandidateDeps): Promise<{ client: PostgresClient; facts: StoreFacts }> {
+  const place = placeOf(url);
+  const client = writingClient(url, LEASE_MS);
+  client.on('error', (err) => log.debug({ err }, 'the connection to the database ended')); // the next query fails
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
+    });
+    await requireUsable(client, place);
+    await createLeaseTables(client);
+    await requireKnownSchema((sql) => rowsOf(client, sql), place);
+    await forgetFormer(client, machine);
+    return { client, facts: await readFacts(client) };
+  } catch (error) {
+    void end(client);
+    throw error;
+  }
+}
+
+async function readFacts(client: PostgresClient): Promise<StoreFacts> {
+  const [there] = await rowsOf(client, `select to_regclass('${SCHEMA}.store_keys') is not null as there`);
+  if (!there?.there) return {};
+  const [row] = await rowsOf(
+    client,
+    `select (select machine_id from store_keys) as key, (select value from meta where key = 'operator_token_sha256') as token`,
+  );
+  return {
+    ...(typeof row?.key === 'string' && { machineKeyId: row.key }),
+    ...(typeof row?.token === 'string' && { tokenDigest: row.token }),
+  };
+}
+
+const end = async (client: PostgresClient | undefined): Promise<void> => {
+  await client?.end().catch(() => undefined); // it is gone already
+};

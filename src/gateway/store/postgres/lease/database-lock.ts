@@ -1,0 +1,99 @@
+import type { Clock } from '../../../../clock.ts';
+import type { PostgresClient } from '../postgres-connection.ts';
+import { rowsOf } from '../rows-of.ts';
+import {
+  claimLease,
+  endFormerSession,
+  type Lease,
+  LeaseHeld,
+  type LeaseState,
+  type Machine,
+  readLease,
+} from './lease.ts';
+import { LEASE_MS, RENEW_MS } from './lease-tables.ts';
+import { urlOfProcess } from './machines.ts';
+
+interface Locking {
+  place: string;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Keeps every daemon out of the database while this connection lasts. */
+export async function lockDatabase(client: PostgresClient, { place, clock, signal }: Locking): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    if (await tryLock(client)) return;
+    if (waitedMs >= LOCK_MS)
+      throw new LeaseHeld(`Another Headgate daemon is using ${place}. Stop it first, or use another database.`);
+    await clock.sleep(RETRY_MS, signal);
+  }
+}
+
+/** A lock of the database, which the server frees when the session ends, however that happens. */
+export async function tryLock(client: PostgresClient): Promise<boolean> {
+  const [row] = await rowsOf(client, `select pg_try_advisory_lock(${DAEMON_LOCK}) as locked`);
+  return Boolean(row?.locked);
+}
+
+/**
+ * Takes the lease and the lock of the database. Waits until the lease of a daemon that died has ended; throws LeaseHeld when
+ * another daemon renews it.
+ */
+export async function takeLease(
+  client: PostgresClient,
+  { place, clock, signal, machine }: Locking & { machine: Machine },
+): Promise<Lease> {
+  let ends: string | undefined;
+  for (let waitedMs = 0; waitedMs <= (ends === undefined ? LOCK_MS : LONGEST_MS); waitedMs += RETRY_MS) {
+    const found = await look(client, { place, machine, ends });
+    if (typeof found === 'object') return found;
+    ends ??= found;
+    await clock.sleep(RETRY_MS, signal);
+  }
+  throw new LeaseHeld(inUse(place));
+}
+
+/** The lease, if it can be taken, or when that of another daemon ends, which throws if it was renewed since `ends`. */
+async function look(
+  client: PostgresClient,
+  { place, machine, ends }: { place: string; machine: Machine; ends: string | undefined },
+): Promise<Lease | string | undefined> {
+  const found = await readLease(client);
+  if (found === undefined || !isOfAnother(found, machine)) return tryTake(client, { place, machine });
+  if (ends !== undefined && ends !== found.ends) throw await heldBy(client, found, place);
+  return found.ends;
+}
+
+/** Whether another daemon has a lease that has not ended. */
+export const isOfAnother = (found: LeaseState, { nodeId }: Pick<Machine, 'nodeId'>): boolean =>
+  !found.isFree && found.nodeId !== nodeId;
+
+/** Undefined: a connection of another daemon has the lock of the database. */
+async function tryTake(
+  client: PostgresClient,
+  { place, machine }: { place: string; machine: Machine },
+): Promise<Lease | undefined> {
+  if (!(await tryLock(client))) {
+    await endFormerSession(client, DAEMON_LOCK);
+    return undefined;
+  }
+  const lease = await claimLease(client, machine);
+  if (lease) return lease;
+  throw new LeaseHeld(inUse(place)); // another one was quicker
+}
+
+async function heldBy(client: PostgresClient, { owner, nodeId }: LeaseState, place: string): Promise<LeaseHeld> {
+  const url = await urlOfProcess(client, owner);
+  return new LeaseHeld(inUse(place, ` (${nodeId}${url ? ` at ${url}` : ''})`));
+}
+
+const inUse = (place: string, who = ''): string =>
+  `Another Headgate daemon${who} is using ${place}. Stop it first, give this one its own database, or start this one with --standby, so that it waits and takes over.`;
+
+/** Any number that no other program uses for a lock of this database. */
+const DAEMON_LOCK = 5_743_211_802;
+/** A killed daemon's session ends a moment after it. */
+const LOCK_MS = 3_000;
+const RETRY_MS = 100;
+/** By then a lease has ended, or was renewed. */
+const LONGEST_MS = LEASE_MS + RENEW_MS + LOCK_MS;

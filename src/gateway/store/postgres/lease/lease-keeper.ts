@@ -1,0 +1,90 @@
+import type { Clock } from '../../../../clock.ts';
+import type { Log } from '../../../../log.ts';
+import { once } from '../../../../timing/once.ts';
+import { type PostgresClient, writingClient } from '../postgres-connection.ts';
+import { messageOf } from '../postgres-errors.ts';
+import { type Lease, type Machine, renewLease } from './lease.ts';
+import { LEASE_MS, RENEW_MS } from './lease-tables.ts';
+import { forgetFormer, forgetMachine, reportMachine } from './machines.ts';
+
+interface KeeperDeps {
+  url: string;
+  lease: Lease;
+  machine: Machine;
+  clock: Clock;
+  log: Log;
+  /** Another daemon has taken the lease. */
+  onTaken(): void;
+}
+
+/** Renews the lease until it is closed. */
+export interface LeaseKeeper {
+  /** How long ago the lease was renewed last. */
+  ageMs(): number;
+  close(): Promise<void>;
+}
+
+/** A renewal must not wait for a write that takes long, so it has a connection of its own. */
+export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDeps): LeaseKeeper {
+  const stop = new AbortController();
+  let client: PostgresClient | undefined;
+  let renewedMs = clock.monotonic();
+  let isLate = false;
+
+  const connect = async (): Promise<PostgresClient> => {
+    const next = writingClient(url, LEASE_MS);
+    next.on('error', (err) => log.debug({ err }, 'the connection that renews the lease ended'));
+    await next.connect();
+    await forgetFormer(next, machine);
+    return next;
+  };
+  const renew = async (): Promise<boolean> => {
+    const askedMs = clock.monotonic();
+    client ??= await connect();
+    const isOwn = await renewLease(client, lease);
+    if (!isOwn) return false;
+    await reportMachine(client, machine);
+    renewedMs = askedMs;
+    if (isLate) log.info({}, 'the lease of the database is renewed again');
+    isLate = false;
+    return true;
+  };
+  const drop = async () => {
+    const former = client;
+    client = undefined;
+    await former?.end().catch(() => undefined); // it is gone already
+  };
+  /** How soon the lease has to be renewed again. */
+  const attempt = async (): Promise<number> => {
+    try {
+      if (await renew()) return RENEW_MS;
+      stop.abort();
+      onTaken();
+    } catch (error) {
+      if (!isLate && !stop.signal.aborted)
+        log.warn({ reason: messageOf(error) }, 'the lease of the database could not be renewed');
+      isLate = true;
+      void drop();
+    }
+    return RETRY_MS;
+  };
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const waitMs = await attempt();
+      await clock.sleep(waitMs, stop.signal).catch(() => undefined); // closed: the loop ends
+    }
+  };
+  const running = run();
+
+  return {
+    ageMs: () => clock.monotonic() - renewedMs,
+    close: once(async () => {
+      stop.abort();
+      await running;
+      if (client) await forgetMachine(client, machine).catch(() => undefined); // another one forgets it in a day
+      await drop();
+    }),
+  };
+}
+
+const RETRY_MS = 500;

@@ -1,0 +1,153 @@
+import type { Query } from '../pipeline.ts';
+import type { PostgresClient } from '../postgres-connection.ts';
+import { rowsOf } from '../rows-of.ts';
+import { LEASE_MS } from './lease-tables.ts';
+
+/** A daemon, as the others know it. */
+export interface Machine {
+  /** Of this process; another one after each restart. */
+  process: string;
+  /** Of this home; the same after a restart. */
+  nodeId: string;
+  version: string;
+  /** The address for clients. */
+  url(): string;
+}
+
+/** The right to write. Its epoch rises with each change of the owner, so that a former owner is recognized. */
+export interface Lease {
+  owner: string;
+  epoch: number;
+}
+
+/** Another daemon holds the lease. */
+export class LeaseHeld extends Error {
+  override readonly name = 'LeaseHeld';
+}
+
+/** Another daemon has taken the lease, so what this one knows is out of date. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** The one lease for all that a database holds. */
+export const DAEMON_LEASE = 'daemon';
+
+/**
+ * The first statement of each transaction that writes. It finds one row while the lease is this daemon's, and keeps every
+ * other daemon from taking the lease before the end of the transaction. Renewals change no key, so they do not wait for it.
+ */
+export const fenceOf = ({ owner, epoch }: Lease): Query => ({
+  name: 'fence',
+  text: `select 1 from leases where name = '${DAEMON_LEASE}' and owner = $1 and epoch = $2 for key share`,
+  values: [owner, epoch],
+});
+
+/** Runs `work` in a transaction that holds the lease. Throws LeaseLost, with nothing written, if another daemon has it. */
+export async function fenced<T>(client: PostgresClient, lease: Lease, work: () => Promise<T>): Promise<T> {
+  await rowsOf(client, 'begin');
+  try {
+    await requireLease(client, lease);
+    const result = await work();
+    await rowsOf(client, 'commit');
+    return result;
+  } catch (error) {
+    await rowsOf(client, 'rollback').catch(() => undefined); // the first error says why
+    throw error;
+  }
+}
+
+/** To be called in a transaction. */
+export async function requireLease(client: PostgresClient, lease: Lease): Promise<void> {
+  const { rowCount } = await client.query(fenceOf(lease));
+  if (rowCount !== 1) throw new LeaseLost('another daemon has taken the lease');
+}
+
+const FREE = 'expires_at <= clock_timestamp()';
+const NEW_END = `clock_timestamp() + interval '${LEASE_MS} milliseconds'`;
+
+/** What the lease says now; undefined: nobody ever held it. */
+export interface LeaseState extends Lease {
+  nodeId: string;
+  isFree: boolean;
+  /** Released, and not only expired. */
+  isReleased: boolean;
+  /** Differs after each renewal. */
+  ends: string;
+  sinceMs: number;
+}
+
+/** Reads the lease without waiting for anybody. */
+export async function readLease(client: PostgresClient): Promise<LeaseState | undefined> {
+  const [row] = await rowsOf(
+    client,
+    `select owner, node_id, epoch, ${FREE} as free, expires_at = '-infinity' as released, expires_at::text as ends,
+      extract(epoch from since) * 1000 as since_ms from leases where name = '${DAEMON_LEASE}'`,
+  );
+  if (row === undefined) return undefined;
+  return {
+    owner: String(row.owner),
+    nodeId: String(row.node_id),
+    epoch: Number(row.epoch),
+    isFree: Boolean(row.free),
+    isReleased: Boolean(row.released),
+    ends: String(row.ends),
+    sinceMs: Math.round(Number(row.since_ms)),
+  };
+}
+
+/**
+ * Takes the lease, once the transactions of its owner have ended; undefined: it is another daemon's. A restarted daemon takes
+ * its own at once, because its home and the lock of the database prove that the former process is over.
+ */
+export async function claimLease(
+  client: PostgresClient,
+  { process: owner, nodeId }: Machine,
+): Promise<Lease | undefined> {
+  await rowsOf(client, 'begin');
+  try {
+    await rowsOf(client, `select 1 from leases where name = '${DAEMON_LEASE}' for update`);
+    const [row] = await rowsOf(client, CLAIM, [owner, nodeId]);
+    await rowsOf(client, 'commit');
+    return row && { owner, epoch: Number(row.epoch) };
+  } catch (error) {
+    await rowsOf(client, 'rollback').catch(() => undefined); // the first error says why
+    throw error;
+  }
+}
+
+const CLAIM = `insert into leases (name, owner, node_id, epoch, pid, since, expires_at)
+  values ('${DAEMON_LEASE}', $1, $2, 1, pg_backend_pid(), clock_timestamp(), ${NEW_END})
+  on conflict (name) do update set owner = excluded.owner, node_id = excluded.node_id, epoch = leases.epoch + 1, pid = excluded.pid,
+    since = excluded.since, expires_at = excluded.expires_at
+  where leases.${FREE} or leases.node_id = excluded.node_id
+  returning epoch`;
+
+/** Ends the writing connection of an owner whose lease has ended, in case that its process or machine has stopped. */
+export async function endFormerSession(client: PostgresClient, lock: number): Promise<void> {
+  await rowsOf(
+    client,
+    `select pg_terminate_backend(leases.pid::integer) from leases join pg_locks on pg_locks.pid = leases.pid
+      where name = '${DAEMON_LEASE}' and ${FREE} and leases.pid <> pg_backend_pid()
+      and locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+      and ((classid::bigint << 32) | objid::bigint) = ${lock} and objsubid = 1`,
+  );
+}
+
+const OWN = `name = '${DAEMON_LEASE}' and owner = $1 and epoch = $2`;
+
+/** Whether the lease was still this daemon's. An expired one is renewed, too: nobody else has written. */
+export async function renewLease(client: PostgresClient, { owner, epoch }: Lease): Promise<boolean> {
+  const { rowCount } = await client.query(`update leases set expires_at = ${NEW_END} where ${OWN}`, [owner, epoch]);
+  return rowCount === 1;
+}
+
+/** Another connection writes from now on. */
+export async function moveLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
+  await rowsOf(client, `update leases set pid = pg_backend_pid() where ${OWN}`, [owner, epoch]);
+}
+
+/** Lets another daemon take the lease at once. */
+export async function releaseLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
+  await rowsOf(client, `update leases set expires_at = '-infinity' where ${OWN}`, [owner, epoch]);
+}

@@ -1,0 +1,90 @@
+import type { PostgresClient } from '../postgres-connection.ts';
+import { rowsOf } from '../rows-of.ts';
+import { DAEMON_LEASE, type Machine } from './lease.ts';
+import { LEASE_MS } from './lease-tables.ts';
+
+/** Says that this machine is there. */
+export async function reportMachine(client: PostgresClient, machine: Machine): Promise<void> {
+  const { process, nodeId, version } = machine;
+  await rowsOf(client, REPORT, [process, nodeId, machine.url(), version]);
+}
+
+const REPORT = `insert into machines (process, node_id, server_url, version, seen_at)
+  values ($1, $2, $3, $4, clock_timestamp())
+  on conflict (process) do update set server_url = excluded.server_url, seen_at = excluded.seen_at`;
+
+/** Removes former processes of this home, and machines that have been gone for a day. */
+export async function forgetFormer(client: PostgresClient, { process, nodeId }: Machine): Promise<void> {
+  await rowsOf(
+    client,
+    `delete from machines where process <> $1 and (node_id = $2 or seen_at < clock_timestamp() - interval '1 day')`,
+    [process, nodeId],
+  );
+}
+
+/** The machine has stopped in order. */
+export async function forgetMachine(client: PostgresClient, { process }: Pick<Machine, 'process'>): Promise<void> {
+  await rowsOf(client, 'delete from machines where process = $1', [process]);
+}
+
+export async function urlOfProcess(client: PostgresClient, process: string): Promise<string | undefined> {
+  const [row] = await rowsOf(client, 'select server_url from machines where process = $1', [process]);
+  return row && String(row.server_url);
+}
+
+/** For the connections that only read. Ages are the server's, so that no other clock matters. */
+export const READ_MACHINES = `select process, machines.node_id, server_url, version, extract(epoch from started_at) * 1000 as started_ms,
+    extract(epoch from clock_timestamp() - seen_at) * 1000 as seen_ago_ms,
+    leases.epoch, extract(epoch from leases.since) * 1000 as since_ms,
+    extract(epoch from leases.expires_at - clock_timestamp()) * 1000 as left_ms
+  from machines left join leases on leases.name = '${DAEMON_LEASE}' and leases.owner = machines.process
+    and leases.expires_at > clock_timestamp()
+  order by machines.node_id, process`;
+
+/** A machine as the database knows it. */
+export interface KnownMachine {
+  nodeId: string;
+  serverUrl: string;
+  version: string;
+  /** `lost`: it has not reported for longer than a lease lasts. */
+  state: 'active' | 'standby' | 'lost';
+  isHere: boolean;
+  startedMs: number;
+  /** How long ago it reported last. */
+  seenAgoMs: number;
+  /** Of the active one. */
+  lease?: { epoch: number; sinceMs: number; renewedAgoMs: number };
+}
+
+/** A row of `READ_MACHINES`. */
+export interface MachineRow {
+  process: string;
+  node_id: string;
+  server_url: string;
+  version: string;
+  started_ms: number;
+  seen_ago_ms: number;
+  epoch: number | null;
+  since_ms: number | null;
+  left_ms: number | null;
+}
+
+export function toMachine(row: MachineRow, here: Pick<Machine, 'process'>): KnownMachine {
+  const seenAgoMs = Math.max(0, Math.round(row.seen_ago_ms));
+  const lease = toHeld(row);
+  return {
+    nodeId: row.node_id,
+    serverUrl: row.server_url,
+    version: row.version,
+    state: lease ? 'active' : seenAgoMs <= LEASE_MS ? 'standby' : 'lost',
+    isHere: row.process === here.process,
+    startedMs: Math.round(row.started_ms),
+    seenAgoMs,
+    ...(lease && { lease }),
+  };
+}
+
+function toHeld({ epoch, since_ms, left_ms }: MachineRow): KnownMachine['lease'] {
+  if (epoch === null || since_ms === null || left_ms === null) return undefined;
+  return { epoch, sinceMs: Math.round(since_ms), renewedAgoMs: Math.max(0, Math.round(LEASE_MS - left_ms)) };
+}

@@ -1,0 +1,10 @@
+import { nanoid } from 'nanoid';
+import type { Machine } from '../gateway/store/postgres/lease/lease.ts';
+
+/** A process of a daemon. */
+export const someMachine = (nodeId = 'test_0000'): Machine => ({
+  process: nanoid(12),
+  nodeId,
+  version: '1.0.0',
+  url: () => `http://${nodeId}`,
+});
