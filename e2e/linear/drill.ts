@@ -102,10 +102,13 @@ async function playRound(stage: Stage, { random, round, tally }: Round): Promise
   return casts.flatMap(({ shared }) => shared.calls.map((call) => (outage ? asStored(call, outage) : call)));
 }
 
+/** The end of a run is tried again each second, also when the store is back. */
+const RETRY_MS = 2_000;
+
 /** While nothing can be stored, a cancel is answered when the work has stopped; it takes effect later (decision 29). */
 function asStored(call: Recorded, outage: Interval): Recorded {
   const { fromMs, toMs = Number.POSITIVE_INFINITY } = call;
-  const isDuring = fromMs < (outage.toMs ?? Number.POSITIVE_INFINITY) && toMs > outage.fromMs;
+  const isDuring = fromMs < (outage.toMs ?? Number.POSITIVE_INFINITY) + RETRY_MS && toMs > outage.fromMs;
   return call.kind === 'cancel' && isDuring ? { ...call, answer: undefined, toMs: undefined } : call;
 }
 

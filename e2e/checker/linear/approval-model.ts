@@ -9,7 +9,7 @@ export type ApprovalOperation = Interval &
   (
     | { kind: 'ask' }
     | { kind: 'decide'; decision: string; answer?: 'won' | 'late' | undefined }
-    /** It was pending and is cancelled; without an answer: perhaps. */
+    /** `isNamed`: what is pending is cancelled. Otherwise: perhaps. */
     | { kind: 'cancel'; isNamed: boolean }
     | { kind: 'look'; isPending: boolean }
     | { kind: 'read'; decision: string }
@@ -27,7 +27,7 @@ export const approvalModel: SequentialModel<State, ApprovalOperation> = {
       case 'decide':
         return afterDecision(state, operation);
       case 'cancel':
-        if (operation.isNamed) return only(CANCELLED, state === 'pending');
+        if (operation.isNamed) return state === 'pending' ? [CANCELLED] : [state];
         return isOpen ? [state, CANCELLED] : [state];
       case 'look':
         return only(state, (state === 'pending') === operation.isPending);
@@ -84,7 +84,13 @@ const decisionOf = ({ approved, mark }: { approved: boolean; mark?: string | und
 function cancelOn(approvalId: string, of: Recorded & { kind: 'cancel' }): ApprovalOperation[] {
   const { fromMs, toMs, answer } = of;
   const times = { fromMs, toMs, of };
-  if (answer?.approvalId === approvalId) return [{ ...times, kind: 'cancel', isNamed: true }];
+  if (answer?.approvalId === approvalId) {
+    // It was pending when the cancel began, and is not at the end; a decision at the same time may have won.
+    return [
+      { ...times, kind: 'look', isPending: true },
+      { ...times, kind: 'cancel', isNamed: true },
+    ];
+  }
   const perhaps: ApprovalOperation = { ...times, kind: 'cancel', isNamed: false };
   return answer ? [{ ...times, kind: 'look', isPending: false }, perhaps] : [perhaps];
 }

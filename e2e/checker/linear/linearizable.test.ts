@@ -81,6 +81,12 @@ const ALLOWED: Record<string, Row[]> = {
     ['x', 9, 10, decide('yes', true, 'won')],
     ['l', 7, 11, decided(true, 'yes')],
   ],
+  'a decision wins against a cancel at the same time': [
+    ['l', 0, 1, asked],
+    ['x', 2, 9, cancel('a', 0)],
+    ['y', 3, 10, decide('yes', true, 'won')],
+    ['l', 4, 11, decided(true, 'yes')],
+  ],
   'a cancel decides before a person does': [
     ['l', 0, 1, asked],
     ['x', 2, 9, cancel('a', 0)],
