@@ -33,7 +33,7 @@ const turn = createHash('sha256').update(page).digest().readUInt32BE(0);
 const shareOf = (groups: readonly View[][], parts: number): Set<View> =>
   new Set(groups.filter((_, index) => Math.floor((index * parts) / groups.length) === turn % parts).flat());
 const ofKind = (isState: boolean) => groupsOf(VIEWS.filter((view) => (view.isState ?? false) === isState));
-const sample = shareOf(ofKind(false), 3).union(shareOf(ofKind(true), 8));
+const sample = new Set([...shareOf(ofKind(false), 3), ...shareOf(ofKind(true), 8)]);
 /** Every second width of the views of the sample; with `VIEWS=all`, each of each view. */
 const isLookedAt = (view: View, width: number): boolean =>
   process.env.VIEWS === 'all' ||
