@@ -78,7 +78,7 @@ test('a bot is set up step by step, and a person is approved by the code that th
   await page.getByText('Nobody has asked to write yet.').waitFor();
   const { stranger, code, id } = await newStranger('Eve');
   await person(page, 'Eve').getByText('waits for approval').waitFor();
-  await page.getByText('1 waiting').waitFor();
+  await page.getByRole('region', { name: 'People' }).getByText('1 waiting').waitFor();
   await assertAccessible(page, 'a person who waits');
 
   await page.getByLabel('Code of the person').fill('aaaaa-aaaaa');

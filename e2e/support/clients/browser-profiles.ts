@@ -50,7 +50,9 @@ export async function takeProfile(kind: ProfileKind): Promise<Profile> {
 /** Empties the profile for the next visitor, or closes it if a test has altered it. */
 export async function leaveProfile(profile: Profile, url: string): Promise<void> {
   profile.tell = () => undefined;
-  const isKept = !profile.isAltered && empty.length < KEPT && (await emptied(profile, url).catch(() => false));
+  // In a phone that had a visitor before, a drag by touches of the debugger drops nothing.
+  const mayKeep = !profile.kind.phone && !profile.isAltered && empty.length < KEPT;
+  const isKept = mayKeep && (await emptied(profile, url).catch(() => false));
   if (isKept) empty.push(profile);
   else await profile.context.close();
 }
@@ -60,6 +62,7 @@ async function makeProfile(kind: ProfileKind): Promise<Profile> {
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
+  await session.send('Page.enable'); // else its scripts do not run
   const profile: Profile = { context, page, tell: () => undefined, hosts: [], isAltered: false, kind, session };
   watch(profile);
   noteAlterations(profile);
