@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import process from 'node:process';
 import { after, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { launched } from '../support/clients/browser.ts';
 import { type GeometryRules, geometryProblems } from '../support/views/geometry.ts';
 import { VIEWS } from '../support/views/views.ts';
@@ -48,7 +49,13 @@ function sampleOf(view: View, width: number): 'light' | 'dark' | undefined {
   return Math.floor(index / WIDTHS.length) % 2 === 0 ? 'light' : 'dark';
 }
 
-test('no view overflows, overlaps, cuts text, has small targets or edges out of line, or differs from its picture', async (t) => {
+/** Whether the page says more than that there is nothing: what it would be for, or how to begin. */
+async function teaches(page: Page): Promise<boolean> {
+  const texts = await page.locator('.empty, .panel-none, .file-empty').allInnerTexts();
+  return texts.some((text) => /[\w”][.\n]+\s*\w/.test(text));
+}
+
+test('no view overflows, overlaps, cuts text, has small targets or edges out of line, or differs from its picture; empty ones say how to begin', async (t) => {
   const isRecorded = (await baselineVersion()) === (await launched()).version();
   if (!isRecorded) t.diagnostic('pictures are not compared: this is not the version of Chromium that made them');
   const problems = new Map<string, string[]>();
@@ -60,6 +67,8 @@ test('no view overflows, overlaps, cuts text, has small targets or edges out of 
         const where = problems.get(problem) ?? [];
         problems.set(problem, [...where, `${view.name} at ${width}`]);
       }
+      if (view.name.startsWith('empty-') && !(await teaches(page)))
+        differences.push(`${view.name} does not say how to begin`);
       const theme = sampleOf(view, width);
       const difference = theme && isRecorded && (await compareView(stage, { page, view, width, theme }));
       if (difference) differences.push(difference);
