@@ -53,7 +53,9 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
       </div>
       <Filters usage={usage} />
       {shown && shown.budgets.length > 0 && <Budgets budgets={shown.budgets} />}
-      {shown?.rows.length === 0 && <p class="panel-none">No model has been used in this time.</p>}
+      {shown?.rows.length === 0 && (
+        <p class="panel-none">No model has been used in this time. Send a message in a workstream to begin.</p>
+      )}
       {shown && shown.rows.length > 0 && (
         <UsageTable
           report={shown}
