@@ -1,22 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { AttachmentFiles } from '../../attachments/attachment-files.ts';
 import { DamagedRow } from '../row-checksum.ts';
 import type { CopiedTable } from './copied-tables.ts';
 import { type Cells, type CopyOptions, keyOf } from './copy-side.ts';
-
-/** Where files of one kind are, by their ids. */
-export type FilePlace = Pick<AttachmentFiles, 'open' | 'write' | 'remove'>;
-
-interface CopiedFile {
-  id: string;
-  size: number;
-}
-
-/** The files of a store: in the home, or in the database. */
-export interface FilesOfSide {
-  attachments: FilePlace;
-  outputs: FilePlace & { list(): Promise<CopiedFile[]> };
-}
+import type { CopiedFile, FilePlace } from './files-of-side.ts';
 
 export interface FileCounts {
   files: number;

@@ -1,5 +1,5 @@
 import type { CopiedTable } from './copied-tables.ts';
-import type { FilesOfSide } from './copy-files.ts';
+import type { FilesOfSide } from './files-of-side.ts';
 
 /** A stored value in the form in which both databases are compared: numbers as decimal text. */
 export type Cell = string | null;

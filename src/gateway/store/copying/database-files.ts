@@ -3,7 +3,7 @@ import { createDatabaseAttachments } from '../postgres/files/database-attachment
 import { createStoredFiles, type FileRows } from '../postgres/files/stored-files.ts';
 import { sendAll, toQuery } from '../postgres/pipeline.ts';
 import type { PostgresClient } from '../postgres/postgres-connection.ts';
-import type { FilesOfSide } from './copy-files.ts';
+import type { FilesOfSide } from './files-of-side.ts';
 import { OUTPUT } from './home-files.ts';
 
 /** The files in the database of a connection of which this process is the only user. */

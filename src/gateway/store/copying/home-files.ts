@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createAttachmentFiles } from '../../attachments/attachment-files.ts';
-import type { FilesOfSide } from './copy-files.ts';
+import type { FilesOfSide } from './files-of-side.ts';
 
 /** The files of a store whose database is a file of the home. */
 export function filesOfHome(home: string): FilesOfSide {

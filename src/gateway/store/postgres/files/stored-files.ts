@@ -4,7 +4,7 @@ import type { Clock } from '../../../../clock.ts';
 import type { OpenedFile } from '../../../attachments/attachment-files.ts';
 import { DamagedRow } from '../../row-checksum.ts';
 import type { Statement } from '../../store.ts';
-import { inPieces } from './pieces.ts';
+import { inPieces } from './file-pieces.ts';
 
 /** The database in which files are. */
 export interface FileRows {

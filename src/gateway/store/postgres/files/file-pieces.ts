@@ -1,5 +1,5 @@
 /** The length of a piece: few statements for a large file, and little memory for many at once. */
-export const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 /** The same bytes in pieces of `PIECE_BYTES`, the last one shorter; none for no bytes. A piece is not used again. */
 export async function* inPieces(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Buffer> {
