@@ -11,7 +11,7 @@ const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const CHECKED = { type: 'checked', version: '2.0.0', migration: { from: 51, to: 52 }, later: true };
 
 /** A process that only says what the test wants. */
-class PlayedChild extends EventEmitter {
+class PlayedChild extends EventEmitter implements Child {
   readonly pid = 7;
   connected = true;
   readonly heard: string[] = [];
@@ -20,8 +20,8 @@ class PlayedChild extends EventEmitter {
     callback(null);
     return true;
   }
-  kill(signal: NodeJS.Signals | number = 'SIGTERM'): boolean {
-    this.heard.push(String(signal));
+  kill(signal: NodeJS.Signals): boolean {
+    this.heard.push(signal);
     this.end(null, 'SIGKILL');
     return true;
   }
@@ -52,7 +52,7 @@ function play({
   const clock = fakeClock(0);
   const did: string[] = [];
   const handover = createHandover({
-    startSuccessor: (signal) => untilChecked(child as Child, { clock, signal }),
+    startSuccessor: (signal) => untilChecked(child, { clock, signal }),
     async stop() {
       did.push('stop');
       await stop();

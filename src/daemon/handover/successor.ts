@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import { StartError } from '../../start-error.ts';
@@ -34,9 +34,16 @@ export interface Successor {
 }
 
 /** The part of a child process that is used, so that tests can play it. */
-export type Child = Pick<ChildProcess, 'pid' | 'on' | 'once' | 'kill' | 'connected'> & {
+export interface Child {
+  readonly pid?: number | undefined;
+  readonly connected: boolean;
+  kill(signal: NodeJS.Signals): boolean;
   send(message: FromPredecessor, callback: (error: Error | null) => void): boolean;
-};
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  once(event: 'error', listener: (error: Error) => void): unknown;
+  once(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
+  once(event: 'disconnect', listener: () => void): unknown;
+}
 
 /** Starts the program that is installed now, with the arguments and the environment of this process. */
 export function spawnSuccessor({ descriptor, asked, ...command }: SpawnOptions): Child {

@@ -19,6 +19,9 @@ interface RestartCommand {
   root: URL;
 }
 
+/** Longer than the daemon waits for the checks of the new process. */
+const CHECK_MS = 90_000;
+
 type Restart = Result<'daemon.restart'>;
 
 /** Lets the installed program take over from the running daemon, and waits until it serves. */
@@ -31,7 +34,7 @@ export async function restart({ flags, around, root }: RestartCommand): Promise<
   const { found, before } = await withClient(caller, async (client) => ({
     // Once it answers, so that the file is the one of this daemon.
     before: home === undefined ? undefined : await readDaemonFile(home),
-    found: await client.call('daemon.restart', check ? { check } : {}),
+    found: await client.call('daemon.restart', check ? { check } : {}, { timeoutMs: CHECK_MS }),
   }));
   const isWatched = !check && home !== undefined;
   if (isWatched) await untilServing({ home, before, found });
