@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
-import { within } from '../support/deadline.ts';
+import { pause, within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 
 interface Scene {
@@ -66,11 +66,30 @@ export async function startOne(): Promise<DaemonUnderTest> {
   });
 }
 
+/** Asks again and again, without taking the machine's time from the daemons. */
+async function until(isSo: () => Promise<boolean>, what: () => string): Promise<void> {
+  const limit = new AbortController();
+  const asking = async () => {
+    while (!limit.signal.aborted && !(await isSo())) await pause(POLL_MS);
+  };
+  try {
+    await within(asking(), 60_000, what);
+  } finally {
+    limit.abort();
+  }
+}
+
+const POLL_MS = 50;
+
+const statusOf = async (daemon: DaemonUnderTest): Promise<number> =>
+  (await daemon.get('/health').catch(() => undefined))?.status ?? 0;
+
 export async function untilServing(daemon: DaemonUnderTest): Promise<number> {
   const beganMs = performance.now();
-  const again = async (): Promise<void> =>
-    (await daemon.get('/health').catch(() => ({ status: 0 }))).status === 200 ? undefined : again();
-  await within(again(), 60_000, () => `the standby serves; ${JSON.stringify(daemon.output())}`);
+  await until(
+    async () => (await statusOf(daemon)) === 200,
+    () => `the standby serves; ${JSON.stringify(daemon.output())}`,
+  );
   return performance.now() - beganMs;
 }
 
@@ -83,9 +102,10 @@ export function socketOutcome(url: string): Promise<'open' | 'refused'> {
 }
 
 export async function untilStandby(daemon: DaemonUnderTest): Promise<void> {
-  const again = async (): Promise<void> =>
-    (await daemon.get('/health').catch(() => undefined))?.body.status === 'standby' ? undefined : again();
-  await within(again(), 60_000, () => `the daemon is a standby; ${JSON.stringify(daemon.output())}`);
+  await until(
+    async () => (await daemon.get('/health').catch(() => undefined))?.body.status === 'standby',
+    () => `the daemon is a standby; ${JSON.stringify(daemon.output())}`,
+  );
 }
 
 /** The lease, by the clock of the database. */
@@ -101,10 +121,9 @@ export async function lease(): Promise<{ epoch: number; isHeld: boolean }> {
 /** How long neither of them answered with success, from the last answer of one to the first of the other. */
 export async function gapBetween(one: DaemonUnderTest, other: DaemonUnderTest): Promise<number> {
   let lastMs = performance.now();
-  const served = async (daemon: DaemonUnderTest) =>
-    (await daemon.get('/health').catch(() => undefined))?.status === 200;
   for (;;) {
-    if (await served(one)) lastMs = performance.now();
-    else if (await served(other)) return performance.now() - lastMs;
+    if ((await statusOf(one)) === 200) lastMs = performance.now();
+    else if ((await statusOf(other)) === 200) return performance.now() - lastMs;
+    await pause(POLL_MS / 5);
   }
 }
