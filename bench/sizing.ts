@@ -13,9 +13,9 @@ import { insertWorkstream, toWorkstreamRow } from '../src/gateway/workstreams/wo
 import { randomIds } from '../src/ids.ts';
 import { createLog } from '../src/pino-log.ts';
 import { queryPostgres, startPostgres } from '../src/testing/postgres-server.ts';
+import { someMachine } from '../src/testing/some-machine.ts';
 import { residentBytes } from './process-costs.ts';
 import { median } from './row.ts';
-import { someMachine } from '../src/testing/some-machine.ts';
 
 const USAGE = `npm run sizing -- [--workstreams 100000] [--each 4]
 

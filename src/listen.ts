@@ -93,7 +93,10 @@ export async function closeServer(server: Server, clock?: Clock): Promise<void> 
   await closed;
 }
 
-async function untilAnswered(server: Server, { closed, clock }: { closed: Promise<void>; clock: Clock }): Promise<void> {
+async function untilAnswered(
+  server: Server,
+  { closed, clock }: { closed: Promise<void>; clock: Clock },
+): Promise<void> {
   const { signal } = new AbortController();
   let isClosed = false;
   const end = closed.then(() => {

@@ -8,8 +8,8 @@ import { eventChecksum } from '../../src/gateway/store/row-checksum.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import { createLog } from '../../src/pino-log.ts';
-import { serveTasks } from '../task-process.ts';
 import { someMachine } from '../../src/testing/some-machine.ts';
+import { serveTasks } from '../task-process.ts';
 
 interface Appended {
   rows: number;

@@ -118,7 +118,9 @@ interface Parts {
 }
 
 /** What the daemon gets, on this port, and on a socket that listens already. */
-async function prepareOptions(parts: Parts): Promise<(port: number, descriptor?: number) => Omit<DaemonOptions, 'onOver'>> {
+async function prepareOptions(
+  parts: Parts,
+): Promise<(port: number, descriptor?: number) => Omit<DaemonOptions, 'onOver'>> {
   const { asked, home, options, config, log, logRing, version, restart } = parts;
   const { flags, around, root, replace } = asked;
   const { host, workdir, model, storeUrl, authEnabled } = options;

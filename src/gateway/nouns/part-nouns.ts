@@ -7,7 +7,10 @@ import { usageMethods } from '../methods/usage.ts';
 import { createQueueChanges } from '../queue/queue-changes.ts';
 import { queueMethods } from '../queue/queue-methods.ts';
 
-type PartDeps = Pick<GatewayDeps, 'store' | 'readOutput' | 'workdirs' | 'workspace' | 'clean' | 'auth' | 'restart' | 'clock'>;
+type PartDeps = Pick<
+  GatewayDeps,
+  'store' | 'readOutput' | 'workdirs' | 'workspace' | 'clean' | 'auth' | 'restart' | 'clock'
+>;
 
 /** Parts of conversations that are asked for by themselves, the files in their folders, and the daemon itself. */
 export const partNouns = (

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
+import { someMachine } from '../../../testing/some-machine.ts';
 import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
 import { insertConsumed } from '../../attachments/attachment-rows.ts';
 import { openPostgresStore } from '../postgres/postgres-store.ts';
@@ -14,7 +15,6 @@ import type { CopySide } from './copy-side.ts';
 import { copyStore } from './copy-store.ts';
 import { openPostgresSide } from './postgres-side.ts';
 import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
-import { someMachine } from '../../../testing/some-machine.ts';
 
 const installed = await needs('postgresql');
 const parts = { clock: { ...fakeClock(1_000), sleep: async () => undefined }, log: recordingLog() };

@@ -5,13 +5,13 @@ import { sql } from 'kysely';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { needs } from '../../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../../testing/postgres-server.ts';
+import { someMachine } from '../../../../testing/some-machine.ts';
 import { recordingLog } from '../../../../testing/temp-store.ts';
 import { once } from '../../../../timing/once.ts';
 import { attachmentFilesContract } from '../../../attachments/attachment-files.contract.ts';
 import { insertConsumed } from '../../../attachments/attachment-rows.ts';
 import type { DaemonStore } from '../../daemon-store.ts';
 import { openPostgresStore } from '../postgres-store.ts';
-import { someMachine } from '../../../../testing/some-machine.ts';
 
 const installed = await needs('postgresql');
 const WEEK_MS = 7 * 86_400_000;

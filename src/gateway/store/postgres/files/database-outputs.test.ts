@@ -6,9 +6,9 @@ import { createOutputs } from '../../../../agent/outputs/outputs.ts';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { needs } from '../../../../testing/needs.ts';
 import { sharedPostgres } from '../../../../testing/postgres-server.ts';
+import { someMachine } from '../../../../testing/some-machine.ts';
 import { recordingLog, tempDir } from '../../../../testing/temp-store.ts';
 import { openPostgresStore } from '../postgres-store.ts';
-import { someMachine } from '../../../../testing/some-machine.ts';
 
 const installed = await needs('postgresql');
 
