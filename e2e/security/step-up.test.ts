@@ -10,7 +10,6 @@ const inbound = { burst: 1_000_000, perSecond: 1_000 };
 const daemon = await startClockedDaemon({ server: { inbound }, ratelimit: { enabled: false } });
 after(() => daemon[Symbol.asyncDispose]());
 const operator = await daemon.connect();
-
 const PASSWORD = 'correct horse';
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { clearInterval, setInterval } from 'node:timers';
 
 export interface HealthPolls {
   /** Ends the polls. Each has its own connection. */

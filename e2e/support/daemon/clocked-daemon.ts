@@ -49,18 +49,8 @@ export async function startClockedDaemon(
   const log = recordingLog();
   const start = async () =>
     startDaemon({
-      ...{
-        home,
-        host: '127.0.0.1',
-        port: 0,
-        authEnabled: true,
-        newSecrets: false,
-        onOver: () => undefined,
-        bootId: 'boot',
-        userHome: folder.path,
-        uid: process.getuid?.(),
-      },
-      hostTimeZone: 'UTC',
+      ...{ home, host: '127.0.0.1', port: 0, authEnabled: true, newSecrets: false, onOver: () => undefined },
+      ...{ bootId: 'boot', userHome: folder.path, uid: process.getuid?.(), hostTimeZone: 'UTC' },
       config: parseConfig(JSON.stringify(config), 'config.json').config,
       overrides: new Map(),
       environment: { HEADGATE_SKIP_TITLES: '1', HEADGATE_SKIP_JUDGE_MODEL: '1', ...environment },

@@ -48,7 +48,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const place = placeOf(url);
   const health = createDatabaseHealth({ clock, log, restore: () => session.restore() });
   const onReplaced = once(async () => {
-    health.failed(new LeaseLost(REPLACED));
+    health.failed(new LeaseLost());
     options.onReplaced?.();
   });
   const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
@@ -127,8 +127,6 @@ const sharedOf = (
   leaseAgeMs,
   machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
 });
-
-const REPLACED = 'another daemon has taken over';
 
 /** How long an orderly end of the connections may take. */
 const CLOSE_MS = 2_000;

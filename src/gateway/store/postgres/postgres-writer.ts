@@ -146,7 +146,7 @@ async function sendOne(
 function requireFence(...results: readonly (Sent | undefined)[]): void {
   for (const result of results) if (result?.kind === 'failed') throw result.error;
   const held = results.at(-1);
-  if (held?.kind !== 'done' || held.changed !== 1) throw new LeaseLost('another daemon has taken the lease');
+  if (held?.kind !== 'done' || held.changed !== 1) throw new LeaseLost();
 }
 
 /** A statement of a unit. */

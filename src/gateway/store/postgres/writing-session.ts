@@ -168,7 +168,7 @@ async function reconnect(
   try {
     const isOwn = await isOwnLease(client, { place, lease });
     if (!isOwn) onReplaced();
-    if (!isOwn) throw new LeaseLost(`Another Headgate daemon has used ${place} meanwhile. Restart this one.`);
+    if (!isOwn) throw new LeaseLost();
     if (!(await tryLock(client))) throw new Error(`an earlier connection to ${place} has not ended yet`);
     await moveLease(client, lease);
     return client;

@@ -88,7 +88,7 @@ test(
       () => assert.fail('it was written'),
       (error: unknown) => error as { code: string; cause: unknown },
     );
-    assert.deepEqual([code, String(cause)], ['UNAVAILABLE', 'LeaseLost: another daemon has taken the lease']);
+    assert.deepEqual([code, String(cause)], ['UNAVAILABLE', 'LeaseLost: another daemon has taken over']);
     assert.equal(await countEvents(url), 1);
   },
 );

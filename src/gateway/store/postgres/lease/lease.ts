@@ -28,6 +28,10 @@ export class LeaseHeld extends Error {
 /** Another daemon has taken the lease, so what this one knows is out of date. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
+
+  constructor() {
+    super('another daemon has taken over');
+  }
 }
 
 /** The one lease for all that a database holds. */
@@ -60,7 +64,7 @@ export async function fenced<T>(client: PostgresClient, lease: Lease, work: () =
 /** To be called in a transaction. */
 export async function requireLease(client: PostgresClient, lease: Lease): Promise<void> {
   const { rowCount } = await client.query(fenceOf(lease));
-  if (rowCount !== 1) throw new LeaseLost('another daemon has taken the lease');
+  if (rowCount !== 1) throw new LeaseLost();
 }
 
 const FREE = 'expires_at <= clock_timestamp()';
