@@ -23,6 +23,12 @@ const installed = await needs('postgresql');
 
 after(closeScene);
 
+/** The lines about the lease that Prometheus gets from a daemon. */
+async function leaseMetrics({ url }: { url: string }): Promise<string[]> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  return text.split('\n').filter((line) => line.startsWith('service_lease_'));
+}
+
 test(
   'a standby says so, refuses everything else, and takes over a question when the active daemon is killed',
   installed,
@@ -43,6 +49,9 @@ test(
     assert.equal(await socketOutcome(standby.wsUrl), 'refused');
     const asked = await runHeadgate(['cluster', 'status', '--home', standby.home]);
     assert.match(asked.stderr, /is a standby\. Active is \S+ at http:\S+: run the command there\./);
+    assert.deepEqual(await leaseMetrics(standby), ['service_lease_held 0']);
+    const names = (await leaseMetrics(active)).map((line) => line.replace(/ [\d.]+$/, ''));
+    assert.deepEqual(new Set(names), new Set(['service_lease_age_seconds', 'service_lease_epoch', 'service_lease_held']));
     const { port } = standby;
 
     await using talk = await openConversation(active);
