@@ -51,7 +51,10 @@ test(
     assert.match(asked.stderr, /is a standby\. Active is \S+ at http:\S+: run the command there\./);
     assert.deepEqual(await leaseMetrics(standby), ['service_lease_held 0']);
     const names = (await leaseMetrics(active)).map((line) => line.replace(/ [\d.]+$/, ''));
-    assert.deepEqual(new Set(names), new Set(['service_lease_age_seconds', 'service_lease_epoch', 'service_lease_held']));
+    assert.deepEqual(
+      new Set(names),
+      new Set(['service_lease_age_seconds', 'service_lease_epoch', 'service_lease_held']),
+    );
     const { port } = standby;
 
     await using talk = await openConversation(active);
