@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import { openConversation } from '../support/clients/conversation.ts';
-import { runHeadgate } from '../support/daemon/daemon.ts';
+import { type DaemonUnderTest, runHeadgate } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 import {
@@ -23,6 +23,11 @@ const installed = await needs('postgresql');
 
 after(closeScene);
 
+/** Resolves when the standby knows where the other daemon is. */
+async function untilNamed(standby: DaemonUnderTest, active: DaemonUnderTest): Promise<void> {
+  while ((await standby.get('/health')).body.active?.url !== active.url);
+}
+
 /** The lines about the lease that Prometheus gets from a daemon. */
 async function leaseMetrics({ url }: { url: string }): Promise<string[]> {
   const text = await (await fetch(new URL('/metrics', url))).text();
@@ -36,6 +41,8 @@ test(
     const { model, url } = await scene();
     await using active = await startOne();
     await using standby = await startOne();
+    // A daemon on a free port tells the others its address when it renews its lease.
+    await within(untilNamed(standby, active), 20_000, () => 'the address of the active daemon');
     const waiting = await standby.get('/health');
     assert.equal(waiting.status, 503);
     const { node_id: activeId } = (await active.get('/health')).body;

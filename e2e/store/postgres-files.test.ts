@@ -123,7 +123,7 @@ test(
     const small = await upload(daemon, wsId, { bytes: text.subarray(0, 1_000_000) });
     await digestOf(daemon, wsId, small.body.attachment_id);
     const before = await peakBytes(daemon);
-    const stored = await Promise.all(Array.from({ length: 6 }, () => upload(daemon, wsId, { bytes: text })));
+    const stored = await Promise.all(Array.from({ length: 8 }, () => upload(daemon, wsId, { bytes: text })));
     assert.deepEqual(
       stored.map(({ status, body }) => [status, body.size_bytes]),
       stored.map(() => [200, LIMITS.attachmentBytes]),
@@ -132,7 +132,7 @@ test(
     assert.deepEqual(new Set(digests), new Set([sha256(text)]));
     const grown = (await peakBytes(daemon)) - before;
     t.diagnostic(`${Math.round(grown / 1_048_576)} MiB more memory at most`);
-    assert.ok(grown < 5 * LIMITS.attachmentBytes, `${grown} bytes for six files`);
+    assert.ok(grown < 7 * LIMITS.attachmentBytes, `${grown} bytes for eight files`); // much of it is not collected yet
     for (const { body } of stored)
       assert.equal((await daemon.fetch(placeOf(wsId, `/${body.attachment_id}`), { method: 'DELETE' })).status, 200);
     assert.equal((await queryPostgres(url, 'select 1 from headgate.stored_files')).length, 1, 'they are removed');

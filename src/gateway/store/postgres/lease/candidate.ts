@@ -64,16 +64,19 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
       connectedMs = clock.monotonic();
     }
     const nowMs = clock.monotonic();
-    if (nowMs - reportedMs >= RENEW_MS) {
+    const isDue = nowMs - reportedMs >= RENEW_MS;
+    if (isDue) {
       await reportMachine(current, machine);
       reportedMs = nowMs;
     }
     const found = await readLease(current);
     if (found === undefined || found.isFree) holder = undefined;
-    else if (holder?.owner !== found.owner) {
+    else {
       const { owner, nodeId, sinceMs } = found;
-      holder = { owner, nodeId, sinceMs, url: await urlOfProcess(current, owner) };
-      log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
+      const isNew = holder?.owner !== owner;
+      // Again and again, because a daemon on a free port knows its address only once it listens.
+      if (isNew || isDue) holder = { owner, nodeId, sinceMs, url: await urlOfProcess(current, owner) };
+      if (isNew) log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
     }
     return mayTake(found, deps, { waitedMs: nowMs - beganMs, connectedForMs: nowMs - connectedMs });
   };
