@@ -58,6 +58,13 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
   let reportedMs = Number.NEGATIVE_INFINITY;
   let holder: (Holder & { owner: string }) | undefined;
 
+  const follow = async (client: PostgresClient, found: LeaseState, { isDue }: { isDue: boolean }) => {
+    const { owner, nodeId, sinceMs } = found;
+    const isNew = holder?.owner !== owner;
+    // Again and again, because a daemon on a free port knows its address only once it listens.
+    if (isNew || isDue) holder = { owner, nodeId, sinceMs, url: await urlOfProcess(client, owner) };
+    if (isNew) log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
+  };
   const look = async (): Promise<boolean> => {
     if (current === undefined) {
       current = (await connect(deps)).client;
@@ -71,13 +78,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
     }
     const found = await readLease(current);
     if (found === undefined || found.isFree) holder = undefined;
-    else {
-      const { owner, nodeId, sinceMs } = found;
-      const isNew = holder?.owner !== owner;
-      // Again and again, because a daemon on a free port knows its address only once it listens.
-      if (isNew || isDue) holder = { owner, nodeId, sinceMs, url: await urlOfProcess(current, owner) };
-      if (isNew) log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
-    }
+    else await follow(current, found, { isDue });
     return mayTake(found, deps, { waitedMs: nowMs - beganMs, connectedForMs: nowMs - connectedMs });
   };
 
