@@ -1,6 +1,7 @@
 import type { AppendTasks } from '../load/appends.ts';
-import { median, type Row, ratio } from '../row.ts';
+import { type Row, ratio } from '../row.ts';
 import { openFanOut } from './fan-out.ts';
+import { firstTurns } from './first-turns.ts';
 import { openRelays } from './relay.ts';
 
 /** Elapsed time counts here: most of it is the wait for the server, which does its part of the work in other processes. */
@@ -32,16 +33,7 @@ const turnRow: Row = {
   unit: 'ms',
   target: { atMost: 60 },
   async open(stage) {
-    const { product, anchor } = await openRelays(stage, { streams: 1, newDatabase: await stage.postgres() });
-    const count = stage.quick ? 20 : 100;
-    return async () => {
-      const p50 = async ({ model, target, startAfresh }: typeof product) => {
-        await startAfresh();
-        return median(await model.ask('turns', { ...target, count }));
-      };
-      const figures = { product: await p50(product), anchor: await p50(anchor) };
-      return { value: figures.product, figures };
-    };
+    return firstTurns(stage, await openRelays(stage, { streams: 1, newDatabase: await stage.postgres() }));
   },
 };
 

@@ -4,6 +4,7 @@ import type { ModelTasks } from '../load/model.ts';
 import { median, type Row } from '../row.ts';
 import type { Stage } from '../stage.ts';
 import { createWorkstreams } from '../workstreams.ts';
+import { firstTurns } from './first-turns.ts';
 import { openRelays } from './relay.ts';
 
 const turnRow: Row = {
@@ -13,16 +14,7 @@ const turnRow: Row = {
   unit: 'ms',
   target: { atMost: 2.5 },
   async open(stage) {
-    const { product, anchor } = await openRelays(stage, { streams: 1 });
-    const count = stage.quick ? 20 : 100;
-    return async () => {
-      const p50 = async ({ model, target, startAfresh }: typeof product) => {
-        await startAfresh();
-        return median(await model.ask('turns', { ...target, count }));
-      };
-      const figures = { product: await p50(product), anchor: await p50(anchor) };
-      return { value: figures.product, figures };
-    };
+    return firstTurns(stage, await openRelays(stage, { streams: 1 }));
   },
 };
 

@@ -56,7 +56,7 @@ test('a restart refuses no connection, closes sockets with 1012, loses no messag
 
   const pid = await servingPid(daemon);
   assert.deepEqual([code, stderr], [0, '']);
-  assert.equal(stdout, `Headgate 0.1.0 has taken over (pid ${pid}).\n`);
+  assert.equal(stdout, `Headgate 0.1.0 runs in its place (pid ${pid}).\n`);
   assert.notEqual(pid, daemon.pid);
   assert.deepEqual(await socket.closed, { code: 1012, reason: 'service restart' });
   assert.deepEqual(failures, [], 'every poll was answered');

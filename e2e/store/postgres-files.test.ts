@@ -5,47 +5,21 @@ import { copyFile, mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import { needs } from '../../src/testing/needs.ts';
-import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
+import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import { secretTalks } from '../security/secret-talks.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { postgresScene } from '../support/daemon/postgres-scene.ts';
 import { within } from '../support/deadline.ts';
-import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import type { ScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const installed = await needs('postgresql');
 
-interface Scene {
-  server: PostgresServer;
-  url: string;
-  model: ScriptedModel;
-  daemon: DaemonUnderTest;
-}
-
-let opened: Promise<Scene> | undefined;
-/** One server and one daemon for all tests of this file. */
-const scene = (): Promise<Scene> => {
-  opened ??= open();
-  return opened;
-};
-
-async function open(): Promise<Scene> {
-  const server = await startPostgres();
-  const url = await server.createDatabase();
-  const model = await startScriptedModel();
-  return { server, url, model, daemon: await startDaemon({ model: model.url, config: { store: { url } } }) };
-}
-
-after(async () => {
-  if (opened === undefined) return;
-  const { server, model, daemon } = await opened;
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-  await server.close();
-});
+const scene = postgresScene();
 
 const placeOf = (wsId: string, rest = '') => `/v1/api/workstreams/${wsId}/attachments${rest}`;
 

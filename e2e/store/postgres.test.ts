@@ -3,46 +3,18 @@ import { existsSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
-import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
+import { POSTGRES_PASSWORD } from '../../src/testing/postgres-server.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
-import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { postgresScene } from '../support/daemon/postgres-scene.ts';
 import { within } from '../support/deadline.ts';
-import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const installed = await needs('postgresql');
 
-interface Scene {
-  server: PostgresServer;
-  url: string;
-  model: ScriptedModel;
-  daemon: DaemonUnderTest;
-}
-
-let opened: Promise<Scene> | undefined;
-/** One server and one daemon for all tests of this file. */
-const scene = (): Promise<Scene> => {
-  opened ??= open();
-  return opened;
-};
-
-async function open(): Promise<Scene> {
-  const server = await startPostgres();
-  const url = await server.createDatabase();
-  const model = await startScriptedModel();
-  const daemon = await startDaemon({ model: model.url, config: { store: { url } } });
-  return { server, url, model, daemon };
-}
-
-after(async () => {
-  if (opened === undefined) return;
-  const { server, model, daemon } = await opened;
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-  await server.close();
-});
+const scene = postgresScene();
 
 /** Asks again and again until the daemon's answer is so. */
 async function asked(isSo: () => Promise<boolean>): Promise<void> {

@@ -92,11 +92,11 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
       return daemon;
     },
   });
+  void predecessor?.orphaned.then(() => process.kill(process.pid, 'SIGTERM')); // also while it waits as a standby
   using _ = keepAwake();
   try {
     await announceIt(await life.daemon());
     await predecessor?.tell({ type: 'serving' });
-    void predecessor?.orphaned.then(() => process.kill(process.pid, 'SIGTERM'));
     void life.follow({ end, onReady: announceIt, log });
     await makeCompileCache({ home, root });
     withUsualOptions(keepCode);

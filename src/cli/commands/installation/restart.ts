@@ -54,7 +54,7 @@ const toPlan = (found: Restart): string[] => [
 ];
 
 const toOutcome = (found: Restart): string[] => [
-  `Headgate ${versionOf(found)} has taken over (pid ${found.pid}).`,
+  `Headgate ${versionOf(found)} runs in its place (pid ${found.pid}).`,
   ...(found.migration === null
     ? []
     : [
