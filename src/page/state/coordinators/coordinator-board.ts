@@ -91,13 +91,14 @@ export class CoordinatorBoard {
 
   async #attempt(act: (wsId: string) => Promise<string>): Promise<boolean> {
     [this.done.value, this.problem.value] = [undefined, undefined];
-    try {
-      this.done.value = await act(this.#tab.wsId);
-    } catch (error) {
-      this.problem.value = refusalOf(error);
-    }
-    await this.read();
-    return this.problem.peek() === undefined;
+    const told = await act(this.#tab.wsId).then(
+      (words) => ({ done: words }),
+      (error) => ({ problem: refusalOf(error) }),
+    );
+    await this.read(); // before it is told: whoever reads the words may press the next key, and the form moves the focus now
+    if ('problem' in told) this.problem.value = told.problem;
+    else this.done.value = told.done;
+    return 'done' in told;
   }
 }
 
