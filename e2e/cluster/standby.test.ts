@@ -35,7 +35,7 @@ async function leaseMetrics({ url }: { url: string }): Promise<string[]> {
 }
 
 test(
-  'a standby says so, refuses everything else, and takes over a question when the active daemon is killed',
+  'a standby says so, forwards everything else, and takes over a question when the active daemon is killed',
   installed,
   async () => {
     const { model, url } = await scene();
@@ -51,11 +51,15 @@ test(
       ['standby', activeId, active.url],
     );
     assert.match(standby.output().stdout, /a standby at http:\/\/127\.0\.0\.1:\d+\n\n {2}\S+ at http:\S+ is active/);
-    const refused = await standby.get('/v1/api/workstreams');
-    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
-    assert.equal(await socketOutcome(standby.wsUrl), 'refused');
+    const listed = await standby.get('/v1/api/workstreams');
+    assert.deepEqual([listed.status, listed.body], [200, (await active.get('/v1/api/workstreams')).body]);
+    assert.equal(await socketOutcome(standby.wsUrl), 'open');
     const asked = await runHeadgate(['cluster', 'status', '--home', standby.home]);
-    assert.match(asked.stderr, /is a standby\. Active is \S+ at http:\S+: run the command there\./);
+    assert.match(asked.stdout, new RegExp(activeId));
+    for (const command of [['drain'], ['restart']]) {
+      const refused = await runHeadgate([...command, '--home', standby.home]);
+      assert.match(refused.stderr, /is a standby\. Active is \S+ at http:\S+: run the command there\./);
+    }
     assert.deepEqual(await leaseMetrics(standby), ['service_lease_held 0']);
     const names = (await leaseMetrics(active)).map((line) => line.replace(/ [\d.]+$/, ''));
     assert.deepEqual(

@@ -66,15 +66,22 @@ test('an answer as data survives kill -9 while the model tries again, and the ke
   await cut;
   await daemon.restart();
   const expected = { runId: 'data', status: 'ok', summary: 'completed', output: { name: 'pear' } };
+  const rounds: number[] = [];
   for (let round = 0; round < 2; round += 1) {
     const client = await daemon.client();
     assert.deepEqual(await client.call('agent', params), expected);
     const waited = await client.call('agent.wait', { runId: 'data', timeoutMs: 0 });
     assert.deepEqual([waited.status, waited.output], ['ok', { name: 'pear' }]);
+    rounds.push(asked);
     client.close();
     await daemon.restart();
   }
-  assert.equal(asked, 3);
+  const told = model.requests.map(({ body: { messages } }) => JSON.stringify(messages.slice(1)));
+  // A request that failed before its answer began may be repeated; an answer that is stored is never asked for again.
+  assert.ok(
+    asked >= 3 && rounds.every((count) => count === asked),
+    told.filter((text) => text.includes('a pear as data')).join('\n'),
+  );
   const prefixes = model.requests
     .slice(-3)
     .map(({ body: { messages, tools } }) => JSON.stringify([messages[0], tools]));

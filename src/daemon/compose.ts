@@ -9,6 +9,8 @@ import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
+import { createMachineKey, type MachineKey } from '../gateway/auth/machines/machine-key.ts';
+import { createMachineSessions, type MachineSessions } from '../gateway/auth/machines/machine-sessions.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import type { DaemonStore } from '../gateway/store/daemon-store.ts';
@@ -16,7 +18,8 @@ import { lockHome } from '../gateway/store/home-lock.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
-import { closeServer, descriptorOf, type ListenAddress, listen, urlOf } from '../listen.ts';
+import type { StandbyServer } from '../http/standby/standby-server.ts';
+import { descriptorOf, type ListenAddress, listen, urlOf } from '../listen.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
@@ -30,10 +33,11 @@ import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
+import { endStandby } from './life/end-standby.ts';
 import { sharedBy } from './life/shared-by.ts';
 import { createShutdown, type Held } from './life/shutdown.ts';
 import { takeTurn } from './life/take-turn.ts';
-import { machineOf } from './node-id.ts';
+import { machineOf, machineOfProcess } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
 import { startModels } from './tools/start-models.ts';
 import { openTracing } from './tracing/open-tracing.ts';
@@ -47,13 +51,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const server = machineOf(options, url);
   try {
-    const machine = { process: options.ids.secret(8), nodeId: server.nodeId, version: server.version, url };
-    const { store, listening } = await takeTurn(options, { machine, address });
+    const key = createMachineKey();
+    const machine = machineOfProcess(options, { server, address, publicKey: key.publicKey });
+    const { store, listening } = await takeTurn(options, { machine, key, address });
     try {
-      return await serve(options, { store, listening, address, server, release: lock.release });
+      const machines = machinesOf(store, { process: machine.process, key, ids: options.ids });
+      return await serve(options, { store, listening, address, server, machines, release: lock.release });
     } catch (error) {
       await store.close();
-      if (listening) await closeServer(listening);
+      if (listening) await endStandby(listening);
       throw error;
     }
   } catch (error) {
@@ -64,10 +70,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 interface Placed extends Held {
   /** Of the standby that this daemon was. */
-  listening: Server | undefined;
+  listening: StandbyServer | undefined;
   /** Its port is known once the server listens. */
   address: ListenAddress;
   server: GatewayDeps['server'];
+  /** The other daemons of the database; undefined if there can be none. */
+  machines: MachineSessions | undefined;
+}
+
+function machinesOf(
+  { shared }: DaemonStore,
+  { process, key, ids }: { process: string; key: MachineKey } & Pick<DaemonOptions, 'ids'>,
+): MachineSessions | undefined {
+  return shared && createMachineSessions({ process, key, findKey: shared.publicKeyOf, ids });
 }
 
 async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
@@ -94,7 +109,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
   const agent = await createAgent(options, { commandsWay, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
-  const { originPolicy, clientAddress } = clientPolicies(options, address);
+  const { originPolicy, clientAddress } = clientPolicies(options, address, placed.machines);
   const gateway = await openGateway(options, {
     store,
     models,
@@ -115,6 +130,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     authenticator: auth.authenticator,
     originPolicy,
     clientAddress,
+    machines: placed.machines,
     bodies,
     closing: stopping.signal,
   });
@@ -137,9 +153,14 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   };
 }
 
-async function listenAfter(standby: Server | undefined, server: Server, address: Placed['address']): Promise<number> {
-  const port = await listen(server, { ...address, before: standby });
-  standby?.closeAllConnections();
+async function listenAfter(
+  standby: StandbyServer | undefined,
+  server: Server,
+  address: Placed['address'],
+): Promise<number> {
+  const port = await listen(server, { ...address, before: standby?.server });
+  standby?.forwarder.close();
+  standby?.server.closeAllConnections();
   return port;
 }
 
@@ -237,12 +258,13 @@ const openCheckpointFiles = async ({ home, assets }: Pick<DaemonOptions, 'home' 
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
+  machines: MachineSessions | undefined;
   bodies: BodyDeadlines;
   closing: AbortSignal;
 }
 
 function createHttp({ assets, config, clock, ids, log, version }: DaemonOptions, deps: HttpDeps): Server {
-  const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = deps;
+  const { gateway, originPolicy, clientAddress, machines, authenticator, bodies, closing } = deps;
   const { pageHtml: html, pageParts: parts, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
@@ -257,6 +279,7 @@ function createHttp({ assets, config, clock, ids, log, version }: DaemonOptions,
     metrics: gateway.metrics,
     originPolicy,
     clientAddress,
+    machines,
     rateLimit: rateLimitOf(config.ratelimit, { clientAddress, clock }),
     page: { html, parts, licenses, scriptSources, styleSources },
     openapi,

@@ -24,6 +24,8 @@ export interface DaemonOptions {
   model?: string;
   /** The PostgreSQL database in place of a file of the home. */
   storeUrl?: string;
+  /** Where the other daemons of the database reach this one, if not where it listens. */
+  machineUrl?: string;
   /** Waits while another daemon is active, instead of being refused. */
   standby?: Standby;
   /** The daemon cannot go on, or hands over: the caller shuts it down. */

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { hostname, platform } from 'node:os';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
+import type { Machine } from '../gateway/store/postgres/lease/lease.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import { machineUrlOf } from './life/machine-url.ts';
 
 /**
  * The name of this daemon in `/health`: the host name and four hex digits of the home folder's real path (decision 23).
@@ -21,3 +23,23 @@ export const machineOf = (
   const host = hostname();
   return { version, host, nodeId: nodeIdOf(home, host), platform: platform(), url };
 };
+
+interface ProcessParts {
+  server: GatewayDeps['server'];
+  /** Its port is known once the server listens. */
+  address: { host: string; port: number };
+  publicKey: string;
+}
+
+/** How this process describes itself to the other daemons of its database. */
+export const machineOfProcess = (
+  { ids, machineUrl }: Pick<DaemonOptions, 'ids' | 'machineUrl'>,
+  { server, address, publicKey }: ProcessParts,
+): Machine => ({
+  process: ids.secret(8),
+  nodeId: server.nodeId,
+  version: server.version,
+  url: server.url,
+  address: () => (address.port === 0 && machineUrl === undefined ? undefined : machineUrlOf(address, machineUrl)),
+  publicKey,
+});

@@ -123,7 +123,7 @@ async function prepareOptions(
 ): Promise<(port: number, descriptor?: number) => Omit<DaemonOptions, 'onOver'>> {
   const { asked, home, options, config, log, logRing, version, restart } = parts;
   const { flags, around, root, replace } = asked;
-  const { host, workdir, model, storeUrl, authEnabled } = options;
+  const { host, workdir, model, storeUrl, machineUrl, authEnabled } = options;
   const assets = loadAssets(root);
   const bootId = await readBootId();
   return (port, descriptor) => ({
@@ -139,6 +139,7 @@ async function prepareOptions(
     ...(workdir !== undefined && { workdir }),
     ...(model !== undefined && { model }),
     ...(storeUrl !== undefined && { storeUrl }),
+    ...(machineUrl !== undefined && { machineUrl }),
     userHome: around.userHome,
     uid: process.getuid?.(),
     version,

@@ -27,7 +27,7 @@ import type { Presence } from './presence/presence.ts';
 export interface GatewayServerDeps {
   dispatch: Dispatch;
   authenticator: Authenticator;
-  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'admitsSocket'>;
+  originPolicy: Pick<OriginPolicy, 'refusalOfHost' | 'isOwn' | 'admitsSocket'>;
   clientAddress: ClientAddress;
   broadcast: Broadcast;
   presence: Presence;

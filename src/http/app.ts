@@ -6,6 +6,7 @@ import { workstreamLineEndpoints } from '../../protocol/http/workstream-line.ts'
 import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
+import type { MachineSessions } from '../gateway/auth/machines/machine-sessions.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { FindHook } from '../gateway/channels/channel-hook.ts';
 import type { Cluster } from '../gateway/cluster/cluster.ts';
@@ -30,6 +31,7 @@ import { fail, type Guarded, guard } from './guard.ts';
 import { createForms } from './input/form.ts';
 import { createLargeBodies } from './input/large-bodies.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
+import { createMachineEdge } from './machines/machine-edge.ts';
 import { createMcpEdge } from './mcp/mcp-edge.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRawRequests, type RawRequests } from './raw/raw-requests.ts';
@@ -94,6 +96,8 @@ export interface HttpDeps {
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;
+  /** The other daemons of the database; absent if there can be none. */
+  machines?: MachineSessions | undefined;
   /** Without it, clients are not limited. */
   rateLimit?: RateLimit | undefined;
   page: Page;
@@ -157,13 +161,14 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
 /** Puts the handlers into the app, in the order in which they are asked. */
 function mount(app: Express, deps: HttpDeps): void {
   const { originPolicy, rateLimit, page, openapi, siteFiles: files, metrics, defer, clock, log } = deps;
-  const { dispatch, authenticator, clientAddress, version, closing } = deps;
+  const { dispatch, authenticator, clientAddress, machines, version, closing } = deps;
   const respond = createRespond({ metrics, log, clock, defer });
   const gate = createGate({ originPolicy, rateLimit, metrics, respond });
   app.use(entrance(gate, createApi(deps, { respond, gate })));
   app.use(((_, res, next) => {
     if (!gate(res.locals.exchange)) next();
   }) satisfies EdgeHandler);
+  if (machines) app.use(createMachineEdge({ machines, respond, log }));
   app.use(createMcpEdge({ dispatch, authenticator, originPolicy, clientAddress, respond, version, log, closing }));
   app.use(createSite({ page, openapi, files, metrics, respond }));
   app.use(((_, res) => respond(res.locals.exchange, NOT_FOUND)) satisfies EdgeHandler);

@@ -227,6 +227,7 @@ test('login sets the cookie, Secure except over plain HTTP on this machine; logo
     answer: () => login,
     originPolicy: {
       checkHost: () => true,
+      refusalOfHost: () => undefined,
       isOwn: () => true,
       isForeign: () => false,
       admitsSocket: () => true,

@@ -1,4 +1,4 @@
-import { FOREIGN, type OriginPolicy, UNKNOWN_HOST } from '../gateway/auth/origin-policy.ts';
+import { FOREIGN, type OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import { problemOfHead } from '../gateway/auth/request-head.ts';
 import { type Exchange, everyAnswer, failureAnswer, type HttpMetrics, type Respond } from './exchange.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -30,7 +30,13 @@ function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }
   const { method = '', headers } = req;
   const problem = problemOfHead(req.rawHeaders);
   if (problem) return { status: problem.status, body: { error: problem.text } };
-  if (!originPolicy.checkHost(headers.host)) return forbidden(UNKNOWN_HOST);
+  const unknown = originPolicy.refusalOfHost(req);
+  if (unknown)
+    return {
+      status: unknown.status,
+      body: { error: unknown.error },
+      ...(unknown.headers && { headers: unknown.headers }),
+    };
   if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return forbidden(FOREIGN);
   const waitMs = rateLimit === undefined || method === 'OPTIONS' || UNLIMITED.has(path) ? 0 : rateLimit(req);
   if (waitMs === 0) return undefined;

@@ -7,4 +7,6 @@ export const someMachine = (nodeId = 'test_0000'): Machine => ({
   nodeId,
   version: '1.0.0',
   url: () => `http://${nodeId}`,
+  address: () => `http://${nodeId}`,
+  publicKey: nanoid(43),
 });

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
-import { isStoreAddress, STORE_ADDRESS } from '../store/store-config.ts';
+import { isMachineUrl, isStoreAddress, MACHINE_URL, STORE_ADDRESS } from '../store/store-config.ts';
 import type { Config } from './config.ts';
 import { oidcOverridesOf } from './oidc-config.ts';
 import { DEFAULT_ADDRESS } from './server-config.ts';
@@ -27,6 +27,8 @@ export interface Options {
   model?: string;
   /** The PostgreSQL database in place of a file of the home. */
   storeUrl?: string;
+  /** Where the other daemons of the database reach this one. */
+  machineUrl?: string;
   /** Waits while another daemon is active. */
   isStandby: boolean;
   authEnabled: boolean;
@@ -49,6 +51,7 @@ export function resolveOptions(
   const workdir = flags.workdir ?? environment.HEADGATE_WORKDIR ?? config.workdir;
   const model = flags.model ?? environment.HEADGATE_MODEL;
   const storeUrl = storeUrlOf(config, environment);
+  const machineUrl = machineUrlOf(config, environment);
   return {
     host,
     port:
@@ -58,6 +61,7 @@ export function resolveOptions(
     ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
     ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
     ...(storeUrl !== undefined && { storeUrl }),
+    ...(machineUrl !== undefined && { machineUrl }),
     isStandby: isStandbyWanted(flags, config, environment),
     authEnabled,
   };
@@ -82,6 +86,8 @@ export function overridesOf(flags: StartFlags, options: Options, around: Pick<Su
   }
   if (environment.HEADGATE_STORE_URL !== undefined)
     overrides.set('store.url', { value: options.storeUrl, source: 'environment' });
+  if (environment.HEADGATE_STORE_MACHINE_URL !== undefined)
+    overrides.set('store.machineUrl', { value: options.machineUrl, source: 'environment' });
   if (flags.standby) overrides.set('store.standby', { value: true, source: 'flag' });
   else if (environment.HEADGATE_STORE_STANDBY !== undefined)
     overrides.set('store.standby', { value: options.isStandby, source: 'environment' });
@@ -112,6 +118,14 @@ export function storeUrlOf(
   if (text === undefined) return config.store.url;
   if (isStoreAddress(text)) return text;
   throw new UsageError(`HEADGATE_STORE_URL ${STORE_ADDRESS}`);
+}
+
+/** Where the other daemons of the database reach this one; undefined: where it listens. */
+function machineUrlOf(config: Pick<Config, 'store'>, environment: Surroundings['environment']): string | undefined {
+  const text = present(environment).HEADGATE_STORE_MACHINE_URL;
+  if (text === undefined) return config.store.machineUrl;
+  if (isMachineUrl(text)) return text;
+  throw new UsageError(`HEADGATE_STORE_MACHINE_URL ${MACHINE_URL}`);
 }
 
 function isStandbyWanted(

@@ -1,29 +1,34 @@
-import type { Server } from 'node:http';
+import type { MachineKey } from '../../gateway/auth/machines/machine-key.ts';
 import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
-import type { Candidate } from '../../gateway/store/postgres/lease/candidate.ts';
+import type { Candidate, Holder } from '../../gateway/store/postgres/lease/candidate.ts';
 import type { Machine } from '../../gateway/store/postgres/lease/lease.ts';
-import { createStandbyServer } from '../../http/standby/standby-server.ts';
-import { closeServer, type ListenAddress, listen } from '../../listen.ts';
+import type { ActiveDaemon } from '../../http/standby/active-daemon.ts';
+import type { StandbyServer } from '../../http/standby/standby-server.ts';
+import { type ListenAddress, listen } from '../../listen.ts';
 import { UsageError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
+import { clientPolicies } from '../client-policies.ts';
 import type { DaemonOptions } from '../daemon-options.ts';
 import { openStore } from '../store/open-store.ts';
+import { endStandby } from './end-standby.ts';
 import { requireSameSecrets } from './same-secrets.ts';
 
 interface Turn {
   store: DaemonStore;
   /** Listens already, while this daemon was a standby; the daemon takes its socket over. */
-  listening?: Server;
+  listening?: StandbyServer;
 }
 
 interface TurnDeps {
   machine: Machine;
+  key: MachineKey;
   /** Where the standby listens; its port is set once it is known. */
   address: ListenAddress;
 }
 
 /** Opens the store; as a standby, once no other daemon is active. */
-export async function takeTurn(options: DaemonOptions, { machine, address }: TurnDeps): Promise<Turn> {
+export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<Turn> {
+  const { machine } = deps;
   const { standby, storeUrl } = options;
   if (standby === undefined) return { store: await openStore(options, machine) };
   if (storeUrl === undefined)
@@ -32,13 +37,13 @@ export async function takeTurn(options: DaemonOptions, { machine, address }: Tur
   const { handedOver, signal } = standby;
   const { clock, log } = options;
   const candidate = await asStartError(() => openCandidate({ url: storeUrl, machine, handedOver, clock, log }));
-  let listening: Server | undefined;
+  let listening: StandbyServer | undefined;
   try {
     if (!options.newSecrets) await asStartError(() => requireSameSecrets(options, candidate.facts));
     for (;;) {
       // A daemon that need not wait never says that it is a standby.
       if (!(await asStartError(candidate.isFree))) {
-        listening ??= await listenAsStandby(options, { candidate, machine, address });
+        listening ??= await listenAsStandby(options, candidate, deps);
         await candidate.untilFree(signal);
       }
       const store = await openUnlessHeld(options, machine);
@@ -48,7 +53,7 @@ export async function takeTurn(options: DaemonOptions, { machine, address }: Tur
     }
   } catch (error) {
     await candidate.close({ isOver: true });
-    if (listening) await closeServer(listening);
+    if (listening) await endStandby(listening);
     throw error;
   }
 }
@@ -63,17 +68,31 @@ async function openUnlessHeld(options: DaemonOptions, machine: Machine): Promise
 }
 
 async function listenAsStandby(
-  { standby, version, clock, ids, log }: DaemonOptions,
-  { candidate, machine, address }: TurnDeps & { candidate: Candidate },
-): Promise<Server> {
-  const { nodeId } = machine;
-  const server = createStandbyServer({
+  options: DaemonOptions,
+  candidate: Candidate,
+  { machine, key, address }: TurnDeps,
+): Promise<StandbyServer> {
+  const { standby, version, clock, ids, log } = options;
+  const { createStandbyServer } = await import('../../http/standby/standby-server.ts');
+  const { nodeId, process } = machine;
+  const waiting = createStandbyServer({
     state: () => ({ version, nodeId, active: candidate.holder() }),
+    own: { process, key },
+    active: () => toActive(candidate.holder()),
+    ...clientPolicies(options, address),
     clock,
     requestIdPrefix: ids.secret(4),
     log,
   });
-  address.port = await listen(server, address);
+  candidate.onHolder(waiting.forwarder.follow);
+  address.port = await listen(waiting.server, address);
   await standby?.onWaiting({ port: address.port, active: candidate.holder() });
-  return server;
+  return waiting;
+}
+
+/** An older version does not say how it proves who it is. */
+function toActive(holder: Holder | undefined): ActiveDaemon | undefined {
+  const { process, address, publicKey } = holder ?? {};
+  if (process === undefined || address === undefined || publicKey === undefined) return undefined;
+  return { process, address, publicKey };
 }

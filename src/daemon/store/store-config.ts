@@ -21,6 +21,13 @@ function isEncoded(part: string): boolean {
 export const STORE_ADDRESS =
   'must be like postgresql://user:password@host:5432/database, with special characters encoded (%25 for %)';
 
+/** Whether daemons can be reached at it: a path would be left out. */
+export const isMachineUrl = (text: string): boolean =>
+  /^https?:\/\//.test(text) && URL.parse(text)?.origin === text.replace(/\/$/, '');
+
+/** What the address of a machine looks like, for messages about one that cannot be used. */
+export const MACHINE_URL = 'must be an address without a path, such as http://10.0.0.5:7717';
+
 export const StoreConfig = z.object({
   url: z
     .string()
@@ -30,6 +37,12 @@ export const StoreConfig = z.object({
     .describe(
       'The PostgreSQL database that stores everything, with the files of messages. Without it, everything is in the home.',
     ),
+  machineUrl: z
+    .string()
+    .max(2_000)
+    .refine(isMachineUrl, MACHINE_URL)
+    .optional()
+    .describe('Where the other daemons of the database reach this one. Without it: where it listens.'),
   standby: z
     .boolean()
     .optional()

@@ -1,16 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { MachineSessions } from './machines/machine-sessions.ts';
 
 /** The IP address of a request's client, IPv4 addresses without the IPv6 prefix; empty once the socket is gone. */
-export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
+export type ClientAddress = (request: Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>) => string;
 
 /**
  * The socket's address, unless it is a trusted proxy: then the right-most hop of X-Forwarded-For that is not a trusted
- * proxy. Any client may have written the hops left of it. `trustedProxies` are addresses or CIDR ranges.
+ * proxy. Any client may have written the hops left of it. `trustedProxies` are addresses or CIDR ranges. `clientOf`: of a
+ * request that another daemon forwards, that daemon has found the address in the same way.
  */
-export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+export function createClientAddress(
+  trustedProxies: readonly string[],
+  clientOf?: MachineSessions['clientOf'],
+): ClientAddress {
   const isTrusted = matcher(trustedProxies);
-  return ({ headers, socket }) => {
+  return (request) => {
+    const client = clientOf?.(request);
+    if (client !== undefined && client !== 'unknown') return client.address;
+    const { headers, socket } = request;
     const peer = plain(socket.remoteAddress ?? '');
     if (trustedProxies.length === 0 || !isTrusted(peer)) return peer;
     return hopBehind(peer, String(headers['x-forwarded-for'] ?? ''), isTrusted);

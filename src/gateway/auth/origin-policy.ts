@@ -1,4 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { UNKNOWN_SESSION } from './machines/forwarded-head.ts';
+import type { MachineSessions } from './machines/machine-sessions.ts';
 
 /** Where the providers of tool servers send browsers back. */
 export const CONSENT_CALLBACK = '/v1/api/mcp/oauth/callback';
@@ -7,9 +9,18 @@ export const CONSENT_CALLBACK = '/v1/api/mcp/oauth/callback';
 export const UNKNOWN_HOST = 'Forbidden: this host name is not allowed';
 export const FOREIGN = 'Forbidden: request from another site';
 
+/** Why a request is not for this server, as an HTTP answer. */
+export interface HostRefusal {
+  status: 403 | 503;
+  error: string;
+  headers?: Record<string, string>;
+}
+
 export interface OriginPolicy {
   /** False for an unknown host name, such as that of a foreign page whose DNS name points at this machine. */
   checkHost(host: string | undefined): boolean;
+  /** The same with words. Of what another daemon forwards, that daemon has checked the host; it must have greeted this one. */
+  refusalOfHost(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): HostRefusal | undefined;
   /** Whether an Origin header names the server that received the request. */
   isOwn(origin: string, host: string | undefined): boolean;
   /** Whether the browser reports that another site's page (or another port's) caused the request. */
@@ -33,6 +44,8 @@ interface OriginOptions {
   publicUrl: string | undefined;
   host: string;
   port: number;
+  /** Whose request another daemon forwards; absent if none can. */
+  clientOf?: MachineSessions['clientOf'] | undefined;
 }
 
 /**
@@ -51,8 +64,14 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
   };
   const isAllowed = ({ origin }: IncomingHttpHeaders) =>
     options.authEnabled && origin !== undefined && options.allowedOrigins.includes(origin);
+  const checkHost = (host: string | undefined) => host !== undefined && isKnown(host.toLowerCase());
   return {
-    checkHost: (host) => host !== undefined && isKnown(host.toLowerCase()),
+    checkHost,
+    refusalOfHost(request) {
+      const client = options.clientOf?.(request);
+      if (client === 'unknown') return NOT_GREETED;
+      return client !== undefined || checkHost(request.headers.host) ? undefined : NO_HOST;
+    },
     isOwn,
     isForeign,
     admitsSocket: (headers) => !isForeign(headers) || isAllowed(headers),
@@ -62,6 +81,15 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
         (options.authEnabled || !path.startsWith('/v1/') || path === CONSENT_CALLBACK)),
   };
 }
+
+const NO_HOST: HostRefusal = { status: 403, error: UNKNOWN_HOST };
+
+/** A daemon that forwards must introduce itself again after each start of this one. */
+const NOT_GREETED: HostRefusal = {
+  status: 503,
+  error: 'Forwarded by a daemon that has not introduced itself. Try again in a second.',
+  headers: { [UNKNOWN_SESSION]: '1', 'Retry-After': '1' },
+};
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;

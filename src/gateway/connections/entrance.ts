@@ -23,7 +23,7 @@ interface AskedUpgrade {
 
 interface EntranceDeps {
   authenticator: Pick<Authenticator, 'authenticate'>;
-  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'admitsSocket'>;
+  originPolicy: Pick<OriginPolicy, 'refusalOfHost' | 'isOwn' | 'admitsSocket'>;
   log: Log;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { FOREIGN, type OriginPolicy, UNKNOWN_HOST } from '../auth/origin-policy.ts';
+import { FOREIGN, type OriginPolicy } from '../auth/origin-policy.ts';
 import { problemOfHead } from '../auth/request-head.ts';
 
 /** Why a request gets no WebSocket, as an HTTP answer. */
@@ -31,13 +31,14 @@ export const isWebSocketUpgrade = ({
  * in, but could use up all places for unauthenticated clients.
  */
 export function refusalOf(
-  { headers, rawHeaders }: IncomingMessage,
-  originPolicy: Pick<OriginPolicy, 'checkHost' | 'admitsSocket'>,
+  request: IncomingMessage,
+  originPolicy: Pick<OriginPolicy, 'refusalOfHost' | 'admitsSocket'>,
 ): UpgradeRefusal | undefined {
-  const problem = problemOfHead(rawHeaders);
+  const problem = problemOfHead(request.rawHeaders);
   if (problem) return { status: problem.status, error: problem.text };
-  if (!originPolicy.checkHost(headers.host)) return { status: 403, error: UNKNOWN_HOST };
-  return originPolicy.admitsSocket(headers) ? undefined : { status: 403, error: FOREIGN };
+  const refusal = originPolicy.refusalOfHost(request);
+  if (refusal) return refusal;
+  return originPolicy.admitsSocket(request.headers) ? undefined : { status: 403, error: FOREIGN };
 }
 
 /** Places become free as fast as handshakes end, so a refused client should retry soon. */

@@ -38,6 +38,8 @@ export interface SharedStore {
   leaseAgeMs(): number;
   /** All daemons that are known. */
   machines(): Promise<KnownMachine[]>;
+  /** What a process proves itself with; undefined if it is not there. */
+  publicKeyOf(process: string): Promise<string | undefined>;
 }
 
 export interface DatabaseFiles {

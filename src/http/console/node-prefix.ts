@@ -13,7 +13,7 @@ const PREFIX = '/node/';
  * the path, so that every check sees the path that is served, and only once. The id is compared as it was sent: nothing is
  * decoded or normalized.
  */
-export function withoutNode(path: string, { here }: Pick<Cluster, 'here'>): string {
+export function withoutNode(path: string, { here }: { here: Pick<Cluster['here'], 'nodeId'> }): string {
   const prefix = `${PREFIX}${here.nodeId}`;
   if (path === prefix) return '/';
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;

@@ -1,9 +1,17 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
+import type { ClientAddress } from '../../gateway/auth/client-address.ts';
+import { FORWARDED } from '../../gateway/auth/machines/forwarded-head.ts';
+import { type OriginPolicy, UNKNOWN_HOST } from '../../gateway/auth/origin-policy.ts';
+import { isWebSocketUpgrade } from '../../gateway/connections/upgrade.ts';
 import type { Log } from '../../log.ts';
+import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
 import { iso } from '../iso.ts';
+import type { ActiveDaemon, OwnProof } from './active-daemon.ts';
+import { createForwarder, type Forwarder } from './forwarder.ts';
 
 /** What a standby says about itself. */
 export interface StandbyState {
@@ -15,53 +23,138 @@ export interface StandbyState {
 
 interface StandbyDeps {
   state(): StandbyState;
+  own: OwnProof;
+  /** Where requests are forwarded to. */
+  active(): ActiveDaemon | undefined;
+  originPolicy: Pick<OriginPolicy, 'checkHost'>;
+  clientAddress: ClientAddress;
   clock: Clock;
   requestIdPrefix: string;
   log: Log;
 }
 
-/** A standby serves nobody: it says so in `/health` and `/metrics`, and refuses everything else until it takes over. */
-export function createStandbyServer({ state, clock, requestIdPrefix, log }: StandbyDeps): Server {
-  const startedMs = clock.monotonic();
-  let requests = 0;
-  const server = createServer({ headersTimeout: LIMITS.headMs, requestTimeout: LIMITS.headMs }, (req, res) => {
-    requests += 1;
-    const requestId = `${requestIdPrefix}-${requests.toString(36)}`;
-    const path = req.url?.split('?')[0];
-    req.resume();
-    if (path === '/metrics') {
-      res.writeHead(200, {
-        ...everyAnswer({ requestId }),
-        'Content-Type': 'text/plain; version=0.0.4',
-        Connection: 'close',
-      });
-      return void res.end(METRICS);
-    }
-    const body = path === '/health' ? toHealth(state(), clock.monotonic() - startedMs) : REFUSED;
-    // Connections end, so that clients soon ask the daemon that comes after this server.
-    res.writeHead(503, {
-      ...everyAnswer({ requestId }),
-      'Content-Type': 'application/json',
-      'Retry-After': RETRY_SECONDS,
-      Connection: 'close',
-    });
-    res.end(req.method === 'HEAD' ? undefined : JSON.stringify({ ...body, request_id: requestId }));
+export interface StandbyServer {
+  server: Server;
+  forwarder: Pick<Forwarder, 'follow' | 'close'>;
+}
+
+/**
+ * A standby serves nobody itself: it forwards what it gets to the active daemon, and says in `/health` and `/metrics` what it is.
+ * What cannot be forwarded is refused, so that clients come again.
+ */
+export function createStandbyServer(deps: StandbyDeps): StandbyServer {
+  const { state, own, active, clientAddress, log } = deps;
+  const answer = createAnswer(deps.requestIdPrefix);
+  const forwarder = createForwarder({
+    own,
+    active,
+    clientAddress,
+    refuse: (req, res) => answer(req, res, NOT_NOW),
+    refuseSocket: (socket) => refuseSocket(socket, NOT_NOW),
+    log,
+  });
+  const answerOf = createOwnAnswers(deps, forwarder.counts);
+  const ownUrl = (url = '/') => withoutNode(url, { here: state() });
+  const server = createServer(
+    {
+      headersTimeout: LIMITS.headMs,
+      requestTimeout: 0, // the active daemon limits bodies
+      keepAliveTimeout: 5_000,
+      maxHeaderSize: 16 * 1024,
+      shouldUpgradeCallback: ({ method, url, headers }) => isWebSocketUpgrade({ method, url: ownUrl(url), headers }),
+    },
+    (req, res) => {
+      req.url = ownUrl(req.url);
+      const said = answerOf(req);
+      if (said === undefined) void forwarder.forward(req, res);
+      else answer(req, res, said);
+    },
+  );
+  server.on('upgrade', (req, socket: Duplex, head) => {
+    req.url = ownUrl(req.url);
+    const said = answerOf(req);
+    if (said === undefined) void forwarder.join(req, socket, head);
+    else refuseSocket(socket, said);
   });
   // Without a listener, a client that resets its connection would end the process.
-  server.on('connection', (socket) => socket.on('error', (err) => log.debug({ err }, 'a connection failed')));
+  server.on('connection', (socket) => {
+    socket.setNoDelay(true);
+    socket.on('error', (err) => log.debug({ err }, 'a connection failed'));
+  });
   server.on('connect', (_, socket) => socket.destroy());
-  return server;
+  return { server, forwarder };
+}
+
+/** What is answered here; undefined: it is the active daemon's to answer. */
+function createOwnAnswers(
+  { state, originPolicy, clock }: StandbyDeps,
+  counts: Forwarder['counts'],
+): (req: IncomingMessage) => Said | undefined {
+  const startedMs = clock.monotonic();
+  return ({ url = '/', headers }) => {
+    const path = url.split('?', 1)[0];
+    if (path === '/health') return { status: 503, body: toHealth(state(), clock.monotonic() - startedMs) };
+    if (path === '/metrics') return { status: 200, type: 'text/plain; version=0.0.4', body: toMetrics(counts) };
+    if (!originPolicy.checkHost(headers.host)) return { status: 403, body: { error: UNKNOWN_HOST } };
+    return headers[FORWARDED] === undefined ? undefined : NOT_NOW; // never twice
+  };
+}
+
+function createAnswer(requestIdPrefix: string) {
+  let requests = 0;
+  return (req: IncomingMessage, res: ServerResponse, { status, type = 'application/json', body }: Said): void => {
+    requests += 1;
+    const requestId = `${requestIdPrefix}-${requests.toString(36)}`;
+    req.resume();
+    // Connections end, so that clients soon ask the daemon that comes after this server.
+    res.writeHead(status, {
+      ...everyAnswer({ requestId }),
+      'Content-Type': type,
+      ...(status === 503 && { 'Retry-After': RETRY_SECONDS }),
+      Connection: 'close',
+    });
+    const text = typeof body === 'string' ? body : JSON.stringify({ ...body, request_id: requestId });
+    res.end(req.method === 'HEAD' ? undefined : text);
+  };
+}
+
+interface Said {
+  status: 200 | 403 | 503;
+  type?: string;
+  body: string | object;
 }
 
 const RETRY_SECONDS = 1;
 
+const NOT_NOW: Said = {
+  status: 503,
+  body: {
+    error:
+      'This machine is a standby, and the active daemon cannot be asked now. Try again in a second. GET /health names it.',
+  },
+};
+
+function refuseSocket(socket: Duplex, { status, body }: Said): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`, 'Connection: close'];
+  const retry = status === 503 ? [`Retry-After: ${RETRY_SECONDS}`] : [];
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, ...retry, '', text].join('\r\n'));
+}
+
 /** So that monitoring does not take a standby for a daemon that is down. */
-const METRICS = `# HELP service_lease_held 1: this daemon is the active one
+const toMetrics = ({
+  forwarded,
+  open,
+}: Forwarder['counts']): string => `# HELP service_lease_held 1: this daemon is the active one
 # TYPE service_lease_held gauge
 service_lease_held 0
+# HELP service_forwarded_requests_total Requests that this standby forwarded to the active daemon
+# TYPE service_forwarded_requests_total counter
+service_forwarded_requests_total ${forwarded}
+# HELP service_forwarded_open Forwarded requests and sockets that go on
+# TYPE service_forwarded_open gauge
+service_forwarded_open ${open}
 `;
-
-const REFUSED = { error: 'This machine is a standby: another one is active. GET /health names it.' };
 
 const toHealth = ({ version, nodeId, active }: StandbyState, upMs: number) => ({
   status: 'standby',

@@ -6,6 +6,7 @@ import { NoDaemonError, StartError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { requireActive } from './standby-at.ts';
 
 /** The flags of `headgate drain`. */
 export interface DrainFlags {
@@ -25,6 +26,7 @@ export async function drain({ flags, around, root }: DrainCommand): Promise<void
   if (running === undefined) throw new NoDaemonError(`No daemon is running in ${home}.`);
   const { environment: _, ...rest } = around; // the daemon of this home, whatever HEADGATE_URL says
   const target = await resolveTarget({ home }, { ...rest, environment: {} });
+  await requireActive(running.url);
   const { machines } = await withClient({ target, version: await readVersion(root) }, (client) =>
     client.call('cluster.status', {}),
   );

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../../protocol/is-record.ts';
+import { StartError } from '../../../start-error.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 
 /** Why commands do not work at this WebSocket address, if a standby has it. */
@@ -13,6 +14,12 @@ export async function standbyAt(url: string): Promise<string | undefined> {
   } catch {
     return undefined; // nobody answers, or another program
   }
+}
+
+/** For commands that are about this daemon itself: a standby would forward them to the active one. */
+export async function requireActive(url: string): Promise<void> {
+  const standby = await standbyAt(url);
+  if (standby !== undefined) throw new StartError(standby);
 }
 
 const LONGEST_MS = 2_000;

@@ -7,6 +7,7 @@ import { StartError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { requireActive } from '../cluster/standby-at.ts';
 
 export interface RestartFlags extends TargetFlags {
   check?: boolean;
@@ -29,7 +30,8 @@ export async function restart({ flags, around, root }: RestartCommand): Promise<
   using _ = keepAwake();
   const check = flags.check === true;
   const target = await resolveTarget(flags, around);
-  const { home } = target;
+  const { home, url } = target;
+  await requireActive(url);
   const caller = { target, version: await readVersion(root) };
   const { found, before } = await withClient(caller, async (client) => ({
     // Once it answers, so that the file is the one of this daemon.

@@ -14,7 +14,7 @@ import { createDatabaseAttachments } from './files/database-attachments.ts';
 import { createDatabaseOutputs } from './files/database-outputs.ts';
 import type { FileRows } from './files/stored-files.ts';
 import { LeaseLost, type Machine } from './lease/lease.ts';
-import { type MachineRow, READ_MACHINES, toMachine } from './lease/machines.ts';
+import { type MachineRow, READ_MACHINES, READ_PUBLIC_KEY, toMachine } from './lease/machines.ts';
 import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
 import { readingPool } from './postgres-connection.ts';
@@ -126,6 +126,10 @@ const sharedOf = (
   epoch: lease.epoch,
   leaseAgeMs,
   machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
+  async publicKeyOf(process) {
+    const [row] = await reading.read<{ public_key: string | null }>(READ_PUBLIC_KEY, [process]);
+    return row?.public_key ?? undefined;
+  },
 });
 
 /** How long an orderly end of the connections may take. */

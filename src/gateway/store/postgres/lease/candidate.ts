@@ -9,10 +9,11 @@ import { requireUsable } from '../writing-session.ts';
 import { isOfAnother } from './database-lock.ts';
 import { type LeaseState, type Machine, readLease } from './lease.ts';
 import { createLeaseTables, LEASE_MS, RENEW_MS } from './lease-tables.ts';
-import { forgetFormer, forgetMachine, reportMachine, urlOfProcess } from './machines.ts';
+import { findMachine, forgetFormer, forgetMachine, type MachineAddress, reportMachine } from './machines.ts';
 
 /** The daemon that is active. */
-export interface Holder {
+export interface Holder extends Omit<MachineAddress, 'url'> {
+  process: string;
   nodeId: string;
   url: string | undefined;
   /** By the clock of the database. */
@@ -31,6 +32,8 @@ export interface StoreFacts {
 export interface Candidate {
   readonly facts: StoreFacts;
   holder(): Holder | undefined;
+  /** Calls when another daemon has become active. */
+  onHolder(listener: () => void): void;
   /** Whether this daemon may take the lease now. Throws if the database cannot be reached. */
   isFree(): Promise<boolean>;
   /** Resolves when this daemon may take the lease. Rejects when the signal aborts. */
@@ -56,14 +59,18 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
   let current: PostgresClient | undefined = first.client;
   let connectedMs = beganMs;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  let holder: (Holder & { owner: string }) | undefined;
+  let holder: Holder | undefined;
+  const listeners: (() => void)[] = [];
 
   const follow = async (client: PostgresClient, found: LeaseState, { isDue }: { isDue: boolean }) => {
     const { owner, nodeId, sinceMs } = found;
-    const isNew = holder?.owner !== owner;
+    const isNew = holder?.process !== owner;
     // Again and again, because a daemon on a free port knows its address only once it listens.
-    if (isNew || isDue) holder = { owner, nodeId, sinceMs, url: await urlOfProcess(client, owner) };
-    if (isNew) log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
+    if (isNew || isDue)
+      holder = { process: owner, nodeId, sinceMs, url: undefined, ...(await findMachine(client, owner)) };
+    if (!isNew) return;
+    log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
+    for (const listener of listeners) listener();
   };
   const look = async (): Promise<boolean> => {
     if (current === undefined) {
@@ -85,6 +92,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
   return {
     facts: first.facts,
     holder: () => holder,
+    onHolder: (listener) => void listeners.push(listener),
     isFree: look,
     async untilFree(signal) {
       for (;;) {

@@ -11,7 +11,7 @@ import {
   readLease,
 } from './lease.ts';
 import { LEASE_MS, RENEW_MS } from './lease-tables.ts';
-import { urlOfProcess } from './machines.ts';
+import { findMachine } from './machines.ts';
 
 interface Locking {
   place: string;
@@ -83,7 +83,7 @@ async function tryTake(
 }
 
 async function heldBy(client: PostgresClient, { owner, nodeId }: LeaseState, place: string): Promise<LeaseHeld> {
-  const url = await urlOfProcess(client, owner);
+  const { url } = (await findMachine(client, owner)) ?? {};
   return new LeaseHeld(inUse(place, ` (${nodeId}${url ? ` at ${url}` : ''})`));
 }
 

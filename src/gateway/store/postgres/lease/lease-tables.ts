@@ -13,7 +13,7 @@ export const RENEW_MS = 2_000;
 /**
  * The tables of the lease and of the machines. They are no part of the migrations, because only the holder of the lease may
  * migrate, and they are not copied to another store. All times in them are the server's. Versions of Headgate that differ by
- * one share them: add columns, and change none.
+ * one share them: add columns that may be null, and change none.
  */
 const CREATE = `create schema if not exists ${SCHEMA};
   create table if not exists ${SCHEMA}.leases (
@@ -32,11 +32,15 @@ const CREATE = `create schema if not exists ${SCHEMA};
     version text not null,
     started_at timestamptz not null default clock_timestamp(),
     seen_at timestamptz not null
-  )`;
+  );
+  alter table ${SCHEMA}.machines add column if not exists address text, add column if not exists public_key text`;
+
+const NEWEST_COLUMN = `select 1 as there from information_schema.columns
+  where table_schema = '${SCHEMA}' and table_name = 'machines' and column_name = 'public_key'`;
 
 /** Machines that start together wait for each other. */
 export async function createLeaseTables(client: PostgresClient): Promise<void> {
-  const [there] = await rowsOf(client, `select 1 as there where to_regclass('${SCHEMA}.machines') is not null`);
+  const [there] = await rowsOf(client, NEWEST_COLUMN);
   if (there) return;
   await rowsOf(client, `begin; select pg_advisory_xact_lock(${MIGRATION_LOCK}); ${CREATE}; commit`);
 }

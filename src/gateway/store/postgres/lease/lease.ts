@@ -12,6 +12,10 @@ export interface Machine {
   version: string;
   /** The address for clients. */
   url(): string;
+  /** The address for other daemons; undefined if they cannot reach this one. */
+  address(): string | undefined;
+  /** What this process proves itself with to other daemons. */
+  publicKey: string;
 }
 
 /** The right to write. Its epoch rises with each change of the owner, so that a former owner is recognized. */

@@ -5,13 +5,13 @@ import { LEASE_MS } from './lease-tables.ts';
 
 /** Says that this machine is there. */
 export async function reportMachine(client: PostgresClient, machine: Machine): Promise<void> {
-  const { process, nodeId, version } = machine;
-  await rowsOf(client, REPORT, [process, nodeId, machine.url(), version]);
+  const { process, nodeId, version, publicKey } = machine;
+  await rowsOf(client, REPORT, [process, nodeId, machine.url(), version, machine.address() ?? null, publicKey]);
 }
 
-const REPORT = `insert into machines (process, node_id, server_url, version, seen_at)
-  values ($1, $2, $3, $4, clock_timestamp())
-  on conflict (process) do update set server_url = excluded.server_url, seen_at = excluded.seen_at`;
+const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, seen_at)
+  values ($1, $2, $3, $4, $5, $6, clock_timestamp())
+  on conflict (process) do update set server_url = excluded.server_url, address = excluded.address, seen_at = excluded.seen_at`;
 
 /** Removes former processes of this home, and machines that have been gone for a day. */
 export async function forgetFormer(client: PostgresClient, { process, nodeId }: Machine): Promise<void> {
@@ -27,10 +27,31 @@ export async function forgetMachine(client: PostgresClient, { process }: Pick<Ma
   await rowsOf(client, 'delete from machines where process = $1', [process]);
 }
 
-export async function urlOfProcess(client: PostgresClient, process: string): Promise<string | undefined> {
-  const [row] = await rowsOf(client, 'select server_url from machines where process = $1', [process]);
-  return row && String(row.server_url);
+/** Where a daemon is. */
+export interface MachineAddress {
+  /** For clients. */
+  url: string;
+  /** For other daemons; absent if they cannot reach it, or it does not say. */
+  address?: string;
+  publicKey?: string;
 }
+
+export async function findMachine(client: PostgresClient, process: string): Promise<MachineAddress | undefined> {
+  const [row] = await rowsOf(client, 'select server_url, address, public_key from machines where process = $1', [
+    process,
+  ]);
+  if (row === undefined) return undefined;
+  const { server_url: url, address, public_key: publicKey } = row;
+  return {
+    url: String(url),
+    ...(typeof address === 'string' && { address }),
+    ...(typeof publicKey === 'string' && { publicKey }),
+  };
+}
+
+/** For the connections that only read: the keys of the daemons that are there. */
+export const READ_PUBLIC_KEY = `select public_key from machines
+  where process = $1 and seen_at > clock_timestamp() - interval '${3 * LEASE_MS} milliseconds'`;
 
 /** For the connections that only read. Ages are the server's, so that no other clock matters. */
 export const READ_MACHINES = `select process, machines.node_id, server_url, version, extract(epoch from started_at) * 1000 as started_ms,

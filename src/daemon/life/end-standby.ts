@@ -1,0 +1,8 @@
+import type { StandbyServer } from '../../http/standby/standby-server.ts';
+import { closeServer } from '../../listen.ts';
+
+/** Ends what was forwarded, and the listening. */
+export async function endStandby({ server, forwarder }: StandbyServer): Promise<void> {
+  forwarder.close();
+  await closeServer(server);
+}
