@@ -35,6 +35,8 @@ async function open(): Promise<Scene> {
 export async function closeScene(): Promise<void> {
   if (opened === undefined) return;
   const { server, model, folder } = await opened;
+  opened = undefined;
+  firstHome = undefined;
   await model.close();
   await server.close();
   await rm(folder, { recursive: true, force: true });

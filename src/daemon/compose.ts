@@ -109,7 +109,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
   const agent = await createAgent(options, { commandsWay, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
-  const { originPolicy, clientAddress } = clientPolicies(options, address, placed.machines);
+  const policies = clientPolicies(options, address, placed.machines);
   const gateway = await openGateway(options, {
     store,
     models,
@@ -118,8 +118,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     live,
     fetch,
     auth,
-    originPolicy,
-    clientAddress,
+    policies,
     startNotices,
     tracing,
     server: placed.server,
@@ -128,8 +127,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const server = createHttp(options, {
     gateway,
     authenticator: auth.authenticator,
-    originPolicy,
-    clientAddress,
+    policies,
     machines: placed.machines,
     bodies,
     closing: stopping.signal,
@@ -171,9 +169,8 @@ async function openBoth(options: DaemonOptions, workdir: string, deps: Parameter
   return { auth, commandsWay };
 }
 
-interface OpenedDeps
-  extends ClientPolicies,
-    Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
+interface OpenedDeps extends Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
+  policies: ClientPolicies;
   store: DaemonStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
@@ -187,8 +184,8 @@ type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
   const { home, config, overrides, environment, version, hostTimeZone, assets } = options;
   const { clock, ids, log, logRing } = options;
-  const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
-    deps;
+  const { store, models, agent, workdirs, live, fetch, auth, startNotices, tracing } = deps;
+  const { originPolicy, clientAddress } = deps.policies;
   const gateway = createGateway({
     store,
     shared: store.shared,
@@ -255,7 +252,8 @@ const openCheckpointFiles = async ({ home, assets }: Pick<DaemonOptions, 'home' 
     home: await realpath(home),
   });
 
-interface HttpDeps extends ClientPolicies {
+interface HttpDeps {
+  policies: ClientPolicies;
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
   machines: MachineSessions | undefined;
@@ -264,7 +262,8 @@ interface HttpDeps extends ClientPolicies {
 }
 
 function createHttp({ assets, config, clock, ids, log, version }: DaemonOptions, deps: HttpDeps): Server {
-  const { gateway, originPolicy, clientAddress, machines, authenticator, bodies, closing } = deps;
+  const { gateway, machines, authenticator, bodies, closing } = deps;
+  const { originPolicy, clientAddress } = deps.policies;
   const { pageHtml: html, pageParts: parts, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,

@@ -85,7 +85,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
-  const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
+  const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, shared: deps.shared, clock });
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats });
   const untraced = createDispatch({
     handlers: nouns.handlers,

@@ -138,6 +138,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     listener(req, res) {
       if (!isMounted) mount(app, deps);
       isMounted = true;
+      deps.machines?.clientOf(req); // whoever forwards has sealed the address as it was sent; it is changed below
       const { path: sent, query } = splitTarget(req.url ?? '/');
       const path = withoutNode(sent, deps.cluster);
       const requestId = requestIdOf(req);

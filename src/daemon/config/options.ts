@@ -68,36 +68,37 @@ export function resolveOptions(
 }
 
 /** The settings of config.json that a flag or a variable can replace. */
-const REPLACEABLE = [
-  { key: 'server.host', name: 'host', variable: 'HEADGATE_HOST' },
-  { key: 'server.port', name: 'port', variable: 'HEADGATE_PORT' },
-  { key: 'workdir', name: 'workdir', variable: 'HEADGATE_WORKDIR' },
-  { key: 'defaultModel', name: 'model', variable: 'HEADGATE_MODEL' },
-] as const;
+const REPLACEABLE: { key: string; name: keyof Options; flag?: keyof StartFlags; variable: string }[] = [
+  { key: 'server.host', name: 'host', flag: 'host', variable: 'HEADGATE_HOST' },
+  { key: 'server.port', name: 'port', flag: 'port', variable: 'HEADGATE_PORT' },
+  { key: 'workdir', name: 'workdir', flag: 'workdir', variable: 'HEADGATE_WORKDIR' },
+  { key: 'defaultModel', name: 'model', flag: 'model', variable: 'HEADGATE_MODEL' },
+  { key: 'store.url', name: 'storeUrl', variable: 'HEADGATE_STORE_URL' },
+  { key: 'store.machineUrl', name: 'machineUrl', variable: 'HEADGATE_STORE_MACHINE_URL' },
+  { key: 'store.standby', name: 'isStandby', flag: 'standby', variable: 'HEADGATE_STORE_STANDBY' },
+];
+
+/** What a variable with the value 1 sets. */
+const SWITCHED: { key: string; value: unknown; variable: string }[] = [
+  { key: 'cron.enabled', value: false, variable: 'HEADGATE_SKIP_CRON' },
+  { key: 'session.titles', value: 'message', variable: 'HEADGATE_SKIP_TITLES' },
+  { key: 'judge.useModel', value: false, variable: 'HEADGATE_SKIP_JUDGE_MODEL' },
+];
 
 /** The settings whose value in config.json has no effect, because a flag or the environment wins. */
 export function overridesOf(flags: StartFlags, options: Options, around: Pick<Surroundings, 'environment'>): Overrides {
   const environment = present(around.environment);
   const overrides = new Map<string, { value: unknown; source: 'flag' | 'environment' }>();
-  for (const { key, name, variable } of REPLACEABLE) {
+  for (const { key, name, flag, variable } of REPLACEABLE) {
     const value = options[name];
-    if (flags[name] !== undefined) overrides.set(key, { value, source: 'flag' });
+    if (flag !== undefined && flags[flag] !== undefined) overrides.set(key, { value, source: 'flag' });
     else if (environment[variable] !== undefined) overrides.set(key, { value, source: 'environment' });
   }
-  if (environment.HEADGATE_STORE_URL !== undefined)
-    overrides.set('store.url', { value: options.storeUrl, source: 'environment' });
-  if (environment.HEADGATE_STORE_MACHINE_URL !== undefined)
-    overrides.set('store.machineUrl', { value: options.machineUrl, source: 'environment' });
-  if (flags.standby) overrides.set('store.standby', { value: true, source: 'flag' });
-  else if (environment.HEADGATE_STORE_STANDBY !== undefined)
-    overrides.set('store.standby', { value: options.isStandby, source: 'environment' });
   for (const [key, value] of oidcOverridesOf(around.environment))
     overrides.set(`oidc.${key}`, { value, source: 'environment' });
-  if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
-  if (environment.HEADGATE_SKIP_TITLES === '1')
-    overrides.set('session.titles', { value: 'message', source: 'environment' });
-  if (environment.HEADGATE_SKIP_JUDGE_MODEL === '1')
-    overrides.set('judge.useModel', { value: false, source: 'environment' });
+  for (const { key, value, variable } of SWITCHED) {
+    if (environment[variable] === '1') overrides.set(key, { value, source: 'environment' });
+  }
   return overrides;
 }
 

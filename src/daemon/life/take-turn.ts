@@ -75,11 +75,13 @@ async function listenAsStandby(
   const { standby, version, clock, ids, log } = options;
   const { createStandbyServer } = await import('../../http/standby/standby-server.ts');
   const { nodeId, process } = machine;
+  const { originPolicy, clientAddress } = clientPolicies(options, address);
   const waiting = createStandbyServer({
     state: () => ({ version, nodeId, active: candidate.holder() }),
     own: { process, key },
     active: () => toActive(candidate.holder()),
-    ...clientPolicies(options, address),
+    originPolicy,
+    clientAddress,
     clock,
     requestIdPrefix: ids.secret(4),
     log,

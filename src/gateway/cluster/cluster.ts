@@ -12,6 +12,8 @@ export type ClusterAddress = Pick<ClusterNode, 'nodeId' | 'serverUrl'>;
 export interface Cluster {
   /** This machine. */
   readonly here: ClusterAddress;
+  /** Machines that forward to this one: where they can be reached, if they say so, by their ids. */
+  standbys(): ReadonlyMap<string, string | undefined>;
   /** Every machine with its loaded workstreams, as far as the viewer perceives them. */
   read(viewer: Viewer): Promise<ClusterMember[]>;
   /** The machine that serves a workstream, loaded or stored; undefined if no machine has one that the viewer perceives. */

@@ -2,6 +2,7 @@ import type { ClusterWorkstream } from '../../../protocol/cluster/cluster-method
 import type { Clock } from '../../clock.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Health } from '../health.ts';
+import type { SharedStore } from '../store/daemon-store.ts';
 import type { GlobalEvents } from '../streams/global-events.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -12,11 +13,15 @@ interface LocalClusterDeps {
   health: Pick<Health, 'summary'>;
   workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
+  /** Absent: no other daemon can use the store. */
+  shared: Pick<SharedStore, 'peers'> | undefined;
   clock: Pick<Clock, 'now'>;
 }
 
-/** A cluster of this machine alone. */
-export function createLocalCluster({ server, health, workstreams, global, clock }: LocalClusterDeps): Cluster {
+const NONE: ReadonlyMap<string, string | undefined> = new Map();
+
+/** A cluster of this machine alone, with those that forward to it. */
+export function createLocalCluster({ server, health, workstreams, global, shared, clock }: LocalClusterDeps): Cluster {
   const { nodeId, url } = server;
   const startedMs = clock.now();
   const here = {
@@ -44,6 +49,7 @@ export function createLocalCluster({ server, health, workstreams, global, clock 
 
   return {
     here,
+    standbys: () => shared?.peers() ?? NONE,
     async read(viewer): Promise<ClusterMember[]> {
       const loaded = workstreams.list(viewer).map(({ data }) => toWorkstream(data));
       const { status, backend, version, workstreams: states } = health.summary();

@@ -5,3 +5,5 @@ export const isNodeId = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0
 
 export const invalidNode = () => new GatewayError('INVALID_REQUEST', 'Invalid node ID');
 export const unknownNode = () => new GatewayError('NOT_FOUND', 'Node not found');
+/** `cause`: why it could not be asked. */
+export const unreachableNode = (cause?: unknown) => new GatewayError('UPSTREAM_FAILED', 'Node unreachable', { cause });

@@ -2,7 +2,7 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { StoredOutputs } from '../../agent/outputs/stored-outputs.ts';
 import type { AttachmentFiles } from '../attachments/attachment-files.ts';
 import type { EventRow } from './checked-rows.ts';
-import type { KnownMachine } from './postgres/lease/machines.ts';
+import type { KnownMachine, Peers } from './postgres/lease/machines.ts';
 import type { Store } from './store.ts';
 
 /** The store as the daemon opens, keeps and closes it. */
@@ -36,6 +36,8 @@ export interface SharedStore {
   readonly epoch: number;
   /** How long ago the lease was renewed last. */
   leaseAgeMs(): number;
+  /** The other daemons that are there, as of the last renewal. */
+  peers(): Peers;
   /** All daemons that are known. */
   machines(): Promise<KnownMachine[]>;
   /** What a process proves itself with; undefined if it is not there. */

@@ -2,25 +2,35 @@ import { z } from 'zod';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import { endpoint } from '../../../protocol/http/endpoint.ts';
 import type { Cluster } from '../../gateway/cluster/cluster.ts';
-import { invalidNode, isNodeId, unknownNode } from '../../gateway/cluster/node-ids.ts';
-import type { Answer, Respond } from '../exchange.ts';
+import { invalidNode, isNodeId, unknownNode, unreachableNode } from '../../gateway/cluster/node-ids.ts';
+import type { Answer, Exchange, Respond } from '../exchange.ts';
 import type { Guarded } from '../guard.ts';
 
 const PREFIX = '/node/';
+/** What a standby answers itself. */
+const OWN_PATHS: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
 /**
  * The path without the prefix of this machine: `/node/{node_id}/v1/…` is `/v1/…`. Taken off before anything else looks at
  * the path, so that every check sees the path that is served, and only once. The id is compared as it was sent: nothing is
- * decoded or normalized.
+ * decoded or normalized. A standby would only forward to this machine, so its paths are served here, but for its own ones.
  */
-export function withoutNode(path: string, { here }: { here: Pick<Cluster['here'], 'nodeId'> }): string {
-  const prefix = `${PREFIX}${here.nodeId}`;
-  if (path === prefix) return '/';
-  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+export function withoutNode(path: string, { here, standbys }: Prefixes): string {
+  if (!path.startsWith(PREFIX)) return path;
+  const end = path.indexOf('/', PREFIX.length);
+  const nodeId = path.slice(PREFIX.length, end < 0 ? undefined : end);
+  const rest = end < 0 ? '/' : path.slice(end);
+  if (nodeId === here.nodeId) return rest;
+  return standbys?.().has(nodeId) && !OWN_PATHS.has(rest) ? rest : path;
+}
+
+interface Prefixes {
+  here: Pick<Cluster['here'], 'nodeId'>;
+  standbys?: Cluster['standbys'];
 }
 
 interface NodeDeps {
-  cluster: Pick<Cluster, 'here'>;
+  cluster: Pick<Cluster, 'here' | 'standbys'>;
   respond: Respond;
   notFound: Answer;
 }
@@ -39,12 +49,39 @@ export const nodeRoutes = ({ cluster, respond, notFound }: NodeDeps): Guarded[] 
         request: () => z.object({}),
         reply: () => z.object({}),
       }),
-      work(exchange) {
-        const { node_id: nodeId = '' } = exchange.fields;
-        if (!isNodeId(nodeId)) throw invalidNode();
-        // This machine's own prefix a second time, or encoded.
-        if (nodeId !== cluster.here.nodeId) throw unknownNode();
-        respond(exchange, notFound);
-      },
+      work: (exchange) => serveNode(verb, exchange, { cluster, respond, notFound }),
     })),
   );
+
+async function serveNode(
+  verb: Endpoint['verb'],
+  exchange: Exchange,
+  { cluster, respond, notFound }: NodeDeps,
+): Promise<void> {
+  const { node_id: nodeId = '' } = exchange.fields;
+  if (!isNodeId(nodeId)) throw invalidNode();
+  const rest = exchange.path.slice(PREFIX.length + nodeId.length);
+  const standbys = cluster.standbys();
+  // This machine's own prefix a second time, or encoded.
+  if (nodeId === cluster.here.nodeId) return respond(exchange, notFound);
+  if (!standbys.has(nodeId) || !isOwnOf(verb, rest)) throw unknownNode();
+  respond(exchange, await askStandby(standbys.get(nodeId), rest));
+}
+
+const isOwnOf = (verb: Endpoint['verb'], path: string): boolean => verb === 'get' && OWN_PATHS.has(path);
+
+const ASK_MS = 3_000;
+const MOST_BYTES = 64 * 1024;
+
+/** What a standby says about itself. It gets no credential of the caller. */
+async function askStandby(address: string | undefined, path: string): Promise<Answer> {
+  if (address === undefined) throw unreachableNode();
+  try {
+    const answer = await fetch(new URL(path, address), { redirect: 'error', signal: AbortSignal.timeout(ASK_MS) });
+    const body = await answer.text();
+    if (body.length > MOST_BYTES) throw unreachableNode();
+    return { status: answer.status, contentType: answer.headers.get('content-type') ?? 'text/plain', body };
+  } catch (error) {
+    throw unreachableNode(error);
+  }
+}

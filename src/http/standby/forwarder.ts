@@ -106,10 +106,8 @@ function join(
     refuseSocket(socket);
   });
   asking.on('upgrade', (answer, upstream, upstreamHead) => {
-    joinSockets({
-      ...{ client: socket, upstream, answer },
-      ...{ heads: { client: head, upstream: upstreamHead }, signal: reached.signal },
-    });
+    const heads = { client: head, upstream: upstreamHead };
+    joinSockets({ client: socket, upstream, answer, heads, signal: reached.signal });
   });
   asking.on('response', (answer) => {
     if (answer.headers[UNKNOWN_SESSION] !== undefined) targets.leave(reached);
@@ -128,7 +126,13 @@ function ask(
   const head = session.headOf(clientAddress(req), { method, target: url, host: req.headers.host ?? '' });
   const { hostname, port, protocol } = new URL(active.address);
   const asking = requestFor(active.address)({
-    ...{ host: hostname.replace(/^\[|\]$/g, ''), port, protocol, method, path: url, agent, signal },
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    protocol,
+    method,
+    path: url,
+    agent,
+    signal,
     headers: [...headersToAsk(req), FORWARDED, head],
     setDefaultHeaders: false,
   });

@@ -37,8 +37,9 @@ export interface Greeting {
 
 export function beginGreeting(own: { process: string; key: MachineKey }, to: string): Greeting {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
-  const parts = { from: own.process, to, once: publicPart(publicKey) };
-  const hello = { ...parts, signature: own.key.sign(textOfHello(parts)) };
+  const from = own.process;
+  const once = publicPart(publicKey);
+  const hello = { from, to, once, signature: own.key.sign(textOfHello({ from, to, once })) };
   return {
     hello,
     secretOf(welcome, known) {
@@ -57,8 +58,8 @@ export function answerGreeting(
   const theirs = readPublicKey('X25519', hello.once);
   if (theirs === undefined || !isSignedBy(known, textOfHello(hello), hello.signature)) return undefined;
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
-  const parts = { session, once: publicPart(publicKey) };
-  const welcome = { ...parts, signature: key.sign(textOfWelcome(hello, parts)) };
+  const once = publicPart(publicKey);
+  const welcome = { session, once, signature: key.sign(textOfWelcome(hello, { session, once })) };
   return { welcome, secret: agree(privateKey, theirs, session) };
 }
 

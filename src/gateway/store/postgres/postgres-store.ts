@@ -120,11 +120,12 @@ function openSession(
 }
 
 const sharedOf = (
-  { lease, leaseAgeMs }: WritingSession,
+  { lease, leaseAgeMs, peers }: WritingSession,
   { reading, machine }: { reading: Reading; machine: Machine },
 ): SharedStore => ({
   epoch: lease.epoch,
   leaseAgeMs,
+  peers,
   machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
   async publicKeyOf(process) {
     const [row] = await reading.read<{ public_key: string | null }>(READ_PUBLIC_KEY, [process]);

@@ -15,6 +15,7 @@ import {
 } from './lease/lease.ts';
 import { keepLease, type LeaseKeeper } from './lease/lease-keeper.ts';
 import { createLeaseTables } from './lease/lease-tables.ts';
+import type { Peers } from './lease/machines.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
 import { messageOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
@@ -32,6 +33,8 @@ export interface WritingSession {
   readonly lease: Lease;
   /** How long ago the lease was renewed last. */
   leaseAgeMs(): number;
+  /** The other daemons, as of the last renewal. */
+  peers(): Peers;
   /** Throws while there is no connection. */
   client(): PostgresClient;
   /** Connects again, if the connection was lost, and throws if this daemon may not or cannot write. */
@@ -77,6 +80,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       claimed,
       lease: taken,
       leaseAgeMs: keeping.ageMs,
+      peers: keeping.peers,
       client: connections.client,
       async restore() {
         if (!connections.isThere()) connections.become(await reconnect(connections, deps, taken));

@@ -5,7 +5,7 @@ import { type PostgresClient, writingClient } from '../postgres-connection.ts';
 import { messageOf } from '../postgres-errors.ts';
 import { type Lease, type Machine, renewLease } from './lease.ts';
 import { LEASE_MS, RENEW_MS } from './lease-tables.ts';
-import { forgetFormer, forgetMachine, reportMachine } from './machines.ts';
+import { forgetFormer, forgetMachine, type Peers, readPeers, reportMachine } from './machines.ts';
 
 interface KeeperDeps {
   url: string;
@@ -21,6 +21,8 @@ interface KeeperDeps {
 export interface LeaseKeeper {
   /** How long ago the lease was renewed last. */
   ageMs(): number;
+  /** The other daemons, as of the last renewal. */
+  peers(): Peers;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
   let client: PostgresClient | undefined;
   let renewedMs = clock.monotonic();
   let isLate = false;
+  let peers: Peers = new Map();
 
   const connect = async (): Promise<PostgresClient> => {
     const next = writingClient(url, LEASE_MS);
@@ -44,6 +47,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
     const isOwn = await renewLease(client, lease);
     if (!isOwn) return false;
     await reportMachine(client, machine);
+    peers = await readPeers(client, machine);
     renewedMs = askedMs;
     if (isLate) log.info({}, 'the lease of the database is renewed again');
     isLate = false;
@@ -78,6 +82,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
 
   return {
     ageMs: () => clock.monotonic() - renewedMs,
+    peers: () => peers,
     close: once(async () => {
       stop.abort();
       await running;

@@ -49,6 +49,20 @@ export async function findMachine(client: PostgresClient, process: string): Prom
   };
 }
 
+/** The other daemons that are there: where they can be reached, if they say so, by their node ids. */
+export type Peers = ReadonlyMap<string, string | undefined>;
+
+export async function readPeers(client: PostgresClient, { process }: Pick<Machine, 'process'>): Promise<Peers> {
+  const rows = await rowsOf(
+    client,
+    `select node_id, address from machines where process <> $1 and seen_at > clock_timestamp() - interval '${LEASE_MS} milliseconds'`,
+    [process],
+  );
+  return new Map(
+    rows.map(({ node_id: nodeId, address }) => [String(nodeId), typeof address === 'string' ? address : undefined]),
+  );
+}
+
 /** For the connections that only read: the keys of the daemons that are there. */
 export const READ_PUBLIC_KEY = `select public_key from machines
   where process = $1 and seen_at > clock_timestamp() - interval '${3 * LEASE_MS} milliseconds'`;
