@@ -9,8 +9,7 @@ import { createPdfText } from '../agent/tools/documents/attached-pdf.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
 import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
-import { createMachineKey, type MachineKey } from '../gateway/auth/machines/machine-key.ts';
-import { createMachineSessions, type MachineSessions } from '../gateway/auth/machines/machine-sessions.ts';
+import type { MachineSessions } from '../gateway/auth/machines/machine-sessions.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import type { DaemonStore } from '../gateway/store/daemon-store.ts';
@@ -34,6 +33,7 @@ import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { endStandby } from './life/end-standby.ts';
+import { machinesOf, proofOf } from './life/other-daemons.ts';
 import { sharedBy } from './life/shared-by.ts';
 import { createShutdown, type Held } from './life/shutdown.ts';
 import { takeTurn } from './life/take-turn.ts';
@@ -51,11 +51,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const server = machineOf(options, url);
   try {
-    const key = createMachineKey();
-    const machine = machineOfProcess(options, { server, address, publicKey: key.publicKey });
-    const { store, listening } = await takeTurn(options, { machine, key, address });
+    const proof = await proofOf(options);
+    const machine = machineOfProcess(options, { server, address, proof });
+    const { store, listening } = await takeTurn(options, { machine, proof, address });
     try {
-      const machines = machinesOf(store, { process: machine.process, key, ids: options.ids });
+      const machines = await machinesOf(store, proof, options);
       return await serve(options, { store, listening, address, server, machines, release: lock.release });
     } catch (error) {
       await store.close();
@@ -76,13 +76,6 @@ interface Placed extends Held {
   server: GatewayDeps['server'];
   /** The other daemons of the database; undefined if there can be none. */
   machines: MachineSessions | undefined;
-}
-
-function machinesOf(
-  { shared }: DaemonStore,
-  { process, key, ids }: { process: string; key: MachineKey } & Pick<DaemonOptions, 'ids'>,
-): MachineSessions | undefined {
-  return shared && createMachineSessions({ process, key, findKey: shared.publicKeyOf, ids });
 }
 
 async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {

@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { hostname, platform } from 'node:os';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import type { Machine } from '../gateway/store/postgres/lease/lease.ts';
+import type { OwnProof } from '../http/standby/active-daemon.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { machineUrlOf } from './life/machine-url.ts';
 
@@ -28,18 +29,19 @@ interface ProcessParts {
   server: GatewayDeps['server'];
   /** Its port is known once the server listens. */
   address: { host: string; port: number };
-  publicKey: string;
+  /** Absent: no other daemon can use the store. */
+  proof: OwnProof | undefined;
 }
 
 /** How this process describes itself to the other daemons of its database. */
 export const machineOfProcess = (
   { ids, machineUrl }: Pick<DaemonOptions, 'ids' | 'machineUrl'>,
-  { server, address, publicKey }: ProcessParts,
+  { server, address, proof }: ProcessParts,
 ): Machine => ({
-  process: ids.secret(8),
+  process: proof?.process ?? ids.secret(8),
   nodeId: server.nodeId,
   version: server.version,
   url: server.url,
   address: () => (address.port === 0 && machineUrl === undefined ? undefined : machineUrlOf(address, machineUrl)),
-  publicKey,
+  publicKey: proof?.key.publicKey ?? '',
 });

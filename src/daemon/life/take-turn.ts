@@ -1,13 +1,10 @@
-import type { MachineKey } from '../../gateway/auth/machines/machine-key.ts';
 import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
-import type { Candidate, Holder } from '../../gateway/store/postgres/lease/candidate.ts';
 import type { Machine } from '../../gateway/store/postgres/lease/lease.ts';
-import type { ActiveDaemon } from '../../http/standby/active-daemon.ts';
+import type { OwnProof } from '../../http/standby/active-daemon.ts';
 import type { StandbyServer } from '../../http/standby/standby-server.ts';
-import { type ListenAddress, listen } from '../../listen.ts';
+import type { ListenAddress } from '../../listen.ts';
 import { UsageError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
-import { clientPolicies } from '../client-policies.ts';
 import type { DaemonOptions } from '../daemon-options.ts';
 import { openStore } from '../store/open-store.ts';
 import { endStandby } from './end-standby.ts';
@@ -21,7 +18,8 @@ interface Turn {
 
 interface TurnDeps {
   machine: Machine;
-  key: MachineKey;
+  /** Absent: no other daemon can use the store. */
+  proof: OwnProof | undefined;
   /** Where the standby listens; its port is set once it is known. */
   address: ListenAddress;
 }
@@ -29,10 +27,9 @@ interface TurnDeps {
 /** Opens the store; as a standby, once no other daemon is active. */
 export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<Turn> {
   const { machine } = deps;
-  const { standby, storeUrl } = options;
+  const { standby } = options;
   if (standby === undefined) return { store: await openStore(options, machine) };
-  if (storeUrl === undefined)
-    throw new UsageError('A standby needs a PostgreSQL store: set HEADGATE_STORE_URL, or store.url in config.json.');
+  const { storeUrl, own } = requireDatabase(options, deps);
   const { openCandidate } = await import('../../gateway/loaded/loaded-services.ts');
   const { handedOver, signal } = standby;
   const { clock, log } = options;
@@ -43,7 +40,8 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
     for (;;) {
       // A daemon that need not wait never says that it is a standby.
       if (!(await asStartError(candidate.isFree))) {
-        listening ??= await listenAsStandby(options, candidate, deps);
+        const { listenAsStandby } = await import('./listen-as-standby.ts'); // most daemons never wait
+        listening ??= await listenAsStandby(options, candidate, { machine, own, address: deps.address });
         await candidate.untilFree(signal);
       }
       const store = await openUnlessHeld(options, machine);
@@ -58,6 +56,11 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
   }
 }
 
+function requireDatabase({ storeUrl }: DaemonOptions, { proof }: TurnDeps): { storeUrl: string; own: OwnProof } {
+  if (storeUrl !== undefined && proof !== undefined) return { storeUrl, own: proof };
+  throw new UsageError('A standby needs a PostgreSQL store: set HEADGATE_STORE_URL, or store.url in config.json.');
+}
+
 async function openUnlessHeld(options: DaemonOptions, machine: Machine): Promise<DaemonStore | undefined> {
   try {
     return await openStore(options, machine);
@@ -65,36 +68,4 @@ async function openUnlessHeld(options: DaemonOptions, machine: Machine): Promise
     if (error instanceof Error && error.cause instanceof Error && error.cause.name === 'LeaseHeld') return undefined;
     throw error;
   }
-}
-
-async function listenAsStandby(
-  options: DaemonOptions,
-  candidate: Candidate,
-  { machine, key, address }: TurnDeps,
-): Promise<StandbyServer> {
-  const { standby, version, clock, ids, log } = options;
-  const { createStandbyServer } = await import('../../http/standby/standby-server.ts');
-  const { nodeId, process } = machine;
-  const { originPolicy, clientAddress } = clientPolicies(options, address);
-  const waiting = createStandbyServer({
-    state: () => ({ version, nodeId, active: candidate.holder() }),
-    own: { process, key },
-    active: () => toActive(candidate.holder()),
-    originPolicy,
-    clientAddress,
-    clock,
-    requestIdPrefix: ids.secret(4),
-    log,
-  });
-  candidate.onHolder(waiting.forwarder.follow);
-  address.port = await listen(waiting.server, address);
-  await standby?.onWaiting({ port: address.port, active: candidate.holder() });
-  return waiting;
-}
-
-/** An older version does not say how it proves who it is. */
-function toActive(holder: Holder | undefined): ActiveDaemon | undefined {
-  const { process, address, publicKey } = holder ?? {};
-  if (process === undefined || address === undefined || publicKey === undefined) return undefined;
-  return { process, address, publicKey };
 }

@@ -26,7 +26,7 @@ export const isMachineUrl = (text: string): boolean =>
   /^https?:\/\//.test(text) && URL.parse(text)?.origin === text.replace(/\/$/, '');
 
 /** What the address of a machine looks like, for messages about one that cannot be used. */
-export const MACHINE_URL = 'must be an address without a path, such as http://10.0.0.5:7717';
+export const MACHINE_URL = 'must be an address without a path, like http://10.0.0.5:7717';
 
 export const StoreConfig = z.object({
   url: z

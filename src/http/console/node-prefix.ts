@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import { endpoint } from '../../../protocol/http/endpoint.ts';
 import type { Cluster } from '../../gateway/cluster/cluster.ts';
-import { invalidNode, isNodeId, unknownNode, unreachableNode } from '../../gateway/cluster/node-ids.ts';
+import { invalidNode, isNodeId, unknownNode } from '../../gateway/cluster/node-ids.ts';
 import type { Answer, Exchange, Respond } from '../exchange.ts';
 import type { Guarded } from '../guard.ts';
 
@@ -65,23 +65,8 @@ async function serveNode(
   // This machine's own prefix a second time, or encoded.
   if (nodeId === cluster.here.nodeId) return respond(exchange, notFound);
   if (!standbys.has(nodeId) || !isOwnOf(verb, rest)) throw unknownNode();
+  const { askStandby } = await import('./ask-standby.ts'); // most daemons have none
   respond(exchange, await askStandby(standbys.get(nodeId), rest));
 }
 
 const isOwnOf = (verb: Endpoint['verb'], path: string): boolean => verb === 'get' && OWN_PATHS.has(path);
-
-const ASK_MS = 3_000;
-const MOST_BYTES = 64 * 1024;
-
-/** What a standby says about itself. It gets no credential of the caller. */
-async function askStandby(address: string | undefined, path: string): Promise<Answer> {
-  if (address === undefined) throw unreachableNode();
-  try {
-    const answer = await fetch(new URL(path, address), { redirect: 'error', signal: AbortSignal.timeout(ASK_MS) });
-    const body = await answer.text();
-    if (body.length > MOST_BYTES) throw unreachableNode();
-    return { status: answer.status, contentType: answer.headers.get('content-type') ?? 'text/plain', body };
-  } catch (error) {
-    throw unreachableNode(error);
-  }
-}

@@ -7,9 +7,6 @@ import { isSignedBy, type MachineKey, publicPart, readPublicKey } from './machin
  * no clock matters.
  */
 
-/** Where a daemon greets another one. */
-export const GREETING_PATH = '/v1/machines/greeting';
-
 /** Of the daemon that wants to forward. */
 export interface Hello {
   /** Its process. */
