@@ -1,12 +1,22 @@
+import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { LIMITS } from '../../../protocol/limits.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Clock } from '../../clock.ts';
 import type { ClientAddress } from '../../gateway/auth/client-address.ts';
 import { FORWARDED, UNKNOWN_SESSION } from '../../gateway/auth/machines/forwarded-head.ts';
 import type { Log } from '../../log.ts';
 import { type ActiveDaemon, type OwnProof, requestFor } from './active-daemon.ts';
-import { answerSocket, headersToAnswer, headersToAsk, joinSockets } from './forwarded-message.ts';
-import { createTargets, type Reached, type Targets } from './targets.ts';
+import {
+  answerSocket,
+  hasBody,
+  headersToAnswer,
+  headersToAsk,
+  headersToUpgrade,
+  joinSockets,
+} from './forwarded-message.ts';
+import { createTargets, type Reached } from './targets.ts';
 
 /** Forwards the requests of clients to the active daemon, whole and as they are. */
 export interface Forwarder {
@@ -26,24 +36,27 @@ export interface ForwarderDeps {
   /** The active daemon; undefined while there is none, or its address is not known. */
   active(): ActiveDaemon | undefined;
   clientAddress: ClientAddress;
-  /** Answers a request that cannot be forwarded now. */
-  refuse(req: IncomingMessage, res: ServerResponse): void;
+  /** Answers a request that has no answer of the active daemon. */
+  refuse(req: IncomingMessage, res: ServerResponse, why: NoAnswer): void;
   refuseSocket(socket: Duplex): void;
+  clock: Clock;
   log: Log;
 }
+
+/** `unasked`: the request has changed nothing. `unknown`: the active daemon may have carried it out. */
+export type NoAnswer = 'unasked' | 'unknown';
 
 /** More requests at once are refused: sockets and streams stay open for hours. */
 const MOST_OPEN = 10_000;
 
 export function createForwarder(deps: ForwarderDeps): Forwarder {
   const counts = { forwarded: 0, open: 0 };
-  const { clientAddress, refuse, refuseSocket, log } = deps;
+  const { refuse, refuseSocket, log } = deps;
   const targets = createTargets(deps);
-  const step = { clientAddress, refuse, refuseSocket, log, targets };
   /** The active daemon; undefined if it cannot be asked now, or the client has gone. */
   const reach = async (client: ServerResponse | Duplex): Promise<Reached | undefined> => {
-    const reached = counts.open < MOST_OPEN ? await targets.reach() : undefined;
-    if (reached === undefined || client.destroyed) return undefined;
+    const reached = await targets.reach();
+    if (reached === undefined || client.destroyed || counts.open >= MOST_OPEN) return undefined;
     counts.forwarded += 1;
     counts.open += 1;
     client.once('close', () => {
@@ -54,74 +67,142 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   return {
     counts,
     async forward(req, res) {
-      const reached = await reach(res);
-      if (reached) forward({ req, res }, reached, step);
-      else if (!res.destroyed) refuse(req, res);
+      // Sent before the one before it is answered: only then does Node report that its client has gone.
+      if (res.socket === null) await once(res, 'socket');
+      try {
+        const reached = await reach(res);
+        if (reached) forward({ req, res }, reached, deps);
+        else if (!res.destroyed) refuse(req, res, 'unasked');
+      } catch (error) {
+        log.warn({ reason: wordsOf(error) }, 'a request could not be forwarded');
+        res.destroy();
+      }
     },
     async join(req, socket, head) {
-      const reached = await reach(socket);
-      if (reached) join({ req, socket, head }, reached, step);
-      else if (!socket.destroyed) refuseSocket(socket);
+      try {
+        const reached = await reach(socket);
+        if (reached) join({ req, socket, head }, reached, deps);
+        else if (!socket.destroyed) refuseSocket(socket);
+      } catch (error) {
+        log.warn({ reason: wordsOf(error) }, 'a socket could not be forwarded');
+        socket.destroy();
+      }
     },
     follow: targets.follow,
     close: targets.close,
   };
 }
 
-type StepDeps = Omit<ForwarderDeps, 'own' | 'active'> & { targets: Targets };
+/** Requests that change nothing, so that a client may send them again. */
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function forward(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
   reached: Reached,
-  { clientAddress, targets, refuse, log }: StepDeps,
+  { clientAddress, refuse, clock, log }: ForwarderDeps,
 ): void {
-  const asking = ask(req, reached, clientAddress);
+  const { asking, isSent } = ask(req, reached, { clientAddress, headers: headersToAsk(req), agent: reached.agent });
   res.once('close', () => asking.destroy());
+  res.once('finish', () => readRest(req, clock));
+  let got: IncomingMessage | undefined;
   asking.on('error', (error) => {
+    if (got?.complete) return; // a refused upload: the answer is here, and then the connection ends
     log.debug({ reason: wordsOf(error) }, 'a forwarded request failed');
     if (res.headersSent) res.destroy();
-    else refuse(req, res);
+    else refuse(req, res, isSent() && !SAFE.has(req.method ?? '') ? 'unknown' : 'unasked');
   });
+  asking.on('upgrade', () => asking.destroy(new Error('it switches to another protocol'))); // nobody asked for it
   asking.on('response', (answer) => {
-    if (answer.headers[UNKNOWN_SESSION] !== undefined) targets.leave(reached);
-    res.sendDate = false;
-    res.writeHead(answer.statusCode ?? 502, answer.statusMessage, headersToAnswer(answer));
-    res.flushHeaders(); // of a stream, whose first event may come later
-    for (const end of ['error', 'aborted']) answer.on(end, () => res.destroy());
-    answer.pipe(res);
+    got = answer;
+    if (answer.headers[UNKNOWN_SESSION] === undefined) return passOn(answer, res, log);
+    reached.renew();
+    answer.resume();
+    refuse(req, res, 'unasked');
   });
   req.on('error', () => asking.destroy());
-  req.pipe(asking);
+  if (hasBody(req)) req.pipe(asking);
+  else asking.end();
+  if (!hasBody(req)) req.resume();
+}
+
+/** Not `flushHeaders`, which encodes them as UTF-8: what was received are single bytes. */
+const NOTHING = Buffer.alloc(0);
+
+function passOn(answer: IncomingMessage, res: ServerResponse, log: Log): void {
+  const end = () => void res.destroy();
+  try {
+    res.sendDate = false;
+    res.writeHead(answer.statusCode ?? 0, headersToAnswer(answer));
+    res.write(NOTHING); // sends the head: the first event of a stream may come later
+  } catch (error) {
+    log.warn({ reason: wordsOf(error) }, 'an answer of the active daemon is not valid HTTP');
+    end();
+    return;
+  }
+  answer.on('error', end);
+  answer.on('aborted', end);
+  answer.pipe(res);
+}
+
+/** The answer has come before the end of the request's body. A client that never ends it would keep its connection forever. */
+function readRest(req: IncomingMessage, clock: Clock): void {
+  if (req.complete || req.destroyed) return;
+  const { socket } = req;
+  const ended = new AbortController();
+  for (const event of ['end', 'close']) req.once(event, () => ended.abort());
+  req.unpipe();
+  req.resume();
+  clock.sleep(LIMITS.bodyMs, ended.signal).then(
+    () => socket.destroy(),
+    () => undefined,
+  );
 }
 
 function join(
   { req, socket, head }: { req: IncomingMessage; socket: Duplex; head: Buffer },
   reached: Reached,
-  { clientAddress, targets, refuseSocket, log }: StepDeps,
+  { clientAddress, refuseSocket, clock, log }: ForwarderDeps,
 ): void {
-  const asking = ask(req, reached, clientAddress);
+  // A connection of its own: after a refusal, nothing of this client is left in one that others use.
+  const { asking } = ask(req, reached, { clientAddress, headers: headersToUpgrade(req), agent: false });
+  let isAnswered = false;
   socket.once('close', () => asking.destroy());
   asking.on('error', (error) => {
     log.debug({ reason: wordsOf(error) }, 'a forwarded socket failed');
-    refuseSocket(socket);
+    if (isAnswered) socket.destroy();
+    else refuseSocket(socket);
   });
   asking.on('upgrade', (answer, upstream, upstreamHead) => {
+    isAnswered = true;
     const heads = { client: head, upstream: upstreamHead };
-    joinSockets({ client: socket, upstream, answer, heads, signal: reached.signal });
+    joinSockets({ client: socket, upstream, answer, heads, signal: reached.signal, clock });
   });
   asking.on('response', (answer) => {
-    if (answer.headers[UNKNOWN_SESSION] !== undefined) targets.leave(reached);
-    answerSocket(socket, answer);
+    isAnswered = true;
+    if (answer.headers[UNKNOWN_SESSION] === undefined) return answerSocket(socket, answer, clock);
+    reached.renew();
+    answer.resume();
+    refuseSocket(socket);
   });
   asking.end();
+}
+
+interface Asked {
+  asking: ClientRequest;
+  /** Whether the active daemon may have received something of it. */
+  isSent(): boolean;
 }
 
 /** The request to the active daemon, not yet sent to its end. */
 function ask(
   req: IncomingMessage,
-  { active, agent, session, signal }: Reached,
-  clientAddress: ClientAddress,
-): ClientRequest {
+  { active, session, signal }: Reached,
+  {
+    clientAddress,
+    headers,
+    agent,
+  }: { headers: string[]; agent: Reached['agent'] | false } & Pick<ForwarderDeps, 'clientAddress'>,
+): Asked {
   const { method = 'GET', url = '/' } = req;
   const head = session.headOf(clientAddress(req), { method, target: url, host: req.headers.host ?? '' });
   const { hostname, port, protocol } = new URL(active.address);
@@ -133,22 +214,28 @@ function ask(
     path: url,
     agent,
     signal,
-    headers: [...headersToAsk(req), FORWARDED, head],
+    headers: [...headers, FORWARDED, head],
     setDefaultHeaders: false,
   });
-  endSlowConnects(asking);
-  return asking;
+  return { asking, isSent: watchConnection(asking, protocol === 'https:' ? 'secureConnect' : 'connect') };
 }
 
 /** How long the active daemon may take to accept a connection. */
 const CONNECT_MS = 3_000;
 
-function endSlowConnects(asking: ClientRequest): void {
+/** Ends a connection that takes too long; returns whether there is one. */
+function watchConnection(asking: ClientRequest, connected: 'connect' | 'secureConnect'): () => boolean {
+  let isOpen = false;
   asking.once('socket', (socket) => {
-    if (!socket.connecting) return;
+    isOpen = !socket.connecting;
+    if (isOpen) return;
     socket.setTimeout(CONNECT_MS, () => {
-      if (socket.connecting) socket.destroy(new Error(`no connection within ${CONNECT_MS} ms`));
+      if (!isOpen) socket.destroy(new Error(`no connection within ${CONNECT_MS} ms`));
     });
-    socket.once('connect', () => socket.setTimeout(0));
+    socket.once(connected, () => {
+      isOpen = true;
+      socket.setTimeout(0);
+    });
   });
+  return () => isOpen;
 }

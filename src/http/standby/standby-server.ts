@@ -5,13 +5,15 @@ import type { Clock } from '../../clock.ts';
 import type { ClientAddress } from '../../gateway/auth/client-address.ts';
 import { FORWARDED } from '../../gateway/auth/machines/forwarded-head.ts';
 import { type OriginPolicy, UNKNOWN_HOST } from '../../gateway/auth/origin-policy.ts';
+import { problemOfHead } from '../../gateway/auth/request-head.ts';
 import { isWebSocketUpgrade } from '../../gateway/connections/upgrade.ts';
 import type { Log } from '../../log.ts';
 import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
 import { iso } from '../iso.ts';
 import type { ActiveDaemon, OwnProof } from './active-daemon.ts';
-import { createForwarder, type Forwarder } from './forwarder.ts';
+import { endSoon } from './forwarded-message.ts';
+import { createForwarder, type Forwarder, type NoAnswer } from './forwarder.ts';
 
 /** What a standby says about itself. */
 export interface StandbyState {
@@ -35,7 +37,7 @@ interface StandbyDeps {
 
 export interface StandbyServer {
   server: Server;
-  forwarder: Pick<Forwarder, 'follow' | 'close'>;
+  forwarder: Pick<Forwarder, 'counts' | 'follow' | 'close'>;
 }
 
 /**
@@ -43,38 +45,43 @@ export interface StandbyServer {
  * What cannot be forwarded is refused, so that clients come again.
  */
 export function createStandbyServer(deps: StandbyDeps): StandbyServer {
-  const { state, own, active, clientAddress, log } = deps;
+  const { state, own, active, clientAddress, clock, log } = deps;
   const answer = createAnswer(deps.requestIdPrefix);
   const forwarder = createForwarder({
     own,
     active,
     clientAddress,
-    refuse: (req, res) => answer(req, res, NOT_NOW),
-    refuseSocket: (socket) => refuseSocket(socket, NOT_NOW),
+    refuse: (req, res, why) => answer(req, res, REFUSALS[why]),
+    refuseSocket: (socket) => refuseSocket(socket, NOT_NOW, clock),
+    clock,
     log,
   });
   const answerOf = createOwnAnswers(deps, forwarder.counts);
   const ownUrl = (url = '/') => withoutNode(url, { here: state() });
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    req.url = ownUrl(req.url);
+    const said = answerOf(req);
+    if (said === undefined) void forwarder.forward(req, res);
+    else answer(req, res, said);
+  };
   const server = createServer(
     {
       headersTimeout: LIMITS.headMs,
+      connectionsCheckingInterval: 5_000, // Node's default of 30 s would give a request head up to 45 s
       requestTimeout: 0, // the active daemon limits bodies
       keepAliveTimeout: 5_000,
       maxHeaderSize: 16 * 1024,
       shouldUpgradeCallback: ({ method, url, headers }) => isWebSocketUpgrade({ method, url: ownUrl(url), headers }),
     },
-    (req, res) => {
-      req.url = ownUrl(req.url);
-      const said = answerOf(req);
-      if (said === undefined) void forwarder.forward(req, res);
-      else answer(req, res, said);
-    },
+    serve,
   );
+  server.maxHeadersCount = LIMITS.requestHeaders + 1; // like the active daemon: one more makes the excess visible
+  server.on('checkExpectation', serve); // the expectation is ignored
   server.on('upgrade', (req, socket: Duplex, head) => {
     req.url = ownUrl(req.url);
     const said = answerOf(req);
     if (said === undefined) void forwarder.join(req, socket, head);
-    else refuseSocket(socket, said);
+    else refuseSocket(socket, said, clock);
   });
   // Without a listener, a client that resets its connection would end the process.
   server.on('connection', (socket) => {
@@ -91,10 +98,12 @@ function createOwnAnswers(
   counts: Forwarder['counts'],
 ): (req: IncomingMessage) => Said | undefined {
   const startedMs = clock.monotonic();
-  return ({ url = '/', headers }) => {
+  return ({ url = '/', headers, rawHeaders }) => {
     const path = url.split('?', 1)[0];
     if (path === '/health') return { status: 503, body: toHealth(state(), clock.monotonic() - startedMs) };
     if (path === '/metrics') return { status: 200, type: 'text/plain; version=0.0.4', body: toMetrics(counts) };
+    const problem = problemOfHead(rawHeaders);
+    if (problem) return { status: problem.status, body: { error: problem.text } };
     if (!originPolicy.checkHost(headers.host)) return { status: 403, body: { error: UNKNOWN_HOST } };
     return headers[FORWARDED] === undefined ? undefined : NOT_NOW; // never twice
   };
@@ -119,7 +128,7 @@ function createAnswer(requestIdPrefix: string) {
 }
 
 interface Said {
-  status: 200 | 403 | 503;
+  status: 200 | 400 | 403 | 431 | 502 | 503;
   type?: string;
   body: string | object;
 }
@@ -134,11 +143,21 @@ const NOT_NOW: Said = {
   },
 };
 
-function refuseSocket(socket: Duplex, { status, body }: Said): void {
+/** Not the same words: a client that sent it again could do it twice. */
+const UNKNOWN_OUTCOME: Said = {
+  status: 502,
+  body: {
+    error: 'The active daemon did not answer. It may have carried out the request: check before you send it again.',
+  },
+};
+
+const REFUSALS: Record<NoAnswer, Said> = { unasked: NOT_NOW, unknown: UNKNOWN_OUTCOME };
+
+function refuseSocket(socket: Duplex, { status, body }: Said, clock: Clock): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`, 'Connection: close'];
   const retry = status === 503 ? [`Retry-After: ${RETRY_SECONDS}`] : [];
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, ...retry, '', text].join('\r\n'));
+  endSoon(socket, clock, [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, ...retry, '', text].join('\r\n'));
 }
 
 /** So that monitoring does not take a standby for a daemon that is down. */

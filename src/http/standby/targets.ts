@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type ActiveDaemon, type ForwardingSession, type OwnProof, openSession } from './active-daemon.ts';
 
@@ -11,6 +12,8 @@ export interface Reached {
   agent: Agent;
   /** Aborts when this daemon is no longer the one to ask. */
   signal: AbortSignal;
+  /** It does not know the session: the next request greets it again. What goes on is not ended. */
+  renew(): void;
 }
 
 /** The daemon that is asked: one at a time. */
@@ -19,25 +22,29 @@ export interface Targets {
   reach(): Promise<Reached | undefined>;
   /** Ends what goes to a daemon that is active no more. */
   follow(): void;
-  /** Ends what goes to this one, and greets it again. */
-  leave(reached: Reached): void;
   close(): void;
 }
 
 interface TargetsDeps {
   own: OwnProof;
   active(): ActiveDaemon | undefined;
+  clock: Pick<Clock, 'monotonic'>;
   log: Log;
 }
 
 interface Target {
   active: ActiveDaemon;
-  session: Promise<ForwardingSession>;
+  /** Undefined until it is needed, and after it has failed. */
+  opening: Promise<ForwardingSession | undefined> | undefined;
+  greetNotBeforeMs: number;
   agent: Agent;
   left: AbortController;
 }
 
-export function createTargets({ own, active: findActive, log }: TargetsDeps): Targets {
+/** At most one greeting in this time, whatever clients send: each one costs the active daemon a look into the database. */
+const GREETING_PAUSE_MS = 1_000;
+
+export function createTargets({ own, active: findActive, clock, log }: TargetsDeps): Targets {
   let target: Target | undefined;
   let isClosed = false;
 
@@ -51,15 +58,21 @@ export function createTargets({ own, active: findActive, log }: TargetsDeps): Ta
     // While the database cannot be reached, the daemon that was active last is asked: it knows whether it still is.
     if (active !== undefined && active.process !== target?.active.process) leave();
   };
-  const open = (active: ActiveDaemon): Target => {
-    const Agents = active.address.startsWith('https:') ? SecureAgent : Agent;
-    const session = openSession(active, own);
-    const opened = { active, session, agent: new Agents({ keepAlive: true }), left: new AbortController() };
-    session.catch((error: unknown) => {
-      log.warn({ reason: wordsOf(error) }, 'requests cannot be forwarded to the active daemon');
-      if (target === opened) leave();
-    });
-    return opened;
+  const greet = async (asked: Target): Promise<ForwardingSession | undefined> => {
+    asked.greetNotBeforeMs = clock.monotonic() + GREETING_PAUSE_MS;
+    try {
+      return await openSession(asked.active, own);
+    } catch (error) {
+      if (!asked.left.signal.aborted)
+        log.warn({ reason: wordsOf(error) }, 'requests cannot be forwarded to the active daemon');
+      asked.opening = undefined;
+      return undefined;
+    }
+  };
+  const sessionOf = (asked: Target) => {
+    if (asked.opening === undefined && clock.monotonic() < asked.greetNotBeforeMs) return undefined;
+    asked.opening ??= greet(asked);
+    return asked.opening;
   };
 
   return {
@@ -67,19 +80,31 @@ export function createTargets({ own, active: findActive, log }: TargetsDeps): Ta
       if (isClosed) return undefined;
       follow();
       const active = findActive();
-      if (target === undefined && active !== undefined) target = open(active);
-      if (target === undefined) return undefined;
-      const { active: asked, agent, left, session: opening } = target;
-      const session = await opening.catch(() => undefined);
-      return session && !left.signal.aborted ? { active: asked, agent, session, signal: left.signal } : undefined;
+      if (active !== undefined) target ??= toTarget(active);
+      const asked = target;
+      const opening = asked && sessionOf(asked);
+      const session = await opening;
+      if (asked === undefined || session === undefined || asked.left.signal.aborted) return undefined;
+      const renew = () => {
+        if (asked.opening === opening) asked.opening = undefined;
+      };
+      return { active: asked.active, agent: asked.agent, session, signal: asked.left.signal, renew };
     },
     follow,
-    leave({ signal }) {
-      if (target?.left.signal === signal) leave();
-    },
     close() {
       isClosed = true;
       leave();
     },
   };
 }
+
+const toTarget = (active: ActiveDaemon): Target => {
+  const Agents = active.address.startsWith('https:') ? SecureAgent : Agent;
+  return {
+    active,
+    opening: undefined,
+    greetNotBeforeMs: Number.NEGATIVE_INFINITY,
+    agent: new Agents({ keepAlive: true }),
+    left: new AbortController(),
+  };
+};
