@@ -8,10 +8,10 @@ import { FORWARDED, UNKNOWN_SESSION } from '../gateway/auth/machines/forwarded-h
 import { GREETING_PATH } from '../gateway/auth/machines/greeting.ts';
 import { createMachineKey } from '../gateway/auth/machines/machine-key.ts';
 import { createMachineSessions, type MachineSessions } from '../gateway/auth/machines/machine-sessions.ts';
-import { randomIds } from '../ids.ts';
 import { GREETING } from '../http/machines/machine-edge.ts';
 import type { ActiveDaemon } from '../http/standby/active-daemon.ts';
 import { createStandbyServer } from '../http/standby/standby-server.ts';
+import { randomIds } from '../ids.ts';
 import { fakeClock } from './fake-clock.ts';
 import { recordingLog } from './temp-store.ts';
 

@@ -18,7 +18,8 @@ async function readBody(req: IncomingMessage): Promise<Buffer> {
 }
 
 /** Answers with the body of the request. */
-const echo: RequestListener = (req, res) => void readBody(req).then(
+const echo: RequestListener = (req, res) =>
+  void readBody(req).then(
     (body) => res.end(body),
     () => undefined, // the client has gone
   );
@@ -28,7 +29,9 @@ const BYTES = String.fromCharCode(...Array(256).keys());
 
 test('a body arrives byte for byte in both directions, with a length or in chunks', async () => {
   await using scene = await standbyScene({ answer: echo });
-  const withLength = await scene.ask(request('POST /a?x=%2F', ['Content-Length: 256', 'X-A: 1', 'x-a: 2', 'X-Odd: \xe4'], BYTES));
+  const withLength = await scene.ask(
+    request('POST /a?x=%2F', ['Content-Length: 256', 'X-A: 1', 'x-a: 2', 'X-Odd: \xe4'], BYTES),
+  );
   assert.deepEqual([statusOf(withLength), bodyOf(withLength)], [200, BYTES]);
   const chunks = `80\r\n${BYTES.slice(0, 128)}\r\n80\r\n${BYTES.slice(128)}\r\n0\r\n\r\n`;
   const chunked = await scene.ask(request('PUT /b', ['Transfer-Encoding: chunked'], chunks));
@@ -156,7 +159,10 @@ test('what is not for the active daemon is answered here', async () => {
   assert.match(await scene.ask(request('GET /node/here_0001/health')), /"status":"standby"/);
   assert.deepEqual(scene.one.got, []);
   assert.equal(bodyOf(await scene.ask(request('GET /node/here_0001/x'))).includes('one answers'), true);
-  assert.deepEqual(scene.one.got.map(({ url }) => url), ['/x']);
+  assert.deepEqual(
+    scene.one.got.map(({ url }) => url),
+    ['/x'],
+  );
 });
 
 test('without a daemon that proves that it is the active one, requests are refused', async () => {
@@ -271,9 +277,9 @@ test('a client that resets its connection, and one that breaks off a body, do no
   await untilTrue(() => scene.one.got.length === 2);
   broken.socket.write('nonsense\r\n');
   await broken.closed;
-  const early = scene.send('POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n');
+  const early = scene.send(request('POST /', ['Expect: 100-continue', 'Content-Length: 1']));
   await once(early.socket, 'data');
-  early.socket.end('x');
+  early.socket.write('x');
   await early.closed;
   assert.match(early.received(), /100 Continue[^]*200 OK/);
 });
