@@ -17,8 +17,8 @@ import { recordingLog } from './temp-store.ts';
 
 interface SceneOptions {
   /** The answer of the active daemon. */
-  answer?: RequestListener;
-  upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  answer?: RequestListener | undefined;
+  upgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
 }
 
 /** What the active daemon got. */

@@ -37,7 +37,7 @@ interface StandbyDeps {
 
 export interface StandbyServer {
   server: Server;
-  forwarder: Pick<Forwarder, 'follow' | 'close'>;
+  forwarder: Pick<Forwarder, 'counts' | 'follow' | 'close'>;
 }
 
 /**
