@@ -51,11 +51,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const server = machineOf(options, url);
   try {
-    const proof = await proofOf(options);
+    const proof = proofOf(options);
     const machine = machineOfProcess(options, { server, address, proof });
     const { store, listening } = await takeTurn(options, { machine, proof, address });
     try {
-      const machines = await machinesOf(store, proof, options);
+      const machines = machinesOf(store, proof, options);
       return await serve(options, { store, listening, address, server, machines, release: lock.release });
     } catch (error) {
       await store.close();

@@ -8,6 +8,7 @@ import { asStartError } from '../as-start-error.ts';
 import type { DaemonOptions } from '../daemon-options.ts';
 import { openStore } from '../store/open-store.ts';
 import { endStandby } from './end-standby.ts';
+import { listenAsStandby } from './listen-as-standby.ts';
 import { requireSameSecrets } from './same-secrets.ts';
 
 interface Turn {
@@ -40,7 +41,6 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
     for (;;) {
       // A daemon that need not wait never says that it is a standby.
       if (!(await asStartError(candidate.isFree))) {
-        const { listenAsStandby } = await import('./listen-as-standby.ts'); // most daemons never wait
         listening ??= await listenAsStandby(options, candidate, { machine, own, address: deps.address });
         await candidate.untilFree(signal);
       }

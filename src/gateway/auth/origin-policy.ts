@@ -87,7 +87,7 @@ const NO_HOST: HostRefusal = { status: 403, error: UNKNOWN_HOST };
 /** A daemon that forwards must introduce itself again after each start of this one. */
 const NOT_GREETED: HostRefusal = {
   status: 503,
-  error: 'Forwarded by a daemon that has not introduced itself. Try again in a second.',
+  error: 'Forwarded by an unknown daemon. Try again in a second.',
   headers: { [UNKNOWN_SESSION]: '1', 'Retry-After': '1' },
 };
 

@@ -1,10 +1,8 @@
 /**
- * What the gateway loads at its first use: chat services, push messages, looks at files, the store over PostgreSQL, and what its daemons prove to each other. It is one module, because each part
+ * What the gateway loads at its first use: chat services, push messages, looks at files and the store over PostgreSQL. It is one module, because each part
  * that is loaded alone would divide the code of a start into more files.
  */
 export { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
-export { createMachineKey } from '../auth/machines/machine-key.ts';
-export { createMachineSessions } from '../auth/machines/machine-sessions.ts';
 export { trustIn } from '../channels/chats/trust-in.ts';
 export { personalChat } from '../channels/personal-chat.ts';
 export { prepareMedia } from '../channels/telegram/outbound/prepare-media.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import { endpoint } from '../../../protocol/http/endpoint.ts';
 import type { Cluster } from '../../gateway/cluster/cluster.ts';
-import { invalidNode, isNodeId, unknownNode } from '../../gateway/cluster/node-ids.ts';
+import { invalidNode, isNodeId, unknownNode, unreachableNode } from '../../gateway/cluster/node-ids.ts';
 import type { Answer, Exchange, Respond } from '../exchange.ts';
 import type { Guarded } from '../guard.ts';
 
@@ -66,7 +66,14 @@ async function serveNode(
   if (nodeId === cluster.here.nodeId) return respond(exchange, notFound);
   if (!standbys.has(nodeId) || !isOwnOf(verb, rest)) throw unknownNode();
   const { askStandby } = await import('./ask-standby.ts'); // most daemons have none
-  respond(exchange, await askStandby(standbys.get(nodeId), rest));
+  const address = standbys.get(nodeId);
+  if (address === undefined) throw unreachableNode();
+  respond(
+    exchange,
+    await askStandby(address, rest, exchange.requestId).catch((error: unknown) =>
+      Promise.reject(unreachableNode(error)),
+    ),
+  );
 }
 
 const isOwnOf = (verb: Endpoint['verb'], path: string): boolean => verb === 'get' && OWN_PATHS.has(path);

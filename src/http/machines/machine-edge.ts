@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts';
 import { type Answer, json, type Respond } from '../exchange.ts';
 import type { EdgeHandler } from '../express-classes.ts';
 import { attempt } from '../guard.ts';
+import { readHello } from './read-hello.ts';
 
 interface MachineEdgeDeps {
   machines: MachineSessions;
@@ -27,11 +28,13 @@ export const createMachineEdge =
     attempt(
       exchange,
       async () => {
-        const { greet } = await import('./greet.ts'); // most daemons have no others
-        respond(exchange, await greet(headers[GREETING], machines));
+        const hello = readHello(headers[GREETING]);
+        const welcome = hello && (await machines.greet(hello));
+        respond(exchange, welcome === undefined ? STRANGER : json(200, welcome));
       },
       { respond, log },
     );
   };
 
+const STRANGER: Answer = json(403, { error: 'Only daemons that share the database of this one are answered here.' });
 const ONLY_POST: Answer = { ...json(405, { error: 'Only POST is answered here.' }), headers: { Allow: 'POST' } };

@@ -5,8 +5,8 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import { type ForwardedRequest, sealHead } from '../../gateway/auth/machines/forwarded-head.ts';
 import { beginGreeting, type Welcome } from '../../gateway/auth/machines/greeting.ts';
 import type { MachineKey } from '../../gateway/auth/machines/machine-key.ts';
-import { writeHello } from '../machines/greet.ts';
 import { GREETING, GREETING_PATH } from '../machines/machine-edge.ts';
+import { writeHello } from '../machines/read-hello.ts';
 
 /** Where the active daemon is, and how it proves that it is the one that the database names. */
 export interface ActiveDaemon {

@@ -144,3 +144,12 @@ test('an upgrade that nobody offers is a plain request', async () => {
   assert.match(await scene.ask(asked.replace('Connection: Upgrade', 'Connection: Upgrade, close')), /plain/);
   assert.equal(scene.one.got[0]?.rawHeaders.includes('Upgrade'), false);
 });
+
+test('a request for a WebSocket with a body is refused', async () => {
+  await using world = await joined();
+  const { scene } = world;
+  const client = scene.send(`${upgradeOf(['Content-Length: 5'])}early`);
+  await client.closed;
+  assert.match(client.received(), /^HTTP\/1\.1 400 /);
+  assert.deepEqual(scene.one.got, []);
+});

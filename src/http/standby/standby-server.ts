@@ -12,7 +12,7 @@ import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
 import { iso } from '../iso.ts';
 import type { ActiveDaemon, OwnProof } from './active-daemon.ts';
-import { endSoon } from './forwarded-message.ts';
+import { endSoon, hasBody } from './forwarded-message.ts';
 import { createForwarder, type Forwarder, type NoAnswer } from './forwarder.ts';
 
 /** What a standby says about itself. */
@@ -79,7 +79,7 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
   server.on('checkExpectation', serve); // the expectation is ignored
   server.on('upgrade', (req, socket: Duplex, head) => {
     req.url = ownUrl(req.url);
-    const said = answerOf(req);
+    const said = answerOf(req) ?? (hasBody(req) ? NO_BODY : undefined);
     if (said === undefined) void forwarder.join(req, socket, head);
     else refuseSocket(socket, said, clock);
   });
@@ -116,13 +116,14 @@ function createAnswer(requestIdPrefix: string) {
     const requestId = `${requestIdPrefix}-${requests.toString(36)}`;
     req.resume();
     // Connections end, so that clients soon ask the daemon that comes after this server.
+    const text = typeof body === 'string' ? body : JSON.stringify({ ...body, request_id: requestId });
     res.writeHead(status, {
       ...everyAnswer({ requestId }),
       'Content-Type': type,
+      'Content-Length': Buffer.byteLength(text),
       ...(status === 503 && { 'Retry-After': RETRY_SECONDS }),
       Connection: 'close',
     });
-    const text = typeof body === 'string' ? body : JSON.stringify({ ...body, request_id: requestId });
     res.end(req.method === 'HEAD' ? undefined : text);
   };
 }
@@ -134,6 +135,9 @@ interface Said {
 }
 
 const RETRY_SECONDS = 1;
+
+/** Servers disagree on whether what follows belongs to the body or to the socket. */
+const NO_BODY: Said = { status: 400, body: { error: 'A request for a WebSocket has no body.' } };
 
 const NOT_NOW: Said = {
   status: 503,
