@@ -10,18 +10,11 @@ import { openSse } from '../support/clients/sse.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { closeScene, scene, startOne, untilServing } from './two-daemons.ts';
+import { closeScene, scene, startOne, untilForwarding, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql');
 
 after(closeScene);
-
-/** Resolves when the standby serves its clients by the active daemon. */
-async function untilForwarding(standby: DaemonUnderTest): Promise<void> {
-  const isSo = async (): Promise<void> =>
-    (await standby.get('/v1/api/workstreams')).status === 200 ? undefined : isSo();
-  await within(isSo(), 60_000, () => 'requests are forwarded');
-}
 
 const nodeIdOf = async (daemon: DaemonUnderTest): Promise<string> => (await daemon.get('/health')).body.node_id;
 

@@ -15,6 +15,7 @@ import {
   scene,
   socketOutcome,
   startOne,
+  untilForwarding,
   untilServing,
   untilStandby,
 } from './two-daemons.ts';
@@ -51,6 +52,7 @@ test(
       ['standby', activeId, active.url],
     );
     assert.match(standby.output().stdout, /a standby at http:\/\/127\.0\.0\.1:\d+\n\n {2}\S+ at http:\S+ is active/);
+    await untilForwarding(standby);
     const listed = await standby.get('/v1/api/workstreams');
     assert.deepEqual([listed.status, listed.body], [200, (await active.get('/v1/api/workstreams')).body]);
     assert.equal(await socketOutcome(standby.wsUrl), 'open');

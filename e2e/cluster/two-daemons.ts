@@ -129,3 +129,11 @@ export async function gapBetween(one: DaemonUnderTest, other: DaemonUnderTest): 
     await pause(POLL_MS / 5);
   }
 }
+
+/** Resolves when the standby serves its clients by the active daemon. */
+export async function untilForwarding(standby: DaemonUnderTest): Promise<void> {
+  await until(
+    async () => (await standby.get('/v1/api/workstreams')).status === 200,
+    () => `requests are forwarded; ${JSON.stringify(standby.output())}`,
+  );
+}
