@@ -194,7 +194,7 @@ test('`/docs` must load nothing from other origins, and call the interface with 
     await status.waitFor();
     return (await status.innerText()).slice(0, 3);
   };
-  await operation.locator('.opblock-summary-control').press('Enter');
+  await operation.locator('.opblock-summary-control').press('Enter', { timeout: 180_000 }); // hundreds of rows are drawn again
   await button(page, 'Try it out').click();
   assert.equal(await ask(), '200');
   await context.clearCookies();
