@@ -194,7 +194,8 @@ test('`/docs` must load nothing from other origins, and call the interface with 
     await status.waitFor();
     return (await status.innerText()).slice(0, 3);
   };
-  await operation.locator('.opblock-summary-control').press('Enter', { timeout: 180_000 }); // hundreds of rows are drawn again
+  // Hundreds of rows are drawn again.
+  await operation.locator('.opblock-summary-control').press('Enter', { timeout: 180_000 });
   await button(page, 'Try it out').click();
   assert.equal(await ask(), '200');
   await context.clearCookies();
