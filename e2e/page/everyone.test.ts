@@ -42,7 +42,7 @@ test('screen readers are told an answer by sentences, an approval, the end of a 
   await page.locator('.approval.pending').waitFor();
   await untilSaid('waiting for you');
   const [thinking, stop, ...answer] = await said();
-  // Pieces of the answer that arrive together are told together. The state has a live region of its own, so it may come between.
+  // Pieces of the answer that arrive together are told together. The state may be told between them: it is another live region.
   const sentences = answer.filter((line) => line !== 'waiting for you');
   assert.deepEqual([thinking, stop, sentences.join(' ')], ['thinking', 'Stop', 'It is long. It goes on.']);
   await button(page, 'Approve').click();

@@ -19,6 +19,8 @@ interface ConnectionOptions {
 }
 
 const HANDSHAKE_ID = 'connect';
+/** The `readyState` of an open socket. */
+const OPEN = 1;
 
 /** One socket from its opening to its end: the handshake first, then frames. It is closed if it falls silent. */
 export class Connection {
@@ -47,6 +49,11 @@ export class Connection {
     });
     // Without a listener `ws` would throw; a `close` follows every error.
     this.#socket.addEventListener('error', () => undefined);
+  }
+
+  /** What is sent now would be lost. */
+  get isClosing(): boolean {
+    return (this.#socket.readyState ?? OPEN) > OPEN;
   }
 
   send(frame: Frame): void {

@@ -8,6 +8,8 @@ export interface SocketEvent {
 
 /** The part of a WebSocket that the client uses. The global WebSocket of browsers and Node has it, and so does `ws`. */
 export interface SocketLike {
+  /** 2 and 3: it closes, or is closed. */
+  readonly readyState?: number;
   send(text: string): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: SocketEvent) => void): void;

@@ -251,6 +251,22 @@ test('closing rejects pending calls, closes the socket and does not reconnect', 
   assert.equal((await refusal(client.call('health'))).name, 'ConnectionLostError');
 });
 
+test('a call on a socket that is closing is sent on the next one', async () => {
+  const { gateway, timers, client } = await connectedClient();
+  const closing = gateway.socket;
+  const sent = closing.sent.length;
+  closing.readyState = 2;
+  const call = client.call('health');
+  await settled();
+  assert.equal(closing.sent.length, sent);
+  await closing.drop(1012);
+  await timers.advance(1000);
+  await gateway.socket.accept();
+  assert.equal(gateway.socket.sent.at(-1)?.method, 'health');
+  await gateway.socket.answer({ id: gateway.socket.sent.at(-1)?.id ?? '', ok: true, payload: {} });
+  assert.deepEqual(await call, {});
+});
+
 test('an invalid address closes the client', async () => {
   const { client, statuses } = newClient({ url: 'no address', WebSocket: globalThis.WebSocket });
   assert.equal((await refusal(client.connect())).name, 'SyntaxError');

@@ -198,7 +198,7 @@ class Client implements GatewayClient {
 
   #flush(): void {
     const { hello, connection } = { hello: this.#hello, connection: this.#connection };
-    if (hello === undefined || connection === undefined) return;
+    if (hello === undefined || connection === undefined || connection.isClosing) return;
     this.#calls.eachUnsent((id, method, params) => {
       const frame = { type: 'req', id, method, ...(params === undefined ? {} : { params }) } as const;
       checkSize(JSON.stringify(frame), hello.policy.maxPayload);

@@ -36,6 +36,8 @@ class FakeSocket implements SocketLike {
   readonly url: string;
   readonly sent: RequestFrame[] = [];
   closedWith: number | undefined;
+  /** 2: the gateway has begun to close it. */
+  readyState = 1;
   readonly #listeners = new Map<string, (event: SocketEvent) => void>();
 
   constructor(url: string) {

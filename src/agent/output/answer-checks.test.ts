@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createOutputChecks } from './answer-checks.ts';
 
@@ -102,6 +102,14 @@ test('a pattern that takes forever ends after two seconds, blocks nothing, and d
     { fits: true, output: 1 },
   ]);
   assert.deepEqual(ended, ['other', 'evil']);
+});
+
+test('the time of a check that waits for a processor does not count', async () => {
+  // As on a machine so busy that two seconds go by before the check has begun.
+  const sleep: Clock['sleep'] = (ms, signal) => (ms < 30_000 ? Promise.resolve() : systemClock.sleep(ms, signal));
+  const late = createOutputChecks({ clock: Object.assign(Object.create(systemClock), { sleep }), workerUrl });
+  const checked = await late.check({ schema, text: '{"name":"pear","count":2}' }, never);
+  assert.deepEqual(checked, { fits: true, output: { name: 'pear', count: 2 } });
 });
 
 test('a check ends with its run', async () => {

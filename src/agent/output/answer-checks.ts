@@ -31,9 +31,12 @@ interface OutputChecksDeps {
 const MAX_SCHEMA_BYTES = 32 * 1024;
 const MAX_OUTPUT_BYTES = 256 * 1024;
 const MAX_OUTPUT_DEPTH = 64;
+/** Of processor time: on a busy machine, others use the processor meanwhile. */
 const DEADLINE_MS = 2_000;
-/** How long the worker may take to start. */
-const START_MS = 30_000;
+/** How long the worker may take to start, and a check in all. */
+const LONGEST_MS = 30_000;
+/** How soon the time of a check that is not over is looked at again. */
+const LOOK_MS = 100;
 /** Checks wait for each other in so many rows, so that expensive schemas cannot take all processors. */
 const ROWS = 2;
 
@@ -80,9 +83,10 @@ async function runInTime(task: OutputTask, { clock, workerUrl, signal }: Within)
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
   try {
-    await messageOf<'ready'>(worker, { clock, signal, ms: START_MS });
+    await messageOf<'ready'>(worker, { clock, signal, ms: LONGEST_MS });
+    using limit = limitTime(worker, { clock, signal });
     worker.postMessage(task);
-    return await messageOf<OutputMessage>(worker, { clock, signal, ms: DEADLINE_MS });
+    return await messageOf<OutputMessage>(worker, { clock, signal: limit.signal, ms: LONGEST_MS });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof StopReason && error.kind === 'timeout')
@@ -92,6 +96,29 @@ async function runInTime(task: OutputTask, { clock, workerUrl, signal }: Within)
   } finally {
     await worker.terminate();
   }
+}
+
+/** Aborts once the worker has used its time. */
+function limitTime(worker: Worker, { clock, signal }: Pick<Within, 'clock' | 'signal'>) {
+  const over = new AbortController();
+  const ended = new AbortController();
+  const watch = async () => {
+    let leftMs = DEADLINE_MS;
+    while (leftMs > 0) {
+      await clock.sleep(Math.max(leftMs, LOOK_MS), ended.signal);
+      leftMs = DEADLINE_MS - (await usedMs(worker));
+    }
+    over.abort(new StopReason('timeout', `it has used ${DEADLINE_MS} ms`));
+  };
+  watch().catch(() => undefined); // the check has ended
+  return { signal: AbortSignal.any([signal, over.signal]), [Symbol.dispose]: () => ended.abort() };
+}
+
+/** Before Node 24.6, all time counts as used. */
+async function usedMs(worker: Worker): Promise<number> {
+  if (!('cpuUsage' in worker)) return DEADLINE_MS;
+  const { user, system } = await worker.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 /** Rejects with the reason of the signal, a timeout, or an error of the worker, such as the end of its memory. */

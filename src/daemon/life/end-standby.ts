@@ -1,7 +1,7 @@
 import type { StandbyServer } from '../../http/standby/standby-server.ts';
 import { closeServer } from '../../listen.ts';
 
-/** Ends what was forwarded, and the listening. */
+/** Ends what it forwards, and closes its port. */
 export async function endStandby({ server, forwarder }: StandbyServer): Promise<void> {
   forwarder.close();
   await closeServer(server);

@@ -5,6 +5,7 @@ import type { Cluster } from '../../gateway/cluster/cluster.ts';
 import { invalidNode, isNodeId, unknownNode, unreachableNode } from '../../gateway/cluster/node-ids.ts';
 import type { Answer, Exchange, Respond } from '../exchange.ts';
 import type { Guarded } from '../guard.ts';
+import { askStandby } from './ask-standby.ts';
 
 const PREFIX = '/node/';
 /** What a standby answers itself. */
@@ -65,7 +66,6 @@ async function serveNode(
   // This machine's own prefix a second time, or encoded.
   if (nodeId === cluster.here.nodeId) return respond(exchange, notFound);
   if (!standbys.has(nodeId) || !isOwnOf(verb, rest)) throw unknownNode();
-  const { askStandby } = await import('./ask-standby.ts'); // most daemons have none
   const address = standbys.get(nodeId);
   if (address === undefined) throw unreachableNode();
   respond(

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
@@ -11,6 +11,7 @@ import type { Log } from '../../log.ts';
 import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
 import { iso } from '../iso.ts';
+import { rawAnswer } from '../raw/raw-answer.ts';
 import type { ActiveDaemon, OwnProof } from './active-daemon.ts';
 import { endSoon, hasBody } from './forwarded-message.ts';
 import { createForwarder, type Forwarder, type NoAnswer } from './forwarder.ts';
@@ -46,13 +47,13 @@ export interface StandbyServer {
  */
 export function createStandbyServer(deps: StandbyDeps): StandbyServer {
   const { state, own, active, clientAddress, clock, log } = deps;
-  const answer = createAnswer(deps.requestIdPrefix);
+  const { answer, refuse } = createAnswers(deps);
   const forwarder = createForwarder({
     own,
     active,
     clientAddress,
     refuse: (req, res, why) => answer(req, res, REFUSALS[why]),
-    refuseSocket: (socket) => refuseSocket(socket, NOT_NOW, clock),
+    refuseSocket: (socket) => refuse(socket, NOT_NOW),
     clock,
     log,
   });
@@ -81,7 +82,7 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
     req.url = ownUrl(req.url);
     const said = answerOf(req) ?? (hasBody(req) ? NO_BODY : undefined);
     if (said === undefined) void forwarder.join(req, socket, head);
-    else refuseSocket(socket, said, clock);
+    else refuse(socket, said);
   });
   // Without a listener, a client that resets its connection would end the process.
   server.on('connection', (socket) => {
@@ -109,22 +110,33 @@ function createOwnAnswers(
   };
 }
 
-function createAnswer(requestIdPrefix: string) {
+/** Answers requests, and those for WebSockets. Connections end, so that clients soon ask the daemon that comes after this server. */
+function createAnswers({ requestIdPrefix, clock }: StandbyDeps) {
   let requests = 0;
-  return (req: IncomingMessage, res: ServerResponse, { status, type = 'application/json', body }: Said): void => {
+  const toAnswer = ({ status, type = 'application/json', body }: Said) => {
     requests += 1;
     const requestId = `${requestIdPrefix}-${requests.toString(36)}`;
-    req.resume();
-    // Connections end, so that clients soon ask the daemon that comes after this server.
     const text = typeof body === 'string' ? body : JSON.stringify({ ...body, request_id: requestId });
-    res.writeHead(status, {
-      ...everyAnswer({ requestId }),
-      'Content-Type': type,
-      'Content-Length': Buffer.byteLength(text),
-      ...(status === 503 && { 'Retry-After': RETRY_SECONDS }),
-      Connection: 'close',
-    });
-    res.end(req.method === 'HEAD' ? undefined : text);
+    const headers = { ...(status === 503 && { 'Retry-After': RETRY_SECONDS }) };
+    return { requestId, answer: { status, contentType: type, body: text, headers } };
+  };
+  return {
+    answer(req: IncomingMessage, res: ServerResponse, said: Said): void {
+      const { requestId, answer } = toAnswer(said);
+      req.resume();
+      res.writeHead(answer.status, {
+        ...everyAnswer({ requestId }),
+        'Content-Type': answer.contentType,
+        'Content-Length': Buffer.byteLength(answer.body),
+        ...answer.headers,
+        Connection: 'close',
+      });
+      res.end(req.method === 'HEAD' ? undefined : answer.body);
+    },
+    refuse(socket: Duplex, said: Said): void {
+      const { requestId, answer } = toAnswer(said);
+      endSoon(socket, clock, rawAnswer(requestId, answer));
+    },
   };
 }
 
@@ -134,7 +146,7 @@ interface Said {
   body: string | object;
 }
 
-const RETRY_SECONDS = 1;
+const RETRY_SECONDS = '1';
 
 /** Servers disagree on whether what follows belongs to the body or to the socket. */
 const NO_BODY: Said = { status: 400, body: { error: 'A request for a WebSocket has no body.' } };
@@ -156,13 +168,6 @@ const UNKNOWN_OUTCOME: Said = {
 };
 
 const REFUSALS: Record<NoAnswer, Said> = { unasked: NOT_NOW, unknown: UNKNOWN_OUTCOME };
-
-function refuseSocket(socket: Duplex, { status, body }: Said, clock: Clock): void {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`, 'Connection: close'];
-  const retry = status === 503 ? [`Retry-After: ${RETRY_SECONDS}`] : [];
-  endSoon(socket, clock, [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, ...retry, '', text].join('\r\n'));
-}
 
 /** So that monitoring does not take a standby for a daemon that is down. */
 const toMetrics = ({

@@ -15,7 +15,7 @@ export function createMachineKey(): MachineKey {
   };
 }
 
-/** Whether the owner of the public key has signed the text. False for what is no key and no signature. */
+/** Whether the owner of the public key has signed the text. False for a malformed key or signature. */
 export function isSignedBy(publicKey: string, text: string, signature: string): boolean {
   const key = readPublicKey('Ed25519', publicKey);
   return key !== undefined && verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));

@@ -77,11 +77,11 @@ test('a greeting that does not prove who sent it, or that means another process,
     'a process that claims to be another': beginGreeting({ ...stranger, process: 'other' }, 'here').hello,
     'the signature of another greeting': { ...hello, signature: beginGreeting(other, 'here').hello.signature },
     'no signature': { ...hello, signature: '' },
-    'a signature that is none': { ...hello, signature: '%%%' },
+    'a malformed signature': { ...hello, signature: '%%%' },
     'another one-time key': { ...hello, once },
-    'a one-time key that is none': signedBy(other.key, { ...hello, once: 'x' }),
+    'a malformed one-time key': signedBy(other.key, { ...hello, once: 'x' }),
     'a greeting to another process, sent here': { ...beginGreeting(other, 'elsewhere').hello, to: 'here' },
-    'a process whose key in the database is none': beginGreeting({ ...other, process: 'odd' }, 'here').hello,
+    'a process with a malformed key in the database': beginGreeting({ ...other, process: 'odd' }, 'here').hello,
   };
   for (const [what, greeting] of Object.entries(bad)) assert.equal(await sessions.greet(greeting), undefined, what);
   assert.ok(await sessions.greet(hello), 'the greeting itself is good');
@@ -112,7 +112,7 @@ test('an answer to a greeting from anybody else is refused', async () => {
     'another signature': { ...welcome, signature: later.signature },
     'the answer to another greeting': later,
     'no signature': { ...welcome, signature: '' },
-    'a one-time key that is none': { ...welcome, once: '' },
+    'a malformed one-time key': { ...welcome, once: '' },
   };
   for (const [what, answer] of Object.entries(bad)) assert.equal(secretOf(answer, key.publicKey), undefined, what);
   assert.equal(secretOf(welcome, createMachineKey().publicKey), undefined, 'a public key of another daemon');
