@@ -41,6 +41,7 @@ test(
   async () => {
     const { model, url } = await scene();
     await using active = await startOne();
+    await untilServing(active); // the lease of an earlier test may have to end first
     await using standby = await startOne();
     // A daemon on a free port tells the others its address when it renews its lease.
     await within(untilNamed(standby, active), 20_000, () => 'the address of the active daemon');
