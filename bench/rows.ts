@@ -8,6 +8,7 @@ import { cronRows } from './rows/cron.ts';
 import { diffRow } from './rows/diffs.ts';
 import { fanOutRows } from './rows/fan-out.ts';
 import { floodRow } from './rows/flood.ts';
+import { forwardedRow } from './rows/forwarded.ts';
 import { handshakeRow } from './rows/handshakes.ts';
 import { pageRows } from './rows/page.ts';
 import { postgresRows } from './rows/postgres.ts';
@@ -42,6 +43,7 @@ export const ROWS: readonly Row[] = [
   appendChecksumRow,
   ...writtenRows,
   ...postgresRows,
+  forwardedRow,
   snapshotRow,
   diffRow,
   ...pageRows,

@@ -25,6 +25,7 @@ export interface Server {
 }
 
 export interface Product extends Server {
+  home: string;
   token: string;
   http: HttpClient;
 }
@@ -35,6 +36,8 @@ export interface ProductOptions {
   /** Content of config.json. */
   config?: object;
   env?: Record<string, string>;
+  /** Another one over the same database, for which this one waits; their secrets are the same. */
+  standbyOf?: Product;
 }
 
 /** Starts the processes of a row and stops all of them at the end. */
@@ -172,16 +175,19 @@ export function createStage(programs: Programs, { quick, caller = 'operator' }: 
       return () => server.createDatabase();
     },
     credentialOf: (home) => credentialOf(home, caller),
-    async product({ home, config, env } = {}) {
+    async product({ home, config, env, standbyOf } = {}) {
       const place = home ?? path.join(await folder(), 'home');
       await mkdir(place, { recursive: true, mode: 0o700 });
+      for (const file of standbyOf ? ['headgate-key', 'token'] : [])
+        await cp(path.join(standbyOf?.home ?? '', file), path.join(place, file));
       if (config) await writeFile(path.join(place, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-      const child = await spawn(programs.product, ['start', '--port', '0', '--home', place], productEnv(place, env));
+      const args = ['start', '--port', '0', '--home', place, ...(standbyOf ? ['--standby'] : [])];
+      const child = await spawn(programs.product, args, productEnv(place, env));
       await child.printed(BANNER);
       const { url } = JSON.parse(await readFile(path.join(place, 'daemon.json'), 'utf8'));
       const token = await credentialOf(place, caller);
       const http = createHttpClient({ baseUrl: url, token });
-      return { pid: child.pid, port: Number(new URL(url).port), stderr: child.stderr, token, http };
+      return { pid: child.pid, port: Number(new URL(url).port), stderr: child.stderr, home: place, token, http };
     },
     async anchor(name, env = {}) {
       const child = await spawn(programs.anchor(name), [], { PORT: '0', ...env });

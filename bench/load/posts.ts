@@ -13,6 +13,20 @@ const tasks = {
     await Promise.all(Array.from({ length: connections }, send));
     return connections * each;
   },
+
+  /** How long each answer took, in ms, one request after the other. */
+  async time({ port, request, each }: Omit<Posts, 'connections'>): Promise<number[]> {
+    const bytes = Buffer.from(request);
+    const connection = new HttpConnection(port);
+    const tookMs: number[] = [];
+    while (tookMs.length < each) {
+      const sentMs = performance.now();
+      await connection.send(bytes);
+      tookMs.push(performance.now() - sentMs);
+    }
+    connection.close();
+    return tookMs;
+  },
 };
 
 interface Posts {

@@ -42,6 +42,9 @@ for (const columns of [80, 120]) {
   });
 }
 
+/** How many questions were approved. */
+const decided = (rows: string[]) => rows.filter((row) => /^✔ (?:Plan approved|Approved): /.test(row)).length;
+
 for (const columns of [80, 120]) {
   test(`at ${columns} columns, a checklist, a plan, a sub-agent and the changes of a file are shown`, async () => {
     await using project = await mkdtempDisposable(path.join(tmpdir(), 'headgate-chat-cards-'));
@@ -52,8 +55,10 @@ for (const columns of [80, 120]) {
       for (let count = 0; count < questions; count += 1) {
         await chat.until(has('y approve'), 'the question');
         await pause(STARTLED_MS);
+        const before = decided(chat.rows());
         chat.type('y');
-        await chat.until((rows) => !has('y approve')(rows), 'the decision');
+        // The next question may be drawn in the same frame, so that the screen is never without one.
+        await chat.until((rows) => decided(rows) > before, 'the decision');
       }
       return chat.until((rows) => has(`Done: ${text}.`)(rows) && isQuiet(rows), 'the answer');
     };

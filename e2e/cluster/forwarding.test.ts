@@ -55,6 +55,10 @@ test('what a standby forwards is answered as by the active daemon itself, byte f
   await untilForwarding(standby);
   const activeId = await nodeIdOf(active);
   const standbyId = await nodeIdOf(standby);
+  // The active daemon looks now and then who waits.
+  const isKnown = async (): Promise<boolean> =>
+    (await active.get(`/node/${standbyId}/v1/api/workstreams`)).status === 200 || isKnown();
+  await within(isKnown(), 60_000, () => 'the active daemon knows the standby');
   const asked: Asked[] = [
     { path: '/' },
     { path: '/', headers: { 'accept-encoding': 'gzip' } },

@@ -128,12 +128,19 @@ function forward(
 /** Not `flushHeaders`, which encodes them as UTF-8: what was received are single bytes. */
 const NOTHING = Buffer.alloc(0);
 
+/** Sends the head: the first event of a stream may come later. A body that came with it is sent in the same write. */
+function sendHead(res: ServerResponse): void {
+  res.cork();
+  res.write(NOTHING);
+  setImmediate(() => res.uncork());
+}
+
 function passOn(answer: IncomingMessage, res: ServerResponse, log: Log): void {
   const end = () => void res.destroy();
   try {
     res.sendDate = false;
     res.writeHead(answer.statusCode ?? 0, headersToAnswer(answer));
-    res.write(NOTHING); // sends the head: the first event of a stream may come later
+    sendHead(res);
   } catch (error) {
     log.warn({ reason: wordsOf(error) }, 'an answer of the active daemon is not valid HTTP');
     end();
