@@ -8,6 +8,7 @@ import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openSse } from '../support/clients/sse.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
+import { startNode } from '../support/daemon/node-process.ts';
 import { within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 import { closeScene, scene, startOne, untilForwarding, untilServing } from './two-daemons.ts';
@@ -135,6 +136,22 @@ test(
       const question = await talk.ask('one');
       question.answer.catch(() => undefined); // the connection will be lost
       const { approval_id: approvalId } = await talk.until('approve_request');
+      await using node = await startNode(second, ['--allow', 'echo *']);
+      await node.code();
+      const { pending } = await talk.client.call('node.pair.list', {});
+      for (const { requestId } of pending) await talk.client.call('node.pair.approve', { requestId });
+      await node.child.printed(/^Connected\.$/m);
+      /** Runs a command on the node, which is connected to another daemon than its caller. */
+      const onNode = async (word: string) => {
+        const command = { command: 'system.run', params: { argv: ['echo', word] } } as const;
+        const { payload } = await talk.client.call('node.invoke', {
+          nodeId: node.nodeId(),
+          ...command,
+          idempotencyKey: word,
+        });
+        return Object(payload).stdout;
+      };
+      assert.equal(await onNode('before'), 'before\n');
       const states = await openSse(new URL('/v1/api/events/global', third.url), { token: third.token });
       await first.kill9();
       await within(states.ended, 60_000, () => 'the stream of the daemon that was killed ends');
@@ -153,6 +170,8 @@ test(
           ['assistant', 'the end'],
         ],
       );
+      await node.child.printed(/^Connected\.$[\s\S]*^Connected\.$/m);
+      assert.equal(await onNode('after'), 'after\n');
       assert.equal(talk.seen.filter(({ event }) => event.type === 'approve_request').length, 1, 'nothing came twice');
 
       const isSecond = (await second.get('/health')).status === 200;

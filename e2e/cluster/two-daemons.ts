@@ -64,7 +64,7 @@ export async function startOne(): Promise<DaemonUnderTest> {
     home,
     model: model.url,
     args: ['--standby'],
-    config: { store: { url } },
+    config: { store: { url }, nodes: { '*': { allow: ['system.*'] } } },
   });
 }
 
