@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
@@ -18,6 +19,8 @@ interface SceneOptions {
   /** The answer of the active daemon. */
   answer?: RequestListener | undefined;
   upgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  /** A certificate of `localhost` and its key: the active daemon is behind TLS. */
+  tls?: { cert: string; key: string } | undefined;
 }
 
 /** What the active daemon got. */
@@ -29,9 +32,9 @@ export interface GotRequest {
 }
 
 /** A server as of an active daemon, and a real standby before it. Tests write raw requests. */
-export async function standbyScene({ answer, upgrade }: SceneOptions = {}) {
+export async function standbyScene({ answer, upgrade, tls }: SceneOptions = {}) {
   const own = { process: 'standby', key: createMachineKey() };
-  const one = await someActive('one', { known: own.key.publicKey, answer, upgrade });
+  const one = await someActive('one', { known: own.key.publicKey, answer, upgrade, tls });
   const clock = fakeClock();
   const log = recordingLog();
   let active: ActiveDaemon | undefined = one.daemon;
@@ -74,7 +77,7 @@ export async function standbyScene({ answer, upgrade }: SceneOptions = {}) {
   };
 }
 
-async function someActive(process: string, { known, answer, upgrade }: SceneOptions & { known: string }) {
+async function someActive(process: string, { known, answer, upgrade, tls }: SceneOptions & { known: string }) {
   const key = createMachineKey();
   const open = () =>
     createMachineSessions({
@@ -89,7 +92,7 @@ async function someActive(process: string, { known, answer, upgrade }: SceneOpti
     got.push({ client, method: req.method, url: req.url, rawHeaders: req.rawHeaders });
     return client;
   };
-  const server = createServer((req, res) => {
+  const onRequest: RequestListener = (req, res) => {
     if (req.url === GREETING_PATH) {
       state.greetings += 1;
       const [from = '', to = '', once = '', signature = ''] = String(req.headers[GREETING]).split(';');
@@ -100,7 +103,8 @@ async function someActive(process: string, { known, answer, upgrade }: SceneOpti
     } else if (note(req) === 'unknown') res.writeHead(503, { [UNKNOWN_SESSION]: '1' }).end();
     else if (answer) answer(req, res);
     else res.end(`${process} answers`);
-  });
+  };
+  const server = tls ? createSecureServer(tls, onRequest) : createServer(onRequest);
   if (upgrade)
     server.on('upgrade', (req, socket: Duplex, head) => {
       sockets.add(socket);
@@ -111,7 +115,8 @@ async function someActive(process: string, { known, answer, upgrade }: SceneOpti
   server.on('close', () => {
     for (const socket of sockets) socket.destroy();
   });
-  const address = `http://127.0.0.1:${await listening(server)}`;
+  const port = await listening(server);
+  const address = tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   const daemon: ActiveDaemon = { process, address, publicKey: key.publicKey };
   return {
     ...{ server, daemon, got, state },
