@@ -8,7 +8,6 @@ import { cronRows } from './rows/cron.ts';
 import { diffRow } from './rows/diffs.ts';
 import { fanOutRows } from './rows/fan-out.ts';
 import { floodRow } from './rows/flood.ts';
-import { forwardedRow } from './rows/forwarded.ts';
 import { handshakeRow } from './rows/handshakes.ts';
 import { pageRows } from './rows/page.ts';
 import { postgresRows } from './rows/postgres.ts';
@@ -17,6 +16,7 @@ import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
 import { snapshotRow } from './rows/snapshots.ts';
 import { stalledRow } from './rows/stalled.ts';
+import { drainRow, forwardedRow } from './rows/standbys.ts';
 import { startRows } from './rows/starts.ts';
 import { terminalRows } from './rows/terminals.ts';
 import { turnRows } from './rows/turns.ts';
@@ -44,6 +44,7 @@ export const ROWS: readonly Row[] = [
   ...writtenRows,
   ...postgresRows,
   forwardedRow,
+  drainRow,
   snapshotRow,
   diffRow,
   ...pageRows,

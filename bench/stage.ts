@@ -36,8 +36,10 @@ export interface ProductOptions {
   /** Content of config.json. */
   config?: object;
   env?: Record<string, string>;
-  /** Another one over the same database, for which this one waits; their secrets are the same. */
-  standbyOf?: Product;
+  /** It waits while another one is active. */
+  isStandby?: boolean;
+  /** Another one over the same database; their secrets are the same. */
+  beside?: Product;
 }
 
 /** Starts the processes of a row and stops all of them at the end. */
@@ -175,13 +177,13 @@ export function createStage(programs: Programs, { quick, caller = 'operator' }: 
       return () => server.createDatabase();
     },
     credentialOf: (home) => credentialOf(home, caller),
-    async product({ home, config, env, standbyOf } = {}) {
+    async product({ home, config, env, isStandby, beside } = {}) {
       const place = home ?? path.join(await folder(), 'home');
       await mkdir(place, { recursive: true, mode: 0o700 });
-      for (const file of standbyOf ? ['headgate-key', 'token'] : [])
-        await cp(path.join(standbyOf?.home ?? '', file), path.join(place, file));
+      for (const file of beside ? ['headgate-key', 'token'] : [])
+        await cp(path.join(beside?.home ?? '', file), path.join(place, file));
       if (config) await writeFile(path.join(place, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-      const args = ['start', '--port', '0', '--home', place, ...(standbyOf ? ['--standby'] : [])];
+      const args = ['start', '--port', '0', '--home', place, ...(isStandby ? ['--standby'] : [])];
       const child = await spawn(programs.product, args, productEnv(place, env));
       await child.printed(BANNER);
       const { url } = JSON.parse(await readFile(path.join(place, 'daemon.json'), 'utf8'));
