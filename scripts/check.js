@@ -106,7 +106,7 @@ const LONGEST = [
 ];
 
 /** How many files of a folder share a process and its browser, because loading modules and starting Chromium takes seconds. */
-const END_TO_END_TOGETHER = 6;
+const END_TO_END_TOGETHER = 9;
 
 /** The files that must be alone: they are long, or they need an environment of their own. */
 const isAlone = (file) => LONGEST.includes(file) || FROM_SOURCES.includes(file);

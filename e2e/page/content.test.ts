@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { button, hasValue, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
+import { button, hasValue, openWorkstream, send, state, untilCopied, visitAgain } from '../support/clients/browser.ts';
 import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -39,9 +39,10 @@ test('a code block is highlighted once it is complete, and copied unchanged', as
   await state(page, 'idle');
   const unknown = page.locator('.code', { hasText: 'nonsense' });
   assert.equal(await unknown.locator('[class^=hljs]').count(), 0);
+  const told = block.getByRole('button', { name: 'Copied' }).waitFor(); // it says so only for a moment
   await block.getByRole('button', { name: 'Copy' }).click();
-  await block.getByRole('button', { name: 'Copied' }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), CODE);
+  await told;
+  await untilCopied(page, CODE);
   assert.equal(await page.evaluate(() => 'injected' in window || document.querySelector('img') !== null), false);
 });
 
@@ -174,8 +175,7 @@ test('command output keeps its colours but not overwritten text, and a copy cont
   ]);
   assert.equal((await output.innerText()).trim(), 'red own\ndone\nab\\u0008c');
   await page.locator('.output-tools').getByRole('button', { name: 'Copy' }).click();
-  await page.locator('.output-tools').getByRole('button', { name: 'Copied' }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red own\ndone\nab\\u0008c\n');
+  await untilCopied(page, 'red own\ndone\nab\\u0008c\n');
 });
 
 test('quoted output in an answer keeps its colours; in code of a language the escape codes are shown', async (t) => {
@@ -194,8 +194,7 @@ test('quoted output in an answer keeps its colours; in code of a language the es
     ['red <b>', `"${red}"`],
   );
   await fences.nth(0).getByRole('button', { name: 'Copy' }).click();
-  await fences.nth(0).getByRole('button', { name: 'Copied' }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red <b>');
+  await untilCopied(page, 'red <b>');
 });
 
 test('command output cannot become a link, an element or a reordered line', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
+import { openWorkstream, send, state, untilCopied, visit, visitAgain } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
@@ -50,8 +50,7 @@ test('a diagram is drawn when its source is complete, with a name, its source an
   await page.getByRole('button', { name: 'Source' }).click();
   await page.locator('.diagram pre', { hasText: 'accTitle' }).waitFor();
   await page.locator('.diagram-actions').getByRole('button', { name: 'Copy' }).click();
-  await page.getByRole('button', { name: 'Copied' }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), source);
+  await untilCopied(page, source);
   await assertAccessible(page, 'a diagram and its source');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.waitForFunction(

@@ -269,6 +269,7 @@ test('words are found in the conversation by keyboard, and keys and links lead t
   const two = page.locator('.block.user', { hasText: 'ask two' });
   await two.getByRole('button', { name: 'Copy a link to this message' }).focus();
   await page.keyboard.press('Enter');
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('http'));
   const link = await page.evaluate(() => navigator.clipboard.readText());
   const other = await context.newPage();
   await other.goto(link);

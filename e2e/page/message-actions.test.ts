@@ -3,7 +3,16 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { blocksOf, button, openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
+import {
+  blocksOf,
+  button,
+  openWorkstream,
+  send,
+  state,
+  untilCopied,
+  visit,
+  visitAgain,
+} from '../support/clients/browser.ts';
 import { sharedStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -85,7 +94,6 @@ test('a message shows when it was sent, and the whole answer is copied as Markdo
   await send(page, 'in two parts');
   await page.locator('.answer', { hasText: 'Second part' }).waitFor();
   await state(page, 'idle');
-  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
   const answer = 'First **part**.\n\nSecond `part`:\n\n- a\n- b';
 
   const time = page.locator('.message-time');
@@ -121,14 +129,14 @@ test('a message shows when it was sent, and the whole answer is copied as Markdo
   assert.deepEqual([await answered.isVisible(), await isTimeOfAnswer()], [true, true]);
 
   await button(page, 'Copy the answer').click();
-  assert.equal(await clipboard(), answer);
+  await untilCopied(page, answer);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   await button(page, 'Copy this message').focus();
   await page.keyboard.press('Enter');
-  await page.waitForFunction(async () => (await navigator.clipboard.readText()) === 'in two parts');
+  await untilCopied(page, 'in two parts');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, answer);
+  await untilCopied(page, answer);
   await page.reload();
   await page.locator('.answer', { hasText: 'Second part' }).waitFor();
   assert.equal(await isStoredTime(), true);

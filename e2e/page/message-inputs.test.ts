@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWorkstream, send, state, visit, visitAgain } from '../support/clients/browser.ts';
+import { openWorkstream, send, state, untilCopied, visit, visitAgain } from '../support/clients/browser.ts';
 import { sharedStage } from '../support/daemon/stage.ts';
 import { fail, say } from '../support/model/scripted-steps.ts';
 
@@ -94,22 +94,20 @@ const answered = async (page: Page, text: string) => {
 };
 const gone = (page: Page, text: string) =>
   page.locator('.transcript').getByText(text).first().waitFor({ state: 'detached' });
-const copied = (page: Page, text: string) =>
-  page.waitForFunction(async (wanted) => (await navigator.clipboard.readText()) === wanted, text);
 
 const ACTIONS: Action[] = [
   {
     name: 'Copy this message',
     async prove(page, { act }) {
       await act(page, this.name);
-      await copied(page, 'the question');
+      await untilCopied(page, 'the question');
     },
   },
   {
     name: 'Copy the answer',
     async prove(page, { act }) {
       await act(page, this.name);
-      await copied(page, 'The *answer*.');
+      await untilCopied(page, 'The *answer*.');
     },
   },
   {

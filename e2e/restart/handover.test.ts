@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { untilTrue } from '../../src/testing/until-true.ts';
@@ -10,12 +9,10 @@ import { openSocket } from '../support/clients/open-socket.ts';
 import { type DaemonUnderTest, runHeadgate } from '../support/daemon/daemon.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { allowedMs } from '../support/deadline.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
-
-/** A second, or longer on a machine on which more wants to run than its processors can. */
-const mostGapMs = () => 1_000 * (1 + (loadavg()[0] ?? 0) / availableParallelism());
 
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 
@@ -60,7 +57,7 @@ test('a restart refuses no connection, closes sockets with 1012, loses no messag
   assert.notEqual(pid, daemon.pid);
   assert.deepEqual(await socket.closed, { code: 1012, reason: 'service restart' });
   assert.deepEqual(failures, [], 'every poll was answered');
-  assert.ok(answered > 10 && gapMs < mostGapMs(), `the longest time without an answer was ${gapMs} ms`);
+  assert.ok(answered > 10 && gapMs < allowedMs(1_000), `the longest time without an answer was ${gapMs} ms`);
 
   for (const talk of [answering, asking, working]) await talk.reconnect();
   assert.deepEqual(await answering.repeat(answer), completed(answer));

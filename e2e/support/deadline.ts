@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout } from 'node:timers';
 import { systemTimers } from '../../protocol/client/timers.ts';
 
@@ -14,6 +15,12 @@ export async function within<T>(promise: Promise<T>, ms: number, what: () => str
     clearTimeout(timer);
   }
 }
+
+/**
+ * A bound for something that takes up to `ms` on an idle machine: longer on one on which more wants to run than its processors can.
+ * It finds what hangs; how quick something is, the benchmark measures.
+ */
+export const allowedMs = (ms: number): number => ms * (2 + (loadavg()[0] ?? 0) / availableParallelism());
 
 /** Real time passes. Only for tests of what happens in it; everything else waits for an event. */
 export const pause = (ms: number): Promise<void> =>

@@ -28,7 +28,7 @@ const ALIVE_MS = 30_000;
 /** The first of so many is synced to disk, with the start of the daemon: after a power loss, the time is right to a minute. */
 const ALIVE_SYNCED = 2;
 /** Clients connect as soon as the port is open. They do not wait for the collection of garbage. */
-const SETTLED_MS = 2_000;
+const SETTLED_MS = 10_000;
 const DAY_MS = 86_400_000;
 
 /** Runs all background services until the signal aborts. If one fails, the others continue. */

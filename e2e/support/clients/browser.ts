@@ -225,3 +225,7 @@ async function logIn(context: BrowserContext, { url, token }: Visited): Promise<
 }
 
 const textOf = (page: Page) => page.locator('body').innerText({ timeout: 1_000 }).catch(String);
+
+/** Resolves when the clipboard has the text. A button says for a moment only that it has copied, which a busy machine may miss. */
+export const untilCopied = (page: Page, text: string) =>
+  page.waitForFunction(async (wanted) => (await navigator.clipboard.readText()) === wanted, text);
