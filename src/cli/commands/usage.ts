@@ -9,7 +9,7 @@ import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { toTextTable } from '../text-table.ts';
-import { readUserNames } from '../user-names.ts';
+import { readUserNames } from './accounts/user-names.ts';
 
 export interface UsageFlags extends TargetFlags {
   by: UsageGrouping;

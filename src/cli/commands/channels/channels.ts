@@ -9,7 +9,7 @@ import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toDistance } from '../../local-time.ts';
 import { readSecret } from '../../read-password.ts';
 import { toTextTable } from '../../text-table.ts';
-import { readUserNames } from '../../user-names.ts';
+import { readUserNames } from '../accounts/user-names.ts';
 
 interface ChannelCommand<F = TargetFlags> {
   flags: F;

@@ -12,7 +12,7 @@ import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
-import { readUserNames } from '../../user-names.ts';
+import { readUserNames } from '../accounts/user-names.ts';
 import type { JsonFlags } from './policy.ts';
 
 interface RuleCommand<F = TargetFlags> {

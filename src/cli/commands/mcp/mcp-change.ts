@@ -8,7 +8,7 @@ import { resolveFolder, type Surroundings } from '../../../home/home-path.ts';
 import { UsageError } from '../../../start-error.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
-import { readUserNames } from '../../user-names.ts';
+import { readUserNames } from '../accounts/user-names.ts';
 import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
 import { readPairs } from './named-values.ts';
 

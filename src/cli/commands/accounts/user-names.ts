@@ -1,4 +1,4 @@
-import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 
 const MOST_AT_ONCE = 500;
 

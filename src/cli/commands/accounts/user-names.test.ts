@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { readUserNames } from './user-names.ts';
 
 test('users get their names, once each; what is no user, and deleted users, stay as they are', async () => {
