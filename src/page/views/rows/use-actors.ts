@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { OPERATOR } from '../../state/accounts/owners.ts';
 import type { App, Desk } from '../../state/app.ts';
 
 /**
@@ -8,7 +9,10 @@ import type { App, Desk } from '../../state/app.ts';
 export function useActors({ who }: Pick<App, 'who'>, { owners }: Desk, actors: readonly string[]) {
   const userIds = actors.flatMap((actor) => toUserId(actor) ?? []);
   useEffect(() => void owners.read(userIds.map((userId) => ({ userId }))), [owners, userIds.join()]);
-  return (actor: string): string => owners.actorWords(who.value, toUserId(actor) ?? actor);
+  return (actor: string): string => {
+    const words = owners.actorWords(who.value, toUserId(actor) ?? actor);
+    return words === 'operator' ? OPERATOR.displayName : words;
+  };
 }
 
 /** An actor is a user id, or a principal such as `user:…`. Undefined for what is no user. */
