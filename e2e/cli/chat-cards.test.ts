@@ -17,9 +17,11 @@ const PNG = Buffer.from(
   'base64',
 );
 
-/** The same. */
+/** What a camera notes in a JPEG if it is turned by 90 degrees. */
+const ON_ITS_SIDE = Buffer.from('ffe100224578696600004d4d002a00000008000101120003000000010006000000000000', 'hex');
 /** Two pixels: a red one, and a blue one through which half of the background is seen. */
 const WEBP = Buffer.from('UklGRiAAAABXRUJQVlA4TBMAAAAvAQAAEA8Q+z//D/yPChWI6H8AAA==', 'base64');
+/** A red pixel. */
 const GIF = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
 
 for (const columns of [80, 120]) {
@@ -121,14 +123,12 @@ test('an image is named with its size; a terminal that says it can show sixels g
   await chat.until(() => chat.sixels().length === 1, 'the image');
   assert.equal(chat.sixels()[0], '"1;1;1;1#210;2;100;0;0#210@');
   await writeFile(file.replace('.png', '.gif'), GIF);
-  await writeFile(
-    file.replace('.png', '.jpg'),
-    jpeg.encode({ width: 16, height: 16, data: Buffer.alloc(1024, 255) }).data,
-  );
+  const { data: photo } = jpeg.encode({ width: 16, height: 8, data: Buffer.alloc(512, 255) });
+  await writeFile(file.replace('.png', '.jpg'), Buffer.concat([photo.subarray(0, 2), ON_ITS_SIDE, photo.subarray(2)]));
   await writeFile(file.replace('.png', '.webp'), WEBP);
   for (const [name, size, count] of [
     ['red.gif', '1×1', 2],
-    ['red.jpg', '16×16', 3],
+    ['red.jpg', '8×16', 3],
     ['red.webp', '2×1', 4],
   ] as const) {
     chat.type(`/attach ${path.join(daemon.home, name)}\r`);
@@ -138,7 +138,7 @@ test('an image is named with its size; a terminal that says it can show sixels g
     await chat.until(() => chat.sixels().length === count, `the image ${name}`);
   }
   assert.equal(chat.sixels()[1], '"1;1;1;1#210;2;100;0;0#210@');
-  assert.match(chat.sixels()[2] ?? '', /^"1;1;16;16#251;2;100;100;100#251!16~/);
+  assert.match(chat.sixels()[2] ?? '', /^"1;1;8;16#251;2;100;100;100#251!8~/);
   assert.match(chat.sixels()[3] ?? '', /^"1;1;2;1#210;2;100;0;0/);
   assert.equal((await chat.until(isQuiet, 'the end')).at(-1), '›');
 });

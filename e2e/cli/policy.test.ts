@@ -60,6 +60,18 @@ test('rules are added, listed, changed, tried and removed', async () => {
   assert.deepEqual([removed.code, removed.stderr], [0, 'Removed.\n']);
 });
 
+test('lists name users instead of their ids', async () => {
+  const operator = await daemon.client();
+  const { userId } = await operator.call('user.create', {
+    ...{ username: 'ada.l', displayName: 'Ada', password: 'correct horse battery', roles: ['builtin-viewer'] },
+  });
+  const added = await rule('add', 'ask', '--program', 'wget', '--user', userId);
+  assert.match((await rule()).stdout, / user ada\.l /);
+  const audit = await runHeadgate(['audit', 'list'], { HEADGATE_HOME: daemon.home });
+  assert.match(audit.stdout, / user\.create +ada\.l /);
+  assert.equal((await rule('remove', added.stdout.trim())).code, 0);
+});
+
 test('a rule that is tried lists the calls that would have been decided otherwise', async () => {
   const wsId = (await (await daemon.client()).call('workstream.create', { name: 'tried', mode: 'full' })).wsId;
   const ran = await runHeadgate(['run', '--ws', 'tried', 'run echo x > tried.txt'], { HEADGATE_HOME: daemon.home });

@@ -7,6 +7,7 @@ import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { card, openPart } from '../support/clients/agent-view.ts';
 import { button, openWorkstream, send, state, visitAgain } from '../support/clients/browser.ts';
+import { callersOf } from '../support/clients/callers.ts';
 import { focused } from '../support/clients/focus.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
@@ -89,11 +90,17 @@ test('a skill is added, changed, restored, given a file, scanned and deleted by 
   await card(page, 'tidy')
     .locator('.tier', { hasText: /medium|high|critical/ })
     .waitFor();
+  const grace = await callersOf(daemon).newUser('Grace', ['builtin-admin']);
+  const { skills: stored } = await (await daemon.client()).call('skill.details', {});
+  const tidy = stored.find(({ name }) => name === 'tidy')?.skillId;
+  assert.equal((await grace.call(`PUT /v1/api/admin/skills/${tidy}`, { category: 'chores' })).status, 200);
   await button(page, 'Scan tidy again').press('Enter');
   await card(page, 'tidy').getByText('Scan again').waitFor();
   await button(page, 'Earlier versions of tidy').press('Enter');
   const versions = page.getByRole('dialog', { name: 'Earlier versions of tidy' });
   await versions.getByText(/changed instructions$/).waitFor();
+  await versions.getByText(/, when Grace changed category$/).waitFor();
+  assert.doesNotMatch(await versions.innerText(), /user_/);
   await assertAccessible(page, 'the versions of a skill');
   await button(page, 'Restore version 1').press('Enter');
   await versions.waitFor({ state: 'detached' });

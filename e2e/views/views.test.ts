@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
 import { launched } from '../support/clients/browser-profiles.ts';
@@ -70,4 +71,17 @@ test('no view overflows, overlaps, cuts text, has small targets or edges out of 
   );
   const found = [...problems].map(([problem, where]) => `${problem} (${where.join(', ')})`);
   assert.deepEqual([...found, ...differences], []);
+});
+
+/** As decision 151 says. */
+const [MOST_BYTES, MOST_OF_ALL] = [40_000, 15_000_000];
+
+test('pictures are small files', async () => {
+  const folder = path.join(import.meta.dirname, 'baselines');
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.png'));
+  const sizes = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).size));
+  const large = names.filter((_, index) => (sizes[index] ?? 0) > MOST_BYTES);
+  assert.deepEqual(large, [], `larger than ${MOST_BYTES} bytes`);
+  const sum = sizes.reduce((one, other) => one + other, 0);
+  assert.ok(names.length > 0 && sum <= MOST_OF_ALL, `${names.length} pictures have ${sum} bytes`);
 });

@@ -27,7 +27,7 @@ export function remedyFor({ of }: Pick<BudgetState, 'of'>): string {
 const OWNERS: Record<BudgetScope, (key: string) => string> = {
   run: () => 'this run',
   workstream: () => 'this workstream',
-  principal: (key) => `${key} for today`,
+  principal: () => 'this caller for today',
   model: (key) => `${key} for today`,
   day: () => 'today',
 };

@@ -57,12 +57,14 @@ const CHECKS = {
   curl: forProgram('curl', 'curl'),
   fish: forProgram('fish', 'fish'),
   git: forProgram('git', 'git'),
-  nginx: checkNginx,
+  nginx: forDaemon('/usr/sbin/nginx', 'nginx-light'),
   openssl: forProgram('openssl', 'openssl'),
   perl: forProgram('perl', 'perl'),
   postgresql: checkPostgres,
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),
+  ssh: forProgram('ssh', 'openssh-client'),
+  sshd: forDaemon('/usr/sbin/sshd', 'openssh-server'),
   strace: forProgram('strace', 'strace'),
   'systemd-analyze': forProgram('systemd-analyze', 'systemd'),
   zsh: forProgram('zsh', 'zsh'),
@@ -84,12 +86,14 @@ async function checkPostgres(): Promise<Lack | undefined> {
 }
 
 /** Not among the programs of ordinary users. */
-async function checkNginx(): Promise<Lack | undefined> {
-  const isThere = await stat('/usr/sbin/nginx').then(
-    (found) => found.isFile(),
-    () => false, // not installed
-  );
-  return isThere ? undefined : { kind: 'package', name: 'nginx-light' };
+function forDaemon(file: string, name: string) {
+  return async (): Promise<Lack | undefined> => {
+    const isThere = await stat(file).then(
+      (found) => found.isFile(),
+      () => false, // not installed
+    );
+    return isThere ? undefined : { kind: 'package', name };
+  };
 }
 
 /** Checks that bubblewrap is installed and may create its namespaces, which many containers do not allow. */

@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile, readlink } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import xterm from '@xterm/headless';
 import { within } from '../deadline.ts';
 import { toTerminalSvg } from './terminal-picture.ts';
@@ -21,32 +23,41 @@ export interface TerminalUnderTest extends AsyncDisposable {
   raw(): string;
   /** The images that the program drew as sixels. */
   sixels(): readonly string[];
+  /** Makes the window wider or narrower, as a person does with a mouse. */
+  resize(columns: number): Promise<void>;
   /** The exit code of the program. */
   exited: Promise<number | null>;
 }
 
-interface TerminalOptions {
-  /** The launcher of another build. */
-  entry?: string;
-  /** Of `headgate`. */
-  args: readonly string[];
+interface Window {
   env: Record<string, string>;
   columns?: number;
   rows?: number;
 }
 
+interface TerminalOptions extends Window {
+  /** The launcher of another build. */
+  entry?: string;
+  /** Of `headgate`. */
+  args: readonly string[];
+}
+
+interface ProgramOptions extends Window {
+  /** The program and its arguments. */
+  words: readonly string[];
+}
+
+const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Runs `headgate` in a terminal created by `script` of util-linux. The bundle must exist, for example because a daemon was started. */
-export function openTerminal({
-  entry = 'bin/headgate.js',
-  args,
-  env,
-  columns = 80,
-  rows = 24,
-}: TerminalOptions): TerminalUnderTest {
+/** Runs `headgate` in a terminal. The bundle must exist, for example because a daemon was started. */
+export const openTerminal = ({ entry = 'bin/headgate.js', args, ...window }: TerminalOptions): TerminalUnderTest =>
+  openProgram({ words: [process.execPath, entry, ...args], ...window });
+
+/** Runs a program in a terminal created by `script` of util-linux. */
+export function openProgram({ words, env, columns = 80, rows = 24 }: ProgramOptions): TerminalUnderTest {
   const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
-  const command = [process.execPath, entry, ...args].map((word) => `'${word}'`).join(' ');
+  const command = toShellWords(words);
   const child = spawn('script', ['-qfec', `stty cols ${columns} rows ${rows}; exec ${command}`, '/dev/null'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', TERM: 'xterm-256color', NODE_V8_COVERAGE: undefined, ...env },
@@ -97,10 +108,24 @@ export function openTerminal({
     raw: () => Buffer.concat(printed).toString(),
     sixels: () => sixels,
     type: (keys) => void child.stdin.write(keys),
+    async resize(columns) {
+      terminal.resize(columns, rows);
+      await run('stty', ['-F', await terminalOf(child.pid), 'cols', String(columns)]);
+    },
     exited,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL'); // its terminal closes with it, which ends the program
       await exited;
     },
   };
+}
+
+/** The words as a POSIX shell takes them, unchanged. */
+export const toShellWords = (words: readonly string[]): string =>
+  words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+
+/** The device of the terminal that `script` made for its child. */
+async function terminalOf(script: number | undefined): Promise<string> {
+  const [child] = (await readFile(`/proc/${script}/task/${script}/children`, 'utf8')).split(' ');
+  return readlink(`/proc/${child}/fd/0`);
 }

@@ -9,6 +9,7 @@ import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { toTextTable } from '../text-table.ts';
+import { readUserNames } from './accounts/user-names.ts';
 
 export interface UsageFlags extends TargetFlags {
   by: UsageGrouping;
@@ -28,7 +29,15 @@ const DAY_MS = 86_400_000;
 export async function usage({ flags, around, root }: UsageOptions): Promise<void> {
   const from = toFirstDay(flags.days, systemClock.now());
   const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
-  const found = await withClient(caller, (client) => client.call('usage.get', { by: flags.by, from }));
+  const found = await withClient(caller, async (client) => {
+    const listed = await client.call('usage.get', { by: flags.by, from });
+    if (flags.json || flags.by !== 'principal') return listed;
+    const nameOf = await readUserNames(
+      client,
+      listed.rows.map(({ key }) => key),
+    );
+    return { ...listed, rows: listed.rows.map((row) => ({ ...row, key: nameOf(row.key) })) };
+  });
   const text =
     flags.json === true ? JSON.stringify({ from, ...found }, null, 2) : toUsageLines(found, flags.by).join('\n');
   process.stdout.write(`${text}\n`);

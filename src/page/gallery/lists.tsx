@@ -66,7 +66,7 @@ export function Lists() {
           from="a week ago"
           until="today"
         />
-        <Budgets budgets={[{ of: 'day', key: '', unit: 'usd', spent: 14, limit: 20 }]} />
+        <Budgets budgets={[{ of: 'day', key: '', unit: 'usd', spent: 14, limit: 20 }]} actorWords={(actor) => actor} />
         <UsageTable report={REPORT} unit="tokens" nameOf={(key) => key} />
       </Part>
     </>

@@ -7,6 +7,7 @@ import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
+import { readUserNames } from './user-names.ts';
 
 export interface AuditFlags extends TargetFlags {
   action?: string;
@@ -28,10 +29,14 @@ export async function listAudit({ flags, around, root }: AuditCommand<AuditFlags
   if (!Number.isInteger(limit) || limit < 1 || limit > 200)
     throw new UsageError(`--limit must be a number from 1 to 200, not "${flags.limit}".`);
   const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
-  const { events, total } = await withClient(caller, (client) => client.call('audit.list', { action, userId, limit }));
+  const { events, total, nameOf } = await withClient(caller, async (client) => {
+    const listed = await client.call('audit.list', { action, userId, limit });
+    const actors = json ? [] : listed.events.flatMap(({ userId: actor, resourceId }) => [actor, resourceId]);
+    return { ...listed, nameOf: await readUserNames(client, actors) };
+  });
   if (json) process.stdout.write(`${JSON.stringify({ events, total }, null, 2)}\n`);
   else if (events.length === 0) process.stderr.write('Nothing is recorded that fits.\n');
-  else process.stdout.write(toTable(events));
+  else process.stdout.write(toTable(events, nameOf));
   if (!json && total > events.length) process.stderr.write(`${total - events.length} more; see --limit.\n`);
 }
 
@@ -71,14 +76,14 @@ function toVerdictText({ ok, checked, brokenAt, problem, head, signedSeq }: Resu
 
 const toSecond = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
-const toTable = (events: readonly AuditEvent[]): string =>
+const toTable = (events: readonly AuditEvent[], nameOf: (actor: string) => string): string =>
   toTextTable([
     ['TIME (UTC)', 'WHO', 'ACTION', 'ON', 'OUTCOME', 'FROM', 'DETAIL'],
     ...events.map(({ atMs, username, userId, action, resourceId, outcome, ipAddress, detail }) => [
       toSecond(atMs),
-      toSafeText(username || userId || '–'),
+      toSafeText(username || nameOf(userId) || '–'),
       action,
-      toSafeText(resourceId) || '–',
+      toSafeText(nameOf(resourceId)) || '–',
       outcome,
       ipAddress,
       detail === '{}' ? '' : toSafeText(detail),

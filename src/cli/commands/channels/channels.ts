@@ -9,6 +9,7 @@ import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toDistance } from '../../local-time.ts';
 import { readSecret } from '../../read-password.ts';
 import { toTextTable } from '../../text-table.ts';
+import { readUserNames } from '../accounts/user-names.ts';
 
 interface ChannelCommand<F = TargetFlags> {
   flags: F;
@@ -56,12 +57,21 @@ export async function testChannel(command: ChannelCommand<TestFlags>): Promise<v
 }
 
 export async function listSenders(command: ChannelCommand<JsonFlags>): Promise<void> {
-  const { senders } = await ask(command, (client) => client.call('channel.sender.list', {}));
+  const { senders, nameOf } = await ask(command, async (client) => {
+    const listed = await client.call('channel.sender.list', {});
+    return {
+      ...listed,
+      nameOf: await readUserNames(
+        client,
+        listed.senders.map(({ userId }) => userId),
+      ),
+    };
+  });
   if (command.flags.json) return print(senders);
   if (senders.length === 0) return tell('Nobody has asked to write yet.');
   const nowMs = systemClock.now();
   const head = ['CHANNEL', 'SENDER', 'NAME', 'STATUS', 'USER', 'BLOCKED', 'CHANGED'];
-  process.stdout.write(toTextTable([head, ...senders.map((sender) => toSenderCells(sender, nowMs))]));
+  process.stdout.write(toTextTable([head, ...senders.map((sender) => toSenderCells(sender, { nameOf, nowMs }))]));
 }
 
 /** Approves the person who received the code. */
@@ -138,10 +148,23 @@ function toChannelCells(row: ChannelRow, nowMs: number): string[] {
   return [channel, state, ago(sinceMs), visible(bot), ago(lastInAtMs), ago(lastOutAtMs), ...counts];
 }
 
-function toSenderCells(sender: ChannelSender, nowMs: number): string[] {
+interface About {
+  nameOf(userId: string): string;
+  nowMs: number;
+}
+
+function toSenderCells(sender: ChannelSender, { nameOf, nowMs }: About): string[] {
   const { channel, senderId, name, status, userId, blocked, updatedAtMs } = sender;
   const changed = toDistance(updatedAtMs, nowMs);
-  return [channel, visible(senderId), visible(name), status, visible(userId), String(blocked), changed];
+  return [
+    channel,
+    visible(senderId),
+    visible(name),
+    status,
+    visible(userId && nameOf(userId)),
+    String(blocked),
+    changed,
+  ];
 }
 
 const toPartCells = ({ atMs, channel, to, state, providerId, messageId, part, reason }: ChannelPart): string[] => [

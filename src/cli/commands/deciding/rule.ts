@@ -12,6 +12,7 @@ import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
+import { readUserNames } from '../accounts/user-names.ts';
 import type { JsonFlags } from './policy.ts';
 
 interface RuleCommand<F = TargetFlags> {
@@ -59,34 +60,46 @@ export interface SimulateRulesFlags extends JsonFlags, MatchFlags, PlaceFlags {
 
 /** Lists the permission rules in the order in which they decide. */
 export async function listRules(command: RuleCommand<JsonFlags>): Promise<void> {
-  const { rules } = await ask(command, (client) => client.call('rule.list', {}));
+  const { rules, nameOf } = await ask(command, async (client) => {
+    const listed = await client.call('rule.list', {});
+    return {
+      ...listed,
+      nameOf: await readUserNames(
+        client,
+        listed.rules.map(({ userId }) => userId),
+      ),
+    };
+  });
   if (command.flags.json) process.stdout.write(toJson(rules));
   else if (rules.length === 0) process.stderr.write('No permission rules. See: headgate rule add --help\n');
   else
     process.stdout.write(
-      toTextTable([['ID', 'ACTION', 'MATCHES', 'WHERE', 'UNTIL', 'USES', 'LAST USED'], ...rules.map(toCells)]),
+      toTextTable([
+        ['ID', 'ACTION', 'MATCHES', 'WHERE', 'UNTIL', 'USES', 'LAST USED'],
+        ...rules.map((rule) => toCells(rule, nameOf)),
+      ]),
     );
 }
 
-function toCells(rule: Rule): string[] {
+function toCells(rule: Rule, nameOf: (userId: string) => string): string[] {
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const at = (ms: number | undefined) => (ms === undefined ? '' : toLocal(ms, { tz }));
   return [
     rule.ruleId,
     rule.action,
     toSafeText(toMatchWords(rule.match)).replaceAll('\n', ' '),
-    toSafeText(whereOf(rule)),
+    toSafeText(whereOf(rule, nameOf)),
     at(rule.expiresAtMs),
     String(rule.uses),
     at(rule.usedAtMs),
   ];
 }
 
-function whereOf({ wsId, folder, userId }: Rule): string {
+function whereOf({ wsId, folder, userId }: Rule, nameOf: (userId: string) => string): string {
   const parts = [
     ...(wsId === undefined ? [] : [`workstream ${wsId}`]),
     ...(folder === undefined ? [] : [folder]),
-    ...(userId === undefined ? [] : [userId === '' ? 'operator' : `user ${userId}`]),
+    ...(userId === undefined ? [] : [userId === '' ? 'operator' : `user ${nameOf(userId)}`]),
   ];
   return parts.length === 0 ? 'everywhere' : parts.join(', ');
 }

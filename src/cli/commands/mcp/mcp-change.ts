@@ -8,6 +8,7 @@ import { resolveFolder, type Surroundings } from '../../../home/home-path.ts';
 import { UsageError } from '../../../start-error.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { readUserNames } from '../accounts/user-names.ts';
 import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
 import { readPairs } from './named-values.ts';
 
@@ -93,13 +94,14 @@ function readOAuth({ oauth, scope, clientId, clientSecret }: AddFlags, { environ
 /** Prints all that is known of one server. */
 export async function showServer(name: string, command: McpCommand<ShowFlags>): Promise<void> {
   const { reveal = false, json } = command.flags;
-  const server = await ask(command, async (client) => {
+  const { server, nameOf } = await ask(command, async (client) => {
     const found = findServer(await serversOf(client), name);
-    return reveal ? client.call('mcp.get', { serverId: found.serverId, reveal }) : found;
+    const whole = reveal ? await client.call('mcp.get', { serverId: found.serverId, reveal }) : found;
+    return { server: whole, nameOf: await readUserNames(client, [found.createdBy]) };
   });
   if (json) return printJson(server);
   process.stdout.write(
-    `${linesOf(server)
+    `${linesOf({ ...server, createdBy: nameOf(server.createdBy) })
       .map((line) => toSafeText(line))
       .join('\n')}\n`,
   );

@@ -1,9 +1,11 @@
+import { isOnItsSide, readOrientation } from './orientation.ts';
+
 interface ImageSize {
   width: number;
   height: number;
 }
 
-/** The size of a PNG, GIF, JPEG or WebP, from its first bytes; undefined if they do not say it. */
+/** The size in which a PNG, GIF, JPEG or WebP is shown, from its first bytes; undefined if they do not say it. */
 export function readImageSize(bytes: Uint8Array): ImageSize | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -26,7 +28,9 @@ function jpegSize(file: Buffer): ImageSize | undefined {
   for (let at = 2; at + 9 < file.length && file[at] === 0xff; at += 2 + file.readUInt16BE(at + 2)) {
     const kind = file[at + 1] ?? 0;
     const isFrame = kind >= 0xc0 && kind <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(kind);
-    if (isFrame) return { height: file.readUInt16BE(at + 5), width: file.readUInt16BE(at + 7) };
+    if (!isFrame) continue;
+    const [height, width] = [file.readUInt16BE(at + 5), file.readUInt16BE(at + 7)];
+    return isOnItsSide(readOrientation(file)) ? { height: width, width: height } : { height, width };
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import jpeg from 'jpeg-js';
 import { GifReader } from 'omggif';
 import { readImageSize } from './image-size.ts';
+import { readOrientation, setUpright } from './orientation.ts';
 import { MOST_PIXELS, type Pixels } from './pixels.ts';
 import { readPng } from './read-png.ts';
 import { readWebp } from './read-webp.ts';
@@ -31,7 +32,10 @@ function readJpeg(bytes: Uint8Array): Pixels {
     maxResolutionInMP: MOST_PIXELS / 1_000_000,
     maxMemoryUsageInMB: MOST_MEGABYTES,
   });
-  return { width, height, rgba: data };
+  return setUpright(
+    { width, height, rgba: data },
+    readOrientation(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+  );
 }
 
 /** Its frame may claim another size than the image. */

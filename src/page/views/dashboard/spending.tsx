@@ -9,7 +9,8 @@ import {
   type ReportGrouping,
   type ReportUnit,
 } from '../../state/usage/usage-report.ts';
-import { Budgets, BY, Choice, DAYS, nameOfKey, UNITS, UsageTable } from '../usage/usage-table.tsx';
+import { useActors } from '../rows/use-actors.ts';
+import { Budgets, BY, Choice, DAYS, nameOfKey, spendersOf, UNITS, UsageTable } from '../usage/usage-table.tsx';
 import { ColumnChart } from './column-chart.tsx';
 
 /** The rows with the most money or tokens. */
@@ -20,13 +21,14 @@ export function Spending({ app, desk, board }: { app: App; desk: Desk; board: Da
   const { days, shares } = board;
   const report = days.report.value;
   const unit = days.unit.value;
+  const actorWords = useActors(app, desk, spendersOf(report?.budgets));
   const chosen = shares.report.value;
   const groupings = groupingsFor(app.who.value?.permissions ?? [], {}).filter(isShare);
   return (
     <section class="board-part" aria-labelledby="board-spending">
       <h2 id="board-spending">Tokens and money</h2>
       {report && <Today report={report} />}
-      {report && report.budgets.length > 0 && <Budgets budgets={report.budgets} />}
+      {report && report.budgets.length > 0 && <Budgets budgets={report.budgets} actorWords={actorWords} />}
       <div class="usage-choices">
         <Choice
           label="Time"

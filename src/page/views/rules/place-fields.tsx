@@ -103,7 +103,7 @@ function OwnerField({ desk, fields, wrong, giver }: Omit<PlaceFieldsProps, 'rule
       ))}
       {!isListed && (
         <option value={fields.owner} selected>
-          {fields.owner.slice('of:'.length)}
+          {`those of ${owners.nameOf(undefined, fields.owner.slice('of:'.length))}`}
         </option>
       )}
     </ChoiceField>

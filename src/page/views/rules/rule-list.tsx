@@ -13,6 +13,7 @@ import { Icon } from '../icons.tsx';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { RecordCard } from '../rows/record-card.tsx';
+import { useActors } from '../rows/use-actors.ts';
 import { WorkstreamLink } from '../rows/workstream-link.tsx';
 import { TriedCalls } from './tried-calls.tsx';
 
@@ -25,14 +26,10 @@ interface RuleListProps {
 
 /** The permission rules that the person may see, in the order in which they decide. */
 export function RuleList({ app, desk, onEdit }: RuleListProps) {
-  const { owners } = desk;
   const { rules: board } = accountsOf(desk);
   useEffect(() => void board.read(), [board]);
   const rules = board.rules.value;
-  useEffect(() => {
-    const people = rules?.flatMap(({ createdBy, userId = '' }) => [createdBy, userId]) ?? [];
-    void owners.read(people.filter((id) => id.startsWith('user_')).map((userId) => ({ userId })));
-  }, [owners, rules]);
+  const actorWords = useActors(app, desk, rules?.flatMap(({ createdBy, userId = '' }) => [createdBy, userId]) ?? []);
   return (
     <section class="account-list" aria-labelledby="rules-title">
       <header>
@@ -60,7 +57,7 @@ export function RuleList({ app, desk, onEdit }: RuleListProps) {
       )}
       <ul aria-label="Rules">
         {rules?.map((rule) => (
-          <RuleRow key={rule.ruleId} app={app} desk={desk} rule={rule} onEdit={() => onEdit(rule)} />
+          <RuleRow key={rule.ruleId} {...{ app, desk, rule, actorWords }} onEdit={() => onEdit(rule)} />
         ))}
       </ul>
     </section>
@@ -69,7 +66,14 @@ export function RuleList({ app, desk, onEdit }: RuleListProps) {
 
 const VERBS: Record<Rule['action'], string> = { allow: 'Allows', ask: 'Asks about', deny: 'Blocks' };
 
-function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule; onEdit(): void }) {
+interface FactsProps {
+  app: App;
+  desk: Desk;
+  rule: Rule;
+  actorWords(actor: string): string;
+}
+
+function RuleRow({ app, desk, rule, actorWords, onEdit }: FactsProps & { onEdit(): void }) {
   const { rules: board } = accountsOf(desk);
   const tried = useSignal<Simulation | undefined>(undefined);
   const title = `${VERBS[rule.action]} ${toMatchWords(rule.match)}`;
@@ -81,7 +85,7 @@ function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule
     <RecordCard
       title={title}
       tags={[]}
-      facts={<RuleFacts app={app} desk={desk} rule={rule} />}
+      facts={<RuleFacts {...{ app, desk, rule, actorWords }} />}
       name={name}
       onEdit={app.rights.decide.value ? onEdit : undefined}
       buttons={
@@ -105,13 +109,12 @@ function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule
   );
 }
 
-function RuleFacts({ app, desk, rule }: { app: App; desk: Desk; rule: Rule }) {
+function RuleFacts({ app, desk, rule, actorWords }: FactsProps) {
   const { createdBy, createdAtMs, given } = rule;
   const now = app.now();
-  const giver = desk.owners.actorWords(app.who.value, createdBy);
   return (
     <>
-      {`${toPlace(rule, app, desk)} · given by ${giver} ${toMoment(createdAtMs, now)}`}
+      {`${toPlace(rule, { desk, actorWords })} · given by ${actorWords(createdBy)} ${toMoment(createdAtMs, now)}`}
       {given && (
         <>
           {' with a decision in '}
@@ -123,14 +126,15 @@ function RuleFacts({ app, desk, rule }: { app: App; desk: Desk; rule: Rule }) {
   );
 }
 
-function toPlace({ wsId, folder, userId }: Rule, app: App, desk: Desk): string {
+function toPlace(
+  { wsId, folder, userId }: Rule,
+  { desk, actorWords }: Pick<FactsProps, 'desk' | 'actorWords'>,
+): string {
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const parts = [
     ...(wsId === undefined ? [] : [`in ${toVisibleLine(tab ? tabName(tab) : wsId)}`]),
     ...(folder === undefined ? [] : [`below ${toVisibleLine(folder)}`]),
-    ...(userId === undefined
-      ? []
-      : [userId === '' ? 'for the operator' : `for ${desk.owners.actorWords(app.who.value, userId)}`]),
+    ...(userId === undefined ? [] : [userId === '' ? 'for the operator' : `for ${actorWords(userId)}`]),
   ];
   return parts.length === 0 ? 'everywhere' : parts.join(', ');
 }

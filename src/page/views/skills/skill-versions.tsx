@@ -9,6 +9,7 @@ import { changedFields } from '../../state/skills/skill-draft.ts';
 import { toMoment } from '../../state/text/moment.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
+import { useActors } from '../rows/use-actors.ts';
 
 interface VersionsDialogProps {
   app: App;
@@ -39,6 +40,11 @@ export function VersionsDialog({ app, desk, skill, onClose }: VersionsDialogProp
     if (problem.value === undefined) onClose();
   };
   const shown = versions.value ?? [];
+  const actorWords = useActors(
+    app,
+    desk,
+    shown.map(({ changedBy }) => changedBy),
+  );
   return (
     <Dialog title={`Earlier versions of ${toVisibleLine(skill.name)}`} onClose={onClose}>
       <div class="skill-files">
@@ -52,6 +58,7 @@ export function VersionsDialog({ app, desk, skill, onClose }: VersionsDialogProp
               key={version.id}
               app={app}
               version={version}
+              by={actorWords(version.changedBy)}
               after={shown[index - 1]?.snapshot ?? skill}
               onRestore={() => void restore(version)}
             />
@@ -65,17 +72,14 @@ export function VersionsDialog({ app, desk, skill, onClose }: VersionsDialogProp
 interface VersionRowProps {
   app: App;
   version: SkillVersion;
+  /** Who made the edit. */
+  by: string;
   /** What the edit made of it. */
   after: Skill;
   onRestore(): void;
 }
 
-const VersionRow = ({
-  app,
-  version: { version, snapshot, createdAtMs, changedBy },
-  after,
-  onRestore,
-}: VersionRowProps) => (
+const VersionRow = ({ app, version: { version, snapshot, createdAtMs }, by, after, onRestore }: VersionRowProps) => (
   <li>
     <div class="token-row">
       <details>
@@ -87,7 +91,7 @@ const VersionRow = ({
       </button>
     </div>
     <p class="account-facts">
-      {`until ${toMoment(createdAtMs, app.now())}, when ${toVisibleLine(changedBy)} changed ${changedFields(snapshot, after).join(', ') || 'something else'}`}
+      {`until ${toMoment(createdAtMs, app.now())}, when ${by} changed ${changedFields(snapshot, after).join(', ') || 'something else'}`}
     </p>
   </li>
 );

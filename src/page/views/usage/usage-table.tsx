@@ -45,17 +45,28 @@ export function Choice<T extends string>({ label, values, chosen, words, choose 
   );
 }
 
-export const Budgets = ({ budgets }: { budgets: readonly BudgetState[] }) => (
+interface BudgetsProps {
+  budgets: readonly BudgetState[];
+  actorWords(actor: string): string;
+}
+
+export const Budgets = ({ budgets, actorWords }: BudgetsProps) => (
   <ul class="usage-budgets" aria-label="Budgets">
     {budgets.map((budget) => (
       <li key={`${budget.of} ${budget.key} ${budget.unit}`} class={budget.spent >= budget.limit ? 'over' : ''}>
-        <span>{budget.of === 'day' ? 'Today' : `${budget.key} today`}</span>
+        <span>
+          {budget.of === 'day' ? 'Today' : `${budget.of === 'principal' ? actorWords(budget.key) : budget.key} today`}
+        </span>
         <meter min={0} max={budget.limit} value={Math.min(budget.spent, budget.limit)} />
         <span>{`${amountOf(budget.spent, budget)} of ${amountOf(budget.limit, budget)}`}</span>
       </li>
     ))}
   </ul>
 );
+
+/** Those whose budgets these are. */
+export const spendersOf = (budgets: readonly BudgetState[] = []): string[] =>
+  budgets.flatMap(({ of, key }) => (of === 'principal' ? [key] : []));
 
 interface TableProps {
   report: Report;

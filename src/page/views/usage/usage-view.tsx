@@ -11,7 +11,8 @@ import {
 import { Icon } from '../icons.tsx';
 import { Panel } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
-import { Budgets, BY, Choice, DAYS, nameOfKey, UNITS, UsageTable } from './usage-table.tsx';
+import { useActors } from '../rows/use-actors.ts';
+import { Budgets, BY, Choice, DAYS, nameOfKey, spendersOf, UNITS, UsageTable } from './usage-table.tsx';
 
 /** The tokens and the money that models used. */
 export function UsageView({ app, desk }: { app: App; desk: Desk }) {
@@ -19,6 +20,7 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
   useEffect(() => void usage.read(), [usage]);
   const shown = usage.report.value;
   const unit = usage.unit.value;
+  const actorWords = useActors(app, desk, spendersOf(shown?.budgets));
   const permissions = app.who.value?.permissions ?? [];
   return (
     <Panel name="usage" title="Usage" count={`the last ${usage.days.value} days`} desk={desk}>
@@ -52,7 +54,7 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
         />
       </div>
       <Filters usage={usage} />
-      {shown && shown.budgets.length > 0 && <Budgets budgets={shown.budgets} />}
+      {shown && shown.budgets.length > 0 && <Budgets budgets={shown.budgets} actorWords={actorWords} />}
       {shown?.rows.length === 0 && (
         <p class="panel-none">No model has been used in this time. Send a message in a workstream to begin.</p>
       )}
