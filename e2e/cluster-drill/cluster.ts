@@ -105,26 +105,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     abandonAll() {
       for (const machine of machines) abandon(machine);
     },
-    async post(route, body): Promise<JsonAnswer> {
-      const answer = await random
-        .pick(machines)
-        .daemon.post(route, body)
-        .catch(() => undefined);
-      if (answer !== undefined && answer.status < 500) return answer;
-      await pause(ASK_MS);
-      return cluster.post(route, body);
-    },
-    async lease() {
-      const rows = await queryPostgres(url, 'select node_id, epoch::int from headgate.leases').catch(() => undefined);
-      if (rows === undefined) {
-        await pause(ASK_MS); // the database is away
-        return cluster.lease();
-      }
-      const [row] = rows;
-      const holder = machines.find(({ nodeId }) => nodeId === row?.node_id);
-      if (!holder) throw new Error(`nobody of the cluster holds the lease, but ${row?.node_id}`);
-      return { holder, epoch: Number(row?.epoch) };
-    },
+    post: (route, body) => postUntilAnswered(() => random.pick(machines), { route, body }),
+    lease: () => leaseOf(url, machines),
     signal(machine, signal) {
       if (!['SIGSTOP', 'SIGCONT', 'SIGUSR2'].includes(signal)) asked.add(machine);
       machine.isFrozen = signal === 'SIGSTOP';
@@ -146,6 +128,27 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
   };
   return cluster;
+}
+
+async function leaseOf(url: string, machines: readonly Machine[]): ReturnType<Cluster['lease']> {
+  for (;;) {
+    const rows = await queryPostgres(url, 'select node_id, epoch::int from headgate.leases').catch(() => undefined);
+    const [row] = rows ?? [];
+    const holder = machines.find(({ nodeId }) => nodeId === row?.node_id);
+    if (holder) return { holder, epoch: Number(row?.epoch) };
+    if (rows) throw new Error(`nobody of the cluster holds the lease, but ${row?.node_id}`);
+    await pause(ASK_MS); // the database is away
+  }
+}
+
+async function postUntilAnswered(pick: () => Machine, { route, body }: { route: string; body: unknown }) {
+  for (;;) {
+    const answer: JsonAnswer | undefined = await pick()
+      .daemon.post(route, body)
+      .catch(() => undefined);
+    if (answer !== undefined && answer.status < 500) return answer;
+    await pause(ASK_MS);
+  }
 }
 
 async function startMachine({

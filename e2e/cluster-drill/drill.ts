@@ -120,7 +120,7 @@ async function openStage({ seed, only = '', folder, server, stack }: Place): Pro
     ofNode: (nodeId) => nameOf(cluster.machines.find((machine) => machine.nodeId === nodeId)),
   });
   return {
-    ...{ cluster, model, recorder, random, stored, witness, outages: [], score: NOTHING_DONE },
+    ...{ cluster, model, recorder, random, stored, witness, outages: [], score: structuredClone(NOTHING_DONE) },
     facts: { writes: [], recoveries: [] },
     faults: FAULTS.filter(({ name }) => name.includes(only)),
   };

@@ -1,4 +1,5 @@
 import type { CallHistory, Finding, Violation } from '../evidence.ts';
+import { firstRuns, messageOf } from '../rules/answers.ts';
 import type { ClusterEvidence, ProcessEnd, Write } from './cluster-evidence.ts';
 
 type ClusterRule = (evidence: ClusterEvidence) => Iterable<Finding>;
@@ -79,16 +80,11 @@ const isUnkeyed = ({ method, params }: CallHistory): boolean =>
 
 /** Nobody repeats such a call, neither its client nor a standby. */
 function* oneEffect({ story: { calls, disk } }: ClusterEvidence): Generator<Finding> {
-  const told = Map.groupBy(
-    disk.workstreams.flatMap(({ wsId, messages }) =>
-      messages.flatMap(({ message }) => (message.role === 'user' ? [`${wsId} ${message.content}`] : [])),
-    ),
-    (text) => text,
-  );
+  const accepted = Map.groupBy(disk.workstreams.flatMap(firstRuns), (run) => `${run.ws_id} ${messageOf(run)}`);
   for (const { params } of calls.filter(isUnkeyed)) {
     const where = `${params.wsId} ${params.message}`;
-    const count = told.get(where)?.length ?? 0;
-    if (count > 1) yield { what: `was sent once and is there ${count} times`, where };
+    const count = accepted.get(where)?.length ?? 0;
+    if (count > 1) yield { what: `was sent once, and ${count} runs have it`, where };
   }
 }
 

@@ -21,7 +21,10 @@ export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
   close(): Promise<void>;
 }
 
-/** Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. */
+/**
+ * Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. If a group
+ * cannot be written, what waits behind it is refused, too: its callers did not know yet that something before it is missing.
+ */
 export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   const listeners: Listener[] = [];
   const watchers: ((seconds: number) => void)[] = [];
@@ -59,7 +62,8 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     const isDamage = postgresFaultOf(error) === 'damaged';
     if (isDamage) deps.onDamage(error);
     else deps.onFailure(error);
-    for (const { reject } of group)
+    const behind = isDamage ? [] : waiting.splice(0);
+    for (const { reject } of [...group, ...behind])
       reject(isDamage ? damaged(error) : unavailable('Cannot write to the database', error));
   };
 
