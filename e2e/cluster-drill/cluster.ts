@@ -183,15 +183,11 @@ async function startMachine({
 async function untilServed({ daemon }: Machine, bringUp: () => Promise<void>) {
   for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts += 1) {
     await bringUp();
-    const signal = AbortSignal.timeout(CLIENT_MS);
-    const status = await daemon.fetch('/v1/api/workstreams?limit=1', { signal }).then(
-      async (answer) => {
-        await answer.arrayBuffer();
-        return answer.status;
-      },
-      () => 0, // it cannot be reached, or does not answer
-    );
-    if (status === 200) return { attempts, isServed: true };
+    const isServed = await daemon
+      .fetch('/v1/api/workstreams?limit=1', { signal: AbortSignal.timeout(CLIENT_MS) })
+      .then(async (answer) => (await answer.arrayBuffer()).byteLength > 0 && answer.status === 200)
+      .catch(() => false); // it cannot be reached, or does not answer in time
+    if (isServed) return { attempts, isServed: true };
     await systemClock.sleep(ASK_MS, new AbortController().signal);
   }
   return { attempts: MOST_ATTEMPTS, isServed: false };

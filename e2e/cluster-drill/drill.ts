@@ -137,7 +137,10 @@ async function play(stage: Stage, { rounds, say, folder }: Pick<Place, 'rounds' 
     });
     stage.score = scoreOf(stage.score, { evidence, facts: stage.facts });
     if (violations.length > 0) {
-      await writeFile(path.join(folder, 'evidence.json'), JSON.stringify({ evidence, ...stage.facts }, undefined, 1));
+      await writeFile(
+        path.join(folder, 'evidence.json'),
+        JSON.stringify({ evidence, ...stage.facts, ends: stage.cluster.ends }, undefined, 1),
+      );
       return violations;
     }
     stage.recorder.forget();
