@@ -91,8 +91,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
   const bringUp = async (machine: Machine) => {
     if (machine.isUp) return;
-    await machine.daemon.restart();
-    watch(machine);
+    const isStarted = await machine.daemon.restart().then(
+      () => true,
+      () => false, // the database may be lost in the middle; the service manager tries again
+    );
+    if (isStarted) watch(machine);
   };
   const cluster: Cluster = {
     ...{ machines, server, url, ends, abandon },

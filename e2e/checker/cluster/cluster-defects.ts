@@ -117,7 +117,7 @@ export const CLUSTER_DEFECTS: ClusterDefect[] = [
   },
   {
     name: 'a standby crashes when the database goes away',
-    rule: 'a daemon ends only when it is told to, or replaced',
+    rule: 'a daemon ends only for a reason that it names',
     apply(evidence) {
       const stderr = 'Error: Connection terminated unexpectedly';
       evidence.ends = [...evidence.ends, { machine: 'two', code: 1, isAsked: false, stderr }];

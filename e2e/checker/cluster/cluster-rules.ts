@@ -14,7 +14,7 @@ export const CLUSTER_RULES = {
   'a call without a key has one effect': oneEffect,
   'clients get on after a fault': clientsGetOn,
   'one daemon is active at rest': oneActive,
-  'a daemon ends only when it is told to, or replaced': endsForReason,
+  'a daemon ends only for a reason that it names': endsForReason,
 } as const satisfies Record<string, ClusterRule>;
 
 export type ClusterRuleName = keyof typeof CLUSTER_RULES;
@@ -105,9 +105,11 @@ function* oneActive({ states }: ClusterEvidence): Generator<Finding> {
     if (state === 'none') yield { what: 'is neither active nor a standby', where: machine };
 }
 
-const REPLACED = /Another daemon has taken over/;
+/** It was replaced, or the database was lost while it started; a service manager starts it again. */
+const IN_WORDS = /Another daemon has taken over|could not become active again|^headgate: (?!\w*Error)[^\n]*\n$/m;
 
-const isDue = ({ isAsked, code, stderr }: ProcessEnd): boolean => isAsked || (code === 1 && REPLACED.test(stderr));
+const isDue = ({ isAsked, code, stderr }: ProcessEnd): boolean =>
+  isAsked || (code === 1 && IN_WORDS.test(stderr) && !/uncaught exception|unhandled promise/.test(stderr));
 
 function* endsForReason({ ends }: ClusterEvidence): Generator<Finding> {
   for (const end of ends) {
