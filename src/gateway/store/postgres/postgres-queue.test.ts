@@ -7,7 +7,7 @@ import { createPostgresQueue } from './postgres-queue.ts';
 import type { PostgresGroup } from './postgres-writer.ts';
 
 /** Holds each group until the test settles it. */
-function heldQueue() {
+function heldQueue(refusal: () => string | undefined = () => undefined) {
   const groups: { units: readonly Unit[]; outcome: PromiseWithResolvers<PostgresGroup> }[] = [];
   const arrived: (() => void)[] = [];
   const queue = createPostgresQueue({
@@ -19,7 +19,7 @@ function heldQueue() {
     },
     clock: systemClock,
     log: recordingLog(),
-    refusal: () => undefined,
+    refusal,
     onFailure: () => undefined,
     onDamage: () => undefined,
   });
@@ -47,6 +47,21 @@ test('units that wait behind a group that cannot be written are refused with it,
   const behind = outcomeOf(queue.commit(unit('two ')));
   failing?.outcome.reject(new Error('Connection terminated unexpectedly'));
   assert.deepEqual(await Promise.all([first, behind]), ['UNAVAILABLE', 'UNAVAILABLE']);
+  const later = outcomeOf(queue.commit(unit('three ')));
+  const written = await nextGroup();
+  written?.outcome.resolve({ outcomes: [{ kind: 'done', offset: 1 }], appended: new Map() });
+  assert.deepEqual([await later, written?.units], ['written', [unit('three ')]]);
+});
+
+test('units that follow a refused one in the same turn are refused, even if the database is back', async () => {
+  let refusal: string | undefined = 'the database is away';
+  const { queue, nextGroup } = heldQueue(() => refusal);
+  const refused = outcomeOf(queue.commit(unit('one ')));
+  refusal = undefined;
+  await Promise.resolve();
+  const behind = outcomeOf(queue.commit(unit('two ')));
+  assert.deepEqual(await Promise.all([refused, behind]), ['UNAVAILABLE', 'UNAVAILABLE']);
+  await new Promise(setImmediate);
   const later = outcomeOf(queue.commit(unit('three ')));
   const written = await nextGroup();
   written?.outcome.resolve({ outcomes: [{ kind: 'done', offset: 1 }], appended: new Map() });

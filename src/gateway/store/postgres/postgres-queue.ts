@@ -31,6 +31,7 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let closed = false;
+  const refusalNow = throughTurn(deps.refusal);
   let toElsewhere: (unit: Unit) => readonly UnitEvents[] = () => [];
 
   const flush = (): void => {
@@ -70,7 +71,7 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   return {
     commit(asked) {
       if (closed) return Promise.reject(unavailable('The store is closed'));
-      const refusal = deps.refusal();
+      const refusal = refusalNow();
       if (refusal !== undefined) return refusedLater(refusal);
       const more = toElsewhere(asked);
       const unit = more.length === 0 ? asked : { ...asked, elsewhere: [...(asked.elsewhere ?? []), ...more] };
@@ -93,6 +94,22 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
       flush();
       await writing;
     },
+  };
+}
+
+/** Callers of refused units learn it at the end of the turn; until then, nothing that follows these units may be written. */
+function throughTurn(refusal: QueueDeps['refusal']): QueueDeps['refusal'] {
+  let held: string | undefined;
+  return () => {
+    const reason = refusal() ?? held;
+    if (reason === undefined || held !== undefined) return reason;
+    held = reason;
+    setImmediate(() =>
+      setImmediate(() => {
+        held = undefined;
+      }),
+    );
+    return reason;
   };
 }
 
