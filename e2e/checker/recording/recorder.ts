@@ -92,6 +92,8 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
     },
     async evidence({ settled, wsIds, effectsFiles, earlier, withFiles }) {
       const files = withFiles ? await filesOf(daemon.home) : [];
+      // Before the disk, because a daemon that goes on begins further calls.
+      const effects = (await Promise.all(effectsFiles.map(readEffects))).flat();
       return {
         disk: await (options.stored?.read(wsIds) ?? readDisk(daemon.home, wsIds)),
         ...(earlier && { earlier }),
@@ -101,7 +103,7 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
         calls: calls
           .filter(({ history }) => wsIds?.includes(history.params.wsId) ?? true)
           .map(({ history }) => ({ ...history, answers: [...history.answers] })),
-        effects: (await Promise.all(effectsFiles.map(readEffects))).flat(),
+        effects,
         patched: (
           await Promise.all([...new Set(effectsFiles.map((file) => path.dirname(file)))].map(patchedIn))
         ).flat(),
