@@ -37,7 +37,8 @@ export function* endToldOnce({ disk }: Evidence): Generator<Finding> {
 export function* answersKept({ disk }: Evidence): Generator<Finding> {
   for (const worker of disk.workstreams.flatMap(workersOf)) {
     for (const [callId, { text, choice }] of answersIn(worker)) {
-      const output = resultFor(worker, callId)?.output;
+      const { output, outcome } = resultFor(worker, callId) ?? {};
+      if (outcome === 'cancelled') continue; // the run was cancelled between the decision and the call
       const wanted = JSON.stringify({ answer: text ?? choice ?? null, ...(choice !== undefined && { choice }) });
       // Without a result, the run ended before.
       if (output !== undefined && output !== wanted)
