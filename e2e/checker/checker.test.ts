@@ -7,6 +7,7 @@ import { CHILD_DEFECTS } from './defects/children.ts';
 import { CUT_DEFECTS } from './defects/cuts.ts';
 import { DEED_DEFECTS } from './defects/deeds.ts';
 import { LATER_WORK_DEFECTS } from './defects/later-work.ts';
+import { OWNER_DEFECTS } from './defects/owners.ts';
 import { PACKED_DEFECTS } from './defects/packed.ts';
 import { PROJECTION_DEFECTS } from './defects/projections.ts';
 import { SEEN_DEFECTS } from './defects/seen.ts';
@@ -32,6 +33,7 @@ const DEFECTS = [
   ...AGENT_DEFECTS,
   ...LATER_WORK_DEFECTS,
   ...CHILD_DEFECTS,
+  ...OWNER_DEFECTS,
 ];
 const SEEDS = [1, 2, 3, 4, 5];
 

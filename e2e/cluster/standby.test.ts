@@ -211,26 +211,44 @@ test('a daemon hands over while clients use it, becomes a standby, and logins go
   assert.equal((await other.stop()).code, 0, 'a standby that was active before ends in order');
 });
 
-test('two daemons are never active at once while the database restarts', installed, async () => {
-  const { server } = await scene();
-  await using active = await startOne();
-  await untilServing(active);
-  await using standby = await startOne();
-  const { epoch } = await lease();
-  await server.kill();
-  await server.start();
-  const isWhole = async (): Promise<void> => {
-    const codes = await Promise.all(
-      [active, standby].map((it) => it.get('/health').catch(() => ({ status: 0, body: {} }))),
-    );
-    const serving = codes.filter(({ status, body }) => status === 200 && body.store?.status === 'ok');
-    assert.ok(serving.length <= 1);
-    return serving.length === 1 && (await lease()).isHeld ? undefined : isWhole();
-  };
-  await within(isWhole(), 60_000, () => 'one daemon serves');
-  assert.ok((await lease()).epoch <= epoch + 1);
-  assert.deepEqual([(await standby.stop()).code, (await active.stop()).code], [0, 0]);
-});
+test(
+  'two daemons are never active at once while the database restarts, and a take-over that fails is tried again',
+  installed,
+  async () => {
+    const { server, url } = await scene();
+    await using active = await startOne();
+    await untilServing(active);
+    await using standby = await startOne();
+    const { epoch } = await lease();
+    await server.kill();
+    await server.start();
+    const isWhole = async (): Promise<void> => {
+      const codes = await Promise.all(
+        [active, standby].map((it) => it.get('/health').catch(() => ({ status: 0, body: {} }))),
+      );
+      const serving = codes.filter(({ status, body }) => status === 200 && body.store?.status === 'ok');
+      assert.ok(serving.length <= 1);
+      return serving.length === 1 && (await lease()).isHeld ? undefined : isWhole();
+    };
+    await within(isWhole(), 60_000, () => 'one daemon serves');
+    assert.ok((await lease()).epoch <= epoch + 1);
+
+    // A take-over that fails is tried again.
+    const isFirst = (await active.get('/health')).status === 200;
+    const [holder, waiting] = isFirst ? [active, standby] : [standby, active];
+    await untilStandby(waiting);
+    await queryPostgres(url, 'alter table headgate.meta rename to meta_away');
+    await holder.kill9();
+    const failed = async (): Promise<void> => {
+      while (!/this standby could not take over; it waits again/.test(waiting.output().stderr))
+        await waiting.get('/health');
+    };
+    await within(failed(), 60_000, () => `a take-over that fails; ${waiting.output().stderr}`);
+    await queryPostgres(url, 'alter table headgate.meta_away rename to meta');
+    await untilServing(waiting);
+    assert.equal((await waiting.stop()).code, 0);
+  },
+);
 
 test('a standby whose home has other keys is refused in words, and needs PostgreSQL', installed, async () => {
   const { url, folder } = await scene();

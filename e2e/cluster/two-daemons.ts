@@ -1,10 +1,11 @@
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause, within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { copyKeys } from './copy-keys.ts';
 
 interface Scene {
   server: PostgresServer;
@@ -49,7 +50,7 @@ async function homeLike(from: string): Promise<string> {
   homes += 1;
   const home = path.join((await scene()).folder, `home-${homes}`);
   await mkdir(home, { mode: 0o700 });
-  for (const file of ['headgate-key', 'token']) await copyFile(path.join(from, file), path.join(home, file));
+  await copyKeys(from, home);
   return home;
 }
 

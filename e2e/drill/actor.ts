@@ -25,6 +25,8 @@ interface ActorParts {
   recorder: Recorder;
   /** It is a coordinator, whose children ask, too. */
   isLead: boolean;
+  /** Some messages have no key, so they are never repeated. */
+  forgetsKeys?: boolean | undefined;
   /** A new, unused word. */
   next(): string;
 }
@@ -223,7 +225,10 @@ function send(scene: Scene): RecordedCall {
   const { wsId, next } = scene.parts;
   const word = next();
   const rest = scene.random.chance(0.3) ? ' and so on'.repeat(60) : ''; // long enough to be summarized
-  const params = { wsId, message: `message ${word}${rest}`, idempotencyKey: `key-${word}` };
+  const message = `message ${word}${rest}`;
+  if (scene.parts.forgetsKeys && scene.random.chance(0.3))
+    return callAny(scene, { method: 'workstream.send', params: { wsId, message } });
+  const params = { wsId, message, idempotencyKey: `key-${word}` };
   const call = callAny(scene, { method: scene.random.pick(SENDS), params });
   scene.keyed.push(call);
   return call;

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/clock.ts';
 import type { Disk } from '../checker/evidence.ts';
 import type { Random } from '../checker/random.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
@@ -5,34 +6,42 @@ import type { DiskReader } from '../checker/stored.ts';
 import { offsetOf } from '../checker/views.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
-import { createActor } from './actor.ts';
+import { type Actor, createActor } from './actor.ts';
 import { createSocketReader, createStreamReader, type Reader, type ReaderParts } from './readers.ts';
 
 const WORKSTREAMS = 8;
 /** How many of them are coordinators. */
 const LEADS = 2;
 
+/** A pause before a client connects again. */
+const RECONNECT_MS = 60;
+
 interface ChapterParts {
   /** The prefix of its reader names and numbers. */
   name: string;
-  daemon: DaemonUnderTest;
+  daemon: Pick<DaemonUnderTest, 'post'>;
   recorder: Recorder;
   stored: DiskReader;
   onCut(): void;
+  /** There are several daemons: fewer workstreams, whose clients connect again within a round, until they are cut off. */
+  isCluster?: boolean;
 }
 
-/** Eight new workstreams with their actors and readers. */
-export async function openChapter({ name, daemon, recorder, stored, onCut }: ChapterParts) {
+/** New workstreams with their actors and readers. */
+export async function openChapter({ name, daemon, recorder, stored, onCut, isCluster }: ChapterParts) {
+  const [most, leading] = isCluster ? [WORKSTREAMS / 2, LEADS / 2] : [WORKSTREAMS, LEADS];
   const created = await Promise.all(
-    Array.from({ length: WORKSTREAMS }, (_, index) =>
-      daemon.post('/v1/api/workstreams/new', index < LEADS ? { kind: 'coordinator' } : {}),
+    Array.from({ length: most }, (_, index) =>
+      daemon.post('/v1/api/workstreams/new', index < leading ? { kind: 'coordinator' } : {}),
     ),
   );
   const wsIds = created.map(({ body }) => String(body.ws_id));
   let last = 0;
   const next = () => `${name}-${++last}`;
-  const leads = wsIds.slice(0, LEADS);
-  const actors = wsIds.map((wsId) => createActor({ wsId, recorder, next, isLead: leads.includes(wsId) }));
+  const leads = wsIds.slice(0, leading);
+  const actors = wsIds.map((wsId) =>
+    createActor({ wsId, recorder, next, isLead: leads.includes(wsId), forgetsKeys: isCluster }),
+  );
   const partsOf = (reader: string): ReaderParts => ({ name: `${name} ${reader}`, recorder, onCut });
   const readers = [
     ...wsIds.flatMap((wsId, index) => [
@@ -51,10 +60,14 @@ export async function openChapter({ name, daemon, recorder, stored, onCut }: Cha
     wsIds,
     withChildren,
     next,
-    /** Resolves after the daemon has died. */
+    /** Resolves after the daemon has died, or after `leave`. */
     async act(random: Random, signal: AbortSignal): Promise<void> {
       await Promise.all([
-        ...actors.map((actor, index) => actor.act(random.fork(`actor ${index}`), signal)),
+        ...actors.map((actor, index) =>
+          isCluster
+            ? actOn(actor, random.fork(`actor ${index}`), signal)
+            : actor.act(random.fork(`actor ${index}`), signal),
+        ),
         ...readers.map(({ reader }, index) => reader.read(random.fork(`reader ${index}`), signal)),
       ]);
     },
@@ -62,7 +75,10 @@ export async function openChapter({ name, daemon, recorder, stored, onCut }: Cha
     async settle(random: Random): Promise<void> {
       for (const { reader } of readers) reader.stay();
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-        await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index} ${attempt}`))));
+        const finishing = actors.map((actor, index) => actor.finish(random.fork(`actor ${index} ${attempt}`)));
+        if (isCluster)
+          await Promise.allSettled(finishing); // another attempt follows a connection that was lost
+        else await Promise.all(finishing);
         if (isAtRest(await stored.read(await withChildren()))) break; // otherwise, the result of a watch has begun another run, or its poll is being stopped
       }
       await heardAll(stored, readers);
@@ -72,6 +88,14 @@ export async function openChapter({ name, daemon, recorder, stored, onCut }: Cha
       for (const { reader } of readers) reader.close();
     },
   };
+}
+
+/** One connection after the other. */
+async function actOn(actor: Actor, random: Random, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await actor.act(random, signal);
+    await systemClock.sleep(random.int(5, RECONNECT_MS), signal).catch(() => undefined);
+  }
 }
 
 const MOST_ATTEMPTS = 10;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { wordsOf } from '../../protocol/words-of.ts';
+import { isUnavailable } from '../agent/run/record-at-last.ts';
 import { keepAwake, systemClock } from '../clock.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
@@ -102,8 +103,14 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
     withUsualOptions(keepCode);
   } catch (error) {
     if (stopping.signal.aborted) return; // a signal ends the process
-    throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
+    throw inWords(error, home);
   }
+}
+
+/** A full disk, or a database that was lost in the middle, is no fault of the daemon. */
+function inWords(error: unknown, home: string): unknown {
+  if (isDiskFull(error)) return new StartError(noRoomIn(home), { cause: error });
+  return isUnavailable(error) ? new StartError(`Starting was interrupted. ${error.message}`, { cause: error }) : error;
 }
 
 interface Parts {

@@ -15,7 +15,9 @@ export interface PostgresServer {
   createDatabase(from?: string): Promise<string>;
   /** Kills the server with all its sessions (SIGKILL). */
   kill(): Promise<void>;
-  /** Starts it after `kill`. */
+  /** Stops the server in order, which ends all sessions ("fast"). */
+  stop(): Promise<void>;
+  /** Starts it after `kill` or `stop`. */
   start(): Promise<void>;
   /** Kills it and removes its folder. */
   close(): Promise<void>;
@@ -68,13 +70,14 @@ export async function startPostgres({ isSynced = false } = {}): Promise<Postgres
   const running = { process: await run({ programs, folder, data, port, user, isSynced }) };
   await untilReady(urlOf('postgres'));
   let databases = 0;
-  const kill = async () => {
+  const endWith = async (end: (data: string) => Promise<void>) => {
     running.process.ref(); // as long as this waits for it
     const ended = once(running.process, 'close');
-    await killAll(data);
+    await end(data);
     running.process.stdin?.end();
     await ended;
   };
+  const kill = () => endWith(killAll);
   return {
     async createDatabase(from) {
       databases += 1;
@@ -84,6 +87,7 @@ export async function startPostgres({ isSynced = false } = {}): Promise<Postgres
       return urlOf(name);
     },
     kill,
+    stop: () => endWith(stopAll),
     async start() {
       running.process = await run({ programs, folder, data, port, user, isSynced });
       await untilReady(urlOf('postgres'));
@@ -152,6 +156,14 @@ async function killAll(data: string): Promise<void> {
       // it has ended
     }
   }
+}
+
+/** Ends all sessions, and waits for the end of the server, which removes the file. */
+async function stopAll(data: string): Promise<void> {
+  const file = path.join(data, 'postmaster.pid');
+  const [first = ''] = (await readFile(file, 'utf8')).split('\n');
+  process.kill(Number(first), 'SIGINT');
+  while ((await readFile(file, 'utf8').catch(() => '')) !== '') await sleep(10);
 }
 
 /** PostgreSQL refuses to run as root. */

@@ -48,6 +48,15 @@ export function pickFrame(
   return random.pick(all.filter(fits));
 }
 
+/** A resumed stream, and the previous stream of its reader. */
+export function continued({ streams }: Evidence): { stream: StreamHistory; before: StreamHistory }[] {
+  return streams.flatMap((stream, index) => {
+    const before = streams.findLast(({ reader }, at) => at < index && reader === stream.reader);
+    const isExact = stream.frames[0]?.data.type === 'connected' && stream.frames[0].data.recovered === true;
+    return before && isExact && stream.frames.length > 2 ? [{ stream, before }] : [];
+  });
+}
+
 /** The index of a socket frame that holds an event with that name. */
 export function pickSocketEvent(
   { sockets }: Evidence,

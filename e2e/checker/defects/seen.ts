@@ -1,7 +1,7 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { isDelta } from '../../../src/gateway/store/merge-deltas.ts';
 import type { Evidence, StreamHistory } from '../evidence.ts';
-import { type Defect, pickEvent, pickFrame, pickSocketEvent, renumber, swap } from './defect.ts';
+import { continued, type Defect, pickEvent, pickFrame, pickSocketEvent, renumber, swap } from './defect.ts';
 
 const ORDER = 'every event is received once and in order';
 const ON_DISK = 'every event a client received is on disk';
@@ -18,15 +18,6 @@ const PLAN_EVENTS: ReadonlySet<string> = new Set(['plan_review']);
 /** A new stream that opens after its decision leaves out such a question, and nobody can tell when it opened. */
 const mayBeLeftOut = (event: StreamEvent): boolean =>
   PLAN_EVENTS.has(event.type) || (event.type === 'approve_request' && event.kind === 'budget');
-
-/** A resumed stream, and the previous stream of its reader. */
-function continued({ streams }: Evidence): { stream: StreamHistory; before: StreamHistory }[] {
-  return streams.flatMap((stream, index) => {
-    const before = streams.findLast(({ reader }, at) => at < index && reader === stream.reader);
-    const isExact = stream.frames[0]?.data.type === 'connected' && stream.frames[0].data.recovered === true;
-    return before && isExact && stream.frames.length > 2 ? [{ stream, before }] : [];
-  });
-}
 
 /** A stream that could not be continued, and its frame that says so. */
 function refused({ streams }: Evidence) {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../src/clock.ts';
 import type { Answer, CallHistory, CallParams } from '../evidence.ts';
-import type { RecordedSocket } from './record-socket.ts';
+import type { Address, RecordedSocket } from './record-socket.ts';
 
 export interface CallWish {
   method:
@@ -50,12 +50,13 @@ const PATHS: Partial<Record<CallWish['method'], string>> = {
   'workstream.cancel': '/v1/api/cancel',
 };
 
-export function callOverHttp({ url, token }: { url: string; token: string }, wish: CallWish): RecordedCall {
+export function callOverHttp({ url, token, signal }: Address, wish: CallWish): RecordedCall {
   const history = historyOf(wish);
   const { wsId, idempotencyKey, approvalId, ...params } = wish.params;
   const send = async (): Promise<Answer | undefined> => {
     const response = await fetch(`${url}${PATHS[wish.method]}`, {
       method: 'POST',
+      ...(signal && { signal }),
       headers: {
         Authorization: `Bearer ${token}`,
         'Content-Type': 'application/json',
@@ -64,6 +65,7 @@ export function callOverHttp({ url, token }: { url: string; token: string }, wis
       body: JSON.stringify({ ...params, ws_id: wsId, ...(approvalId !== undefined && { approval_id: approvalId }) }),
     });
     const { run_id: runId, ...payload } = await response.json();
+    if (response.status === LOST_BEHIND) return undefined;
     const answer: Answer = {
       atMs: systemClock.now(),
       ok: response.ok,
@@ -80,6 +82,9 @@ export function callOverHttp({ url, token }: { url: string; token: string }, wis
   );
   return { history, answered };
 }
+
+/** A standby answers so when the active daemon was lost after the request was sent there: it may have been carried out. */
+const LOST_BEHIND = 502;
 
 /** The error codes that the rules use, by HTTP status. */
 const CODES: Record<number, string> = { 404: 'NOT_FOUND', 409: 'CONFLICT', 503: 'UNAVAILABLE' };

@@ -3,9 +3,15 @@ import type { EventFrame, Frame, ResponseFrame } from '../../../protocol/frames.
 import type { SocketHistory } from '../evidence.ts';
 import { connectCut } from './cut-socket.ts';
 
-export interface SocketWish {
+/** A server, and when a client gives it up. */
+export interface Address {
   url: string;
   token: string;
+  /** Connections end and answers are lost, as when a client no longer waits. */
+  signal?: AbortSignal;
+}
+
+export interface SocketWish extends Address {
   reader: string;
   cutAfterBytes?: number | undefined;
   /** Called for each event after it was recorded. */
@@ -23,7 +29,7 @@ export interface RecordedSocket {
 }
 
 /** Opens a WebSocket, connects, and records every complete frame in both directions. */
-export function recordSocket({ url, token, reader, cutAfterBytes, onEvent }: SocketWish): RecordedSocket {
+export function recordSocket({ url, token, signal, reader, cutAfterBytes, onEvent }: SocketWish): RecordedSocket {
   const history: SocketHistory = {
     reader,
     frames: [],
@@ -56,7 +62,10 @@ export function recordSocket({ url, token, reader, cutAfterBytes, onEvent }: Soc
     if (frame.type === 'event') onEvent?.(frame);
   });
   socket.on('error', () => undefined); // aborted or refused: `close` follows
+  const giveUp = () => socket.terminate();
+  signal?.addEventListener('abort', giveUp);
   socket.on('close', () => {
+    signal?.removeEventListener('abort', giveUp);
     history.isOpen = false;
     tellConnected(false);
     tellEnded();

@@ -2,10 +2,9 @@ import { get } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import type { StreamHistory } from '../evidence.ts';
 import { connectCut } from './cut-socket.ts';
+import type { Address } from './record-socket.ts';
 
-export interface StreamWish {
-  url: string;
-  token: string;
+export interface StreamWish extends Address {
   reader: string;
   wsId: string;
   /** The cursor to resume after. Default: the beginning. */
@@ -25,7 +24,7 @@ export interface RecordedStream {
 }
 
 /** Reads an event stream and records every complete frame, even if the connection breaks within the next one. */
-export function recordStream({ url, token, reader, wsId, ...wish }: StreamWish): RecordedStream {
+export function recordStream({ url, token, signal, reader, wsId, ...wish }: StreamWish): RecordedStream {
   const { lastEventId, cutAfterBytes, onFrame } = wish;
   const history: StreamHistory = {
     reader,
@@ -60,7 +59,10 @@ export function recordStream({ url, token, reader, wsId, ...wish }: StreamWish):
     response.on('error', () => undefined); // aborted: `close` follows
   });
   request.on('error', () => undefined); // aborted or refused: `close` follows
+  const giveUp = () => void request.destroy();
+  signal?.addEventListener('abort', giveUp);
   request.on('close', () => {
+    signal?.removeEventListener('abort', giveUp);
     history.isOpen = false;
     resolve();
   });

@@ -7,14 +7,14 @@ import { readDisk } from '../read-disk.ts';
 import type { DiskReader } from '../stored.ts';
 import { readEffects } from './effects-file.ts';
 import { type CallWish, callOverHttp, callOverSocket, type RecordedCall } from './record-call.ts';
-import { type RecordedSocket, recordSocket, type SocketWish } from './record-socket.ts';
+import { type Address, type RecordedSocket, recordSocket, type SocketWish } from './record-socket.ts';
 import { type RecordedStream, recordStream, type StreamWish } from './record-stream.ts';
 
 /** Records every call and connection made through it. */
 export interface Recorder {
   readonly boots: readonly Boot[];
-  stream(wish: Omit<StreamWish, 'url' | 'token'>): RecordedStream;
-  socket(wish: Omit<SocketWish, 'url' | 'token'>): RecordedSocket;
+  stream(wish: Omit<StreamWish, keyof Address>): RecordedStream;
+  socket(wish: Omit<SocketWish, keyof Address>): RecordedSocket;
   /** Over the socket, if one is given. */
   call(wish: CallWish, socket?: RecordedSocket): RecordedCall;
   kill9(): Promise<void>;
@@ -47,6 +47,8 @@ interface RecorderOptions {
   boot: Boot;
   /** Where the daemon stores its data; default: the database in its home. */
   stored?: Pick<DiskReader, 'read'>;
+  /** Where the next connection or request goes; default: to the daemon. */
+  at?(): Address;
 }
 
 export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions): Recorder {
@@ -56,7 +58,7 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
   let streams: RecordedStream[] = [];
   let sockets: RecordedSocket[] = [];
   const calls: RecordedCall[] = [];
-  const at = () => ({ url: daemon.url, token: daemon.token });
+  const at = options.at ?? (() => ({ url: daemon.url, token: daemon.token }));
   const kept = <T>(list: T[], item: T): T => {
     list.push(item);
     return item;
@@ -90,6 +92,8 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
     },
     async evidence({ settled, wsIds, effectsFiles, earlier, withFiles }) {
       const files = withFiles ? await filesOf(daemon.home) : [];
+      // Before the disk, because a daemon that goes on begins further calls.
+      const effects = (await Promise.all(effectsFiles.map(readEffects))).flat();
       return {
         disk: await (options.stored?.read(wsIds) ?? readDisk(daemon.home, wsIds)),
         ...(earlier && { earlier }),
@@ -99,7 +103,7 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
         calls: calls
           .filter(({ history }) => wsIds?.includes(history.params.wsId) ?? true)
           .map(({ history }) => ({ ...history, answers: [...history.answers] })),
-        effects: (await Promise.all(effectsFiles.map(readEffects))).flat(),
+        effects,
         patched: (
           await Promise.all([...new Set(effectsFiles.map((file) => path.dirname(file)))].map(patchedIn))
         ).flat(),

@@ -37,7 +37,7 @@ function misfit({ call, answer }: Answered, run: RunTable | undefined): string |
   return `was answered ${status}, but is ${run.status}`;
 }
 
-const messageOf = (run: RunTable): string => JSON.parse(run.request_json).message;
+export const messageOf = (run: RunTable): string => JSON.parse(run.request_json).message;
 
 /** All attempts with one key have one effect and get the same run. */
 export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> {
@@ -53,7 +53,7 @@ export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> 
 }
 
 /** Without those that send a message again. */
-function firstRuns(workstream: WorkstreamOnDisk): RunTable[] {
+export function firstRuns(workstream: WorkstreamOnDisk): RunTable[] {
   const resent = resentRunsOf(workstream);
   return workstream.runs.flatMap(({ run }) => (resent.has(run.run_id) ? [] : [run]));
 }

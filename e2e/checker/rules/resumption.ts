@@ -91,10 +91,28 @@ function wrongFrame(frames: readonly StreamFrame[]): string | undefined {
 const isWithoutPlace = (data: StreamFrame['data']): boolean =>
   WITHOUT_PLACE.has(data.type) || (data.type === 'ws_state' && data.state === 'error');
 
-function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk): string | undefined {
-  const shown = opening.messages;
+/**
+ * The messages are read after the position was taken. If the very next events take turns back, they may be missing already:
+ * the client gets these events, too, and they change nothing then.
+ */
+function wrongHistory({ opening }: View, workstream: WorkstreamOnDisk): string | undefined {
+  const at = offsetOf(opening.cursor);
+  const later = workstream.events.filter(({ offset }) => offset > at);
+  const others = later.findIndex(({ event }) => event.type !== 'rewound');
+  const takenBack = others < 0 ? later : later.slice(0, others);
+  const [first, ...rest] = [at, ...takenBack.map(({ offset }) => offset)].map((end) =>
+    wrongAt(opening, workstream, end),
+  );
+  return rest.includes(undefined) ? undefined : first;
+}
+
+function wrongAt(
+  { messages: shown }: View['opening'],
+  { messages, events }: WorkstreamOnDisk,
+  end: number,
+): string | undefined {
   const seqs = shown.map(({ seq }) => seq).sort((a, b) => a - b);
-  const before = events.filter(({ offset }) => offset <= offsetOf(opening.cursor));
+  const before = events.filter(({ offset }) => offset <= end);
   const counts = countingAt(before);
   const visible = messages.filter(({ message }) => message.role !== 'user' || isAsked(message)).map(({ seq }) => seq);
   const due = visible.filter((seq) => seq <= (seqs.at(-1) ?? 0) && counts(seq));

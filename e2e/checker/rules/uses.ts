@@ -37,10 +37,11 @@ export function* endToldOnce({ disk }: Evidence): Generator<Finding> {
 export function* answersKept({ disk }: Evidence): Generator<Finding> {
   for (const worker of disk.workstreams.flatMap(workersOf)) {
     for (const [callId, { text, choice }] of answersIn(worker)) {
-      const output = resultFor(worker, callId)?.output;
+      const { output, outcome } = resultFor(worker, callId) ?? {};
       const wanted = JSON.stringify({ answer: text ?? choice ?? null, ...(choice !== undefined && { choice }) });
-      // Without a result, the run ended before.
-      if (output !== undefined && output !== wanted)
+      // Without a result, the run ended before; a cancel may also come between the decision and the call.
+      const isGiven = output !== undefined && outcome !== 'cancelled';
+      if (isGiven && output !== wanted)
         yield { what: `${callId} was answered ${wanted}, not ${output}`, where: worker.place };
     }
   }

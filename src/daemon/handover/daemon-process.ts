@@ -77,10 +77,7 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
         using _ = keepAwake(); // the port closes before the store does
         stopping.abort(new Error(reason));
         await handover.stop();
-        const daemon = await life.daemon().catch((error: unknown) => {
-          if (error !== stopping.signal.reason) throw error;
-          return undefined; // it was a standby
-        });
+        const daemon = await life.daemon().catch(() => undefined); // it was a standby, or could not start
         await removeDaemonFile(home, process.pid);
         await daemon?.shutdown(reason);
       };

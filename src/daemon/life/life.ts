@@ -68,9 +68,11 @@ export function beginLife({ start, standby }: LifeDeps): Life {
           await former.shutdown('another daemon takes over');
           return begin(former);
         });
-        const next = await latest.catch((error: unknown) => {
-          if (!standby.signal.aborted) throw error;
-          return undefined; // a signal ends the process
+        const next = await latest.catch((err: unknown) => {
+          if (standby.signal.aborted) return undefined; // a signal ends the process
+          log.error({ err }, FAILED);
+          end(FAILED, EXIT.failed);
+          return undefined;
         });
         if (next === undefined) return;
         await onReady(next);
@@ -79,5 +81,6 @@ export function beginLife({ start, standby }: LifeDeps): Life {
   };
 }
 
+const FAILED = 'This daemon could not become active again. It ends; start it again to make it a standby.';
 const REPLACED =
   'Another daemon has taken over, because this one did not renew its lease in time. It ends; start it again to make it a standby.';

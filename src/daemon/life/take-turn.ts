@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
 import type { Machine } from '../../gateway/store/postgres/lease/lease.ts';
 import type { OwnProof } from '../../http/standby/active-daemon.ts';
@@ -40,12 +41,17 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
     if (!options.newSecrets) await asStartError(() => requireSameSecrets(options, candidate.facts));
     for (;;) {
       // A daemon that need not wait never says that it is a standby.
-      if (!(await asStartError(candidate.isFree))) {
+      if (listening !== undefined || !(await asStartError(candidate.isFree))) {
         listening ??= await listenAsStandby(options, candidate, { machine, own, address: deps.address });
         await candidate.untilFree(signal);
       }
-      const store = await openUnlessHeld(options, machine);
-      if (store === undefined) continue; // another standby was quicker
+      const store = await openUnlessHeld(options, machine).catch(async (error: unknown) => {
+        if (listening === undefined || signal.aborted) throw error;
+        log.warn({ reason: wordsOf(error) }, 'this standby could not take over; it waits again');
+        await clock.sleep(AGAIN_MS, signal);
+        return undefined;
+      });
+      if (store === undefined) continue; // another standby was quicker, or may be
       await candidate.close({ isOver: false });
       return { store, ...(listening && { listening }) };
     }
@@ -55,6 +61,9 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
     throw error;
   }
 }
+
+/** Others may take over meanwhile. */
+const AGAIN_MS = 1_000;
 
 function requireDatabase({ storeUrl }: DaemonOptions, { proof }: TurnDeps): { storeUrl: string; own: OwnProof } {
   if (storeUrl !== undefined && proof !== undefined) return { storeUrl, own: proof };

@@ -36,6 +36,10 @@ export class Deltas {
 
   #tellAnswer(event: StreamEvent): void {
     this.throwFailure();
+    if (this.#untold.length > 0) {
+      this.#untold.push(event); // behind those before it, which the next step stores
+      return;
+    }
     this.#store(event).catch((error: unknown) => {
       this.#untold.push(event);
       this.#failure ??= error;

@@ -21,13 +21,17 @@ export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
   close(): Promise<void>;
 }
 
-/** Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. */
+/**
+ * Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. If a group
+ * cannot be written, what waits behind it is refused, too: its callers did not know yet that something before it is missing.
+ */
 export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   const listeners: Listener[] = [];
   const watchers: ((seconds: number) => void)[] = [];
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let closed = false;
+  const refusalNow = throughTurn(deps.refusal);
   let toElsewhere: (unit: Unit) => readonly UnitEvents[] = () => [];
 
   const flush = (): void => {
@@ -59,14 +63,15 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     const isDamage = postgresFaultOf(error) === 'damaged';
     if (isDamage) deps.onDamage(error);
     else deps.onFailure(error);
-    for (const { reject } of group)
+    const behind = isDamage ? [] : waiting.splice(0);
+    for (const { reject } of [...group, ...behind])
       reject(isDamage ? damaged(error) : unavailable('Cannot write to the database', error));
   };
 
   return {
     commit(asked) {
       if (closed) return Promise.reject(unavailable('The store is closed'));
-      const refusal = deps.refusal();
+      const refusal = refusalNow();
       if (refusal !== undefined) return refusedLater(refusal);
       const more = toElsewhere(asked);
       const unit = more.length === 0 ? asked : { ...asked, elsewhere: [...(asked.elsewhere ?? []), ...more] };
@@ -89,6 +94,22 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
       flush();
       await writing;
     },
+  };
+}
+
+/** Callers of refused units learn it at the end of the turn; until then, nothing that follows these units may be written. */
+function throughTurn(refusal: QueueDeps['refusal']): QueueDeps['refusal'] {
+  let held: string | undefined;
+  return () => {
+    const reason = refusal() ?? held;
+    if (reason === undefined || held !== undefined) return reason;
+    held = reason;
+    setImmediate(() =>
+      setImmediate(() => {
+        held = undefined;
+      }),
+    );
+    return reason;
   };
 }
 

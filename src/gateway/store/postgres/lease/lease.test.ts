@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../../clock.ts';
+import { type Clock, systemClock } from '../../../../clock.ts';
 import { fakeClock } from '../../../../testing/fake-clock.ts';
 import { needs } from '../../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../../testing/postgres-server.ts';
@@ -113,6 +113,23 @@ test('a lease is taken only when the transactions of its owner have ended', inst
   await paused;
   assert.equal(next.shared?.epoch, 2);
   await former.close();
+});
+
+test('the clocks of the machines do not matter: only the database knows when a lease ends', installed, async () => {
+  const url = await newDatabase();
+  const shifted = (years: number): Clock => ({
+    ...systemClock,
+    now: () => systemClock.now() + years * 365 * 24 * 3_600_000,
+  });
+  await using behind = await openPostgresStore({
+    ...{ url, machine: someMachine('a'), clock: shifted(-3), log: recordingLog() },
+  });
+  const ahead = await openCandidate({
+    ...{ url, machine: someMachine('b'), handedOver: undefined, clock: shifted(3), log: recordingLog() },
+  });
+  assert.equal(await ahead.isFree(), false);
+  await note(behind, 'the lease is held');
+  await ahead.close({ isOver: true });
 });
 
 test('an expired lease is renewed by its owner as long as nobody has taken it', installed, async () => {

@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { toWholeNumber } from '../support/whole-number.ts';
+import { runClusterDrill } from './drill.ts';
+import { toClusterScoreCard } from './score.ts';
+
+const HELP = `npm run drill:cluster -- [--rounds 300] [--seed N] [--only WORDS]
+
+Three daemons over one PostgreSQL database: one is active, two are standbys that forward. Clients of four workstreams use
+any of them, and go to another one with their cursors and keys. In each round, one or two things fail: a daemon is killed,
+stopped, drained or paused; sessions of the database are ended or paused; the database is killed or restarted; connections
+between daemons, or with the database, are cut, silent or slow. Afterwards, clients have to get on at each daemon. After
+every round, a checker decides from all that was seen, from the database, and from what the database recorded about each
+write, whether a promise was broken.
+
+  --rounds N    how often something fails (300)
+  --seed N      chooses what happens; a run prints its own. What real processes do at which moment no seed can choose,
+                so a seed that failed may need some attempts
+  --only WORDS  only faults whose name contains these words, such as "kill" or "freeze active"
+
+Ends with 1 when something is wrong. The evidence is then in evidence.json beside the homes.
+`;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '300' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const say = (text: string) => process.stdout.write(text);
+
+if (values.help) say(HELP);
+else {
+  const seed = values.seed === undefined ? randomInt(1, 1_000_000) : toWholeNumber('--seed', values.seed);
+  say(`seed ${seed}\n`);
+  const { score, violations, folder } = await runClusterDrill({
+    rounds: toWholeNumber('--rounds', values.rounds),
+    seed,
+    only: values.only,
+    say: (line) => say(`${line}\n`),
+  });
+  for (const { rule, what, where } of violations.slice(0, 20)) say(`✖ ${rule}\n  ${what}\n  ${where}\n`);
+  say(toClusterScoreCard(score));
+  if (violations.length > 0) {
+    say(`✖ seed ${seed}, round ${score.rounds}; ${folder}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordingLog } from '../../testing/temp-store.ts';
+import type { Daemon, DaemonOptions } from '../daemon-options.ts';
+import { beginLife } from './life.ts';
+
+const serving = (shutdown: Daemon['shutdown']): Daemon => ({
+  ...{ url: 'http://127.0.0.1:1', port: 1, workdir: '/w', notices: [], notSandboxed: undefined },
+  model: { alias: 'a', provider: 'p', modelId: 'm' },
+  shared: { epoch: 1, drain: async () => undefined },
+  shutdown,
+  loginLink: async () => ({ url: 'link', expiresAtMs: 1 }),
+  descriptor: () => 1,
+});
+
+test('a daemon that handed over and cannot start again ends with 1, and says why', async () => {
+  const started: Parameters<Parameters<typeof beginLife>[0]['start']>[0][] = [];
+  const log = recordingLog();
+  const life = beginLife({
+    start: (how) => {
+      started.push(how);
+      return started.length === 1
+        ? Promise.resolve(serving(async () => undefined))
+        : Promise.reject(new Error('the database is away'));
+    },
+    standby: { signal: new AbortController().signal, onWaiting: async () => undefined },
+  });
+  await life.daemon();
+  const ends: unknown[] = [];
+  const following = life.follow({
+    end: (why, code) => void ends.push([why, code]),
+    onReady: () => assert.fail('it serves'),
+    log,
+  });
+  started[0]?.onOver('drained' satisfies Parameters<DaemonOptions['onOver']>[0]);
+  await following;
+  assert.deepEqual(ends, [
+    ['This daemon could not become active again. It ends; start it again to make it a standby.', 1],
+  ]);
+});
