@@ -128,13 +128,19 @@ export function* oneLastAnswer({ disk }: Evidence): Generator<Finding> {
   }
 }
 
-/** The rest of the run whose question was declined. */
+/** The rest of the run whose question was declined, or of the sub-agent that had asked: after its end, the run goes on. */
 function afterDecline({ events }: WorkstreamOnDisk, id: string): Logged[] {
   const isDecline = ({ event }: Logged) =>
     event.type === 'approval_resolved' && event.approval_id === id && !event.approved;
   const at = events.findIndex(isDecline);
   const rest = at < 0 ? [] : events.slice(at);
-  const end = rest.findIndex(({ event }) => event.type === 'ws_state' && event.run !== undefined);
+  const decline = rest[0]?.event;
+  const asker = decline?.type === 'approval_resolved' ? decline.agent_id : undefined;
+  const end = rest.findIndex(
+    ({ event }) =>
+      (event.type === 'ws_state' && event.run !== undefined) ||
+      (asker !== undefined && event.type === 'sub_agent' && event.agent_id === asker && event.state === 'ended'),
+  );
   return end < 0 ? rest : rest.slice(0, end);
 }
 
