@@ -7,6 +7,7 @@ import { openConversation } from '../support/clients/conversation.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { pause, within } from '../support/deadline.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'headgate-handover-'));
@@ -51,6 +52,11 @@ test('afterwards, a restart works; if the process that serves is killed then, th
   assert.equal((await restart()).code, 0);
   const { pid } = await daemonFile();
   assert.notEqual(pid, daemon.pid);
+  // A successor that ends before its predecessor knows that it serves would be replaced by it.
+  const isFollowed = async () => {
+    while (!daemon.output().stderr.includes('"handed over; this process passes signals on"')) await pause(20);
+  };
+  await within(isFollowed(), 60_000, () => `the former process follows: ${daemon.output().stderr}`);
   process.kill(pid, 'SIGKILL');
-  assert.deepEqual(await daemon.exited(), { code: 1, signal: null });
+  assert.deepEqual(await within(daemon.exited(), 60_000, () => daemon.output().stderr), { code: 1, signal: null });
 });
