@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { copyKeys } from '../e2e/cluster/copy-keys.ts';
 import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
 import type { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
@@ -180,8 +181,7 @@ export function createStage(programs: Programs, { quick, caller = 'operator' }: 
     async product({ home, config, env, isStandby, beside } = {}) {
       const place = home ?? path.join(await folder(), 'home');
       await mkdir(place, { recursive: true, mode: 0o700 });
-      for (const file of beside ? ['headgate-key', 'token'] : [])
-        await cp(path.join(beside?.home ?? '', file), path.join(place, file));
+      if (beside) await copyKeys(beside.home, place);
       if (config) await writeFile(path.join(place, 'config.json'), JSON.stringify(config), { mode: 0o600 });
       const args = ['start', '--port', '0', '--home', place, ...(isStandby ? ['--standby'] : [])];
       const child = await spawn(programs.product, args, productEnv(place, env));

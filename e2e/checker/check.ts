@@ -1,3 +1,4 @@
+import { applyRules } from './apply-rules.ts';
 import type { Evidence, Rule, Violation } from './evidence.ts';
 import { acknowledged, cancelled, decisionsKept, oneAnswerPerKey } from './rules/answers.ts';
 import { decidedBySomebody, oneDecision } from './rules/approvals.ts';
@@ -97,10 +98,10 @@ export const RULES = {
 export type RuleName = keyof typeof RULES;
 
 /** All violations in the recorded evidence. */
-export const check = (evidence: Evidence): Violation[] => apply(RULES, evidence);
+export const check = (evidence: Evidence): Violation[] => applyRules(RULES, evidence);
 
 /** All violations in a database, regardless of its readers and writers. */
-export const checkDisk = (disk: Evidence['disk']): Violation[] => apply(DISK_RULES, { ...NOTHING_ELSE, disk });
+export const checkDisk = (disk: Evidence['disk']): Violation[] => applyRules(DISK_RULES, { ...NOTHING_ELSE, disk });
 
 const NOTHING_ELSE = {
   streams: [],
@@ -113,6 +114,3 @@ const NOTHING_ELSE = {
   artefacts: [],
   settled: false,
 };
-
-const apply = (rules: Record<string, Rule>, evidence: Evidence): Violation[] =>
-  Object.entries(rules).flatMap(([rule, find]) => [...find(evidence)].map((finding) => ({ rule, ...finding })));

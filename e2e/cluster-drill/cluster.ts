@@ -30,16 +30,16 @@ export interface Cluster extends AsyncDisposable {
   ends: readonly ProcessEnd[];
   /** Where a client goes next: any daemon, because it does not know which ones live. */
   at(): Address;
-  /** Clients give up what they have asked of a daemon. */
+  /** Clients stop waiting for the answers of a daemon. */
   abandon(machine: Machine): void;
-  /** All clients give up what is in flight. */
+  /** All clients stop waiting for answers. */
   abandonAll(): void;
   post: DaemonUnderTest['post'];
   /** The machine that the lease names, whether it lives or not, and the epoch. */
   lease(): Promise<{ holder: Machine; epoch: number }>;
   /** Sends a signal; an end is what the drill wants, unless it only pauses. */
   signal(machine: Machine, signal: NodeJS.Signals): void;
-  /** Starts what is down, and asks each daemon, as a client does, until it serves. */
+  /** Starts the daemons that have ended. Then asks each daemon, as a client does, until it serves. */
   recover(round: number, faults: string): Promise<Recovery[]>;
   states(): Promise<ClusterEvidence['states']>;
 }

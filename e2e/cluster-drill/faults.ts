@@ -3,7 +3,7 @@ import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import type { Random } from '../checker/random.ts';
 import type { Cluster, Machine } from './cluster.ts';
 
-/** What goes wrong in a round. */
+/** One thing that fails in a round. */
 export interface Fault {
   name: string;
   /** Storing may fail or take long meanwhile, so that the record of an end follows later (decision 29). */

@@ -18,7 +18,7 @@ write, whether a promise was broken.
                 so a seed that failed may need some attempts
   --only WORDS  only faults whose name contains these words, such as "kill" or "freeze active"
 
-Ends with 1 when something is wrong. The evidence is then in evidence.json beside the homes.
+If a promise was broken, it ends with 1, and evidence.json is beside the homes of the daemons.
 `;
 
 const { values } = parseArgs({

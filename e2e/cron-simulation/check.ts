@@ -1,3 +1,4 @@
+import { applyRules } from '../checker/apply-rules.ts';
 import type { CronEvidence, CronRule, CronViolation } from './evidence.ts';
 import { attemptsMatch, endsMatch, jobsMatch } from './rules/agreement.ts';
 import { newestWrites, notRobbed, takenUp } from './rules/claims.ts';
@@ -34,5 +35,4 @@ export const CRON_RULES = {
 
 export type CronRuleName = keyof typeof CRON_RULES;
 
-export const checkCron = (evidence: CronEvidence): CronViolation[] =>
-  Object.entries(CRON_RULES).flatMap(([rule, find]) => [...find(evidence)].map((finding) => ({ rule, ...finding })));
+export const checkCron = (evidence: CronEvidence): CronViolation[] => applyRules(CRON_RULES, evidence);

@@ -1,3 +1,4 @@
+import { applyRules } from '../apply-rules.ts';
 import type { Finding, Violation, WorkstreamOnDisk } from '../evidence.ts';
 import { type ChatEvidence, kindOf, NO_ANSWER, partText, type Said, type Shown } from './chat-evidence.ts';
 import { decidedByApprovers, decidedOnce, pressedOnce } from './decision-rules.ts';
@@ -29,10 +30,7 @@ export const CHAT_RULES = {
 export type ChatRuleName = keyof typeof CHAT_RULES;
 
 /** All violations of rules about chats. */
-export const checkChats = (evidence: ChatEvidence): Violation[] =>
-  Object.entries<ChatRule>(CHAT_RULES).flatMap(([rule, find]) =>
-    [...find(evidence)].map((finding) => ({ rule, ...finding })),
-  );
+export const checkChats = (evidence: ChatEvidence): Violation[] => applyRules(CHAT_RULES, evidence);
 
 function* storedOnce({ said, inbox, presses }: ChatEvidence): Generator<Finding> {
   for (const { updateId, chat, tag } of said) {

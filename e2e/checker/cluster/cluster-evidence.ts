@@ -1,8 +1,8 @@
 import type { Evidence } from '../evidence.ts';
 
-/** What is known of some time with several daemons over one database. */
+/** What was recorded while several daemons used one database. */
 export interface ClusterEvidence {
-  /** What clients saw and did, at whatever daemon, and what is stored. */
+  /** What clients saw and did, at all daemons, and what is stored. */
   story: Pick<Evidence, 'disk' | 'calls'>;
   writes: Write[];
   /** What followed each fault, at each daemon. */

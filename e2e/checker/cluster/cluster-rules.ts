@@ -1,3 +1,4 @@
+import { applyRules } from '../apply-rules.ts';
 import type { CallHistory, Finding, Violation } from '../evidence.ts';
 import { firstRuns, messageOf } from '../rules/answers.ts';
 import type { ClusterEvidence, ProcessEnd, Write } from './cluster-evidence.ts';
@@ -20,10 +21,7 @@ export const CLUSTER_RULES = {
 export type ClusterRuleName = keyof typeof CLUSTER_RULES;
 
 /** All violations of rules about several daemons. */
-export const checkCluster = (evidence: ClusterEvidence): Violation[] =>
-  Object.entries<ClusterRule>(CLUSTER_RULES).flatMap(([rule, find]) =>
-    [...find(evidence)].map((finding) => ({ rule, ...finding })),
-  );
+export const checkCluster = (evidence: ClusterEvidence): Violation[] => applyRules(CLUSTER_RULES, evidence);
 
 const placeOf = ({ first, last, table, session }: Write): string =>
   `writes ${first} to ${last}, ${table}, session ${session}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { readUserNames } from './user-names.ts';
 
-test('users get their names, once each; what is no user, and deleted users, stay as they are', async () => {
+test('each user is asked for once and named; deleted users and actors that are no users keep their ids', async () => {
   const asked: unknown[] = [];
   const call = (async (_method: string, { userIds }: { userIds: string[] }) => {
     asked.push(userIds);
