@@ -165,3 +165,40 @@ test('the end stays in view while an answer of 200 kB streams in, even when it i
   });
   t.diagnostic(JSON.stringify(await watch.look()));
 });
+
+test('of a long answer, only what is near the screen is in the document, until one scrolls there or searches', async (t) => {
+  const { page } = await visit(t, daemon);
+  await open(page);
+  const parts = Array.from(
+    { length: 300 },
+    (_, n) => `### Part ${n}\n\n${n === 2 ? 'Zanzibar. ' : ''}${'Some **words** about it. '.repeat(10)}\n\n`,
+  );
+  model.when('parts please', say(...parts, 'the end of the parts'));
+  await send(page, 'parts please');
+  await page.locator('.answer').getByText('the end of the parts').waitFor();
+  await state(page, 'idle');
+  const untilFar = () => page.waitForFunction(() => document.querySelectorAll('.answer h3').length < 150);
+  await untilFar();
+  await page.getByText('Zanzibar').waitFor({ state: 'detached' });
+  const { above, height } = await page.evaluate(() => {
+    const view = document.querySelector('.transcript');
+    const answer = [...document.querySelectorAll('.answer')].at(-1);
+    const top = answer?.getBoundingClientRect().top ?? 0;
+    return { above: (view?.getBoundingClientRect().top ?? 0) - top, height: answer?.clientHeight ?? 0 };
+  });
+  assert.ok(above > 10_000, `${above} pixels above the screen`);
+
+  await page.evaluate((pixels) => document.querySelector('.transcript')?.scrollBy(0, -pixels), above);
+  await page.getByText('Zanzibar').waitFor();
+  await untilFar();
+  const now = await page.evaluate(() => [...document.querySelectorAll('.answer')].at(-1)?.clientHeight ?? 0);
+  assert.ok(Math.abs(now - height) < height / 50, `${height} pixels high, then ${now}`);
+
+  await page.getByRole('button', { name: 'Go to the latest message' }).click();
+  await page.getByText('Zanzibar').waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+f');
+  await page.locator('.find-bar input').fill('zanzibar');
+  await page.waitForFunction(() => CSS.highlights.get('sought')?.size === 1);
+  await page.keyboard.press('Escape');
+  await untilFar();
+});

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { GRAMMARS } from './grammars.ts';
 import { createHighlighter, type Pieces } from './highlight.ts';
-import { findFileLanguage, findLanguage, GRAMMARS, type Language } from './languages.ts';
+import { findFileLanguage, findLanguage, type Language } from './languages.ts';
 
 const textOf = (lines: readonly Pieces[]) => lines.map((line) => line.map(({ text }) => text).join('')).join('\n');
 

@@ -1,5 +1,6 @@
 import { createLowlight } from 'lowlight';
-import { GRAMMARS, type Language, WITHIN } from './languages.ts';
+import { GRAMMARS, WITHIN } from './grammars.ts';
+import type { Language } from './languages.ts';
 
 /** A piece of a line in one colour, as a class of highlight.js. */
 export interface Piece {
@@ -54,6 +55,9 @@ export function createHighlighter(): Highlighter {
     },
   };
 }
+
+/** Shared by all code on the page, so that code scrolled back into view is highlighted at once. */
+export const highlighter = createHighlighter();
 
 type Node = ReturnType<ReturnType<typeof createLowlight>['highlight']>['children'][number];
 

@@ -104,6 +104,7 @@ function Aside({ app, desk, tab, target, runChanges, draw }: AsideProps) {
       wsId,
       client,
       remembered: new Map(NARROW),
+      search: undefined,
       goToEnd: () => undefined,
       openFile: fileOpenerOf(tab, mayWrite),
       openAside: asideOpenerOf(tab),

@@ -40,6 +40,7 @@ export function RunChangesView({ app, desk, tab }: RunChangesViewProps) {
       wsId,
       client,
       remembered: rememberedOf(tab),
+      search: undefined,
       goToEnd: () => undefined,
       openAside: undefined,
       openFile: undefined, // what is shown is how the files were

@@ -11,6 +11,8 @@ export interface ConversationContext {
   client: Desk['client'];
   /** Choices of a person by name, so that a part that was scrolled away comes back as it was. */
   remembered: Map<string, boolean>;
+  /** The words that a person searches in it, if any; undefined where nobody can search. */
+  search: Tab['search'] | undefined;
   /** Shows the end of the conversation, and follows it from now on. */
   goToEnd(): void;
   /** Shows a file of the workstream; undefined for those who may not. */

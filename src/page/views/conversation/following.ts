@@ -56,9 +56,16 @@ export class Following {
     if (this.isFollowing.peek()) view.scrollTop = view.scrollHeight;
     else if (this.#anchor?.element.isConnected) {
       const moved = this.#topOf(this.#anchor.element) - this.#anchor.top;
-      if (Math.abs(moved) >= 1) view.scrollTop += moved;
+      if (Math.abs(moved) >= 1) view.scrollTop = this.#lastTop(view) + moved;
     }
     this.#remember(view);
+  }
+
+  /** Where the view was. The browser has already moved it up if the content became too short for that place. */
+  #lastTop(view: HTMLElement): number {
+    const { scrollTop, scrollHeight, clientHeight } = measure(view);
+    const isCut = scrollHeight < this.#seen.scrollHeight && scrollHeight - scrollTop - clientHeight < 1;
+    return isCut ? Math.max(scrollTop, this.#seen.scrollTop) : scrollTop;
   }
 
   readonly jump = (): void => {

@@ -50,6 +50,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
       wsId: tab.wsId,
       client: desk.client,
       remembered: rememberedOf(tab),
+      search: tab.search,
       goToEnd: following.jump,
       openFile: fileOpenerOf(tab, mayWrite),
       openAside: asideOpenerOf(tab),

@@ -60,9 +60,9 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
     if (-origin < AHEAD * view.clientHeight) shown.onNearStart();
   }, []);
 
+  const soon = useMemo(() => oncePerFrame(look), []);
   useLayoutEffect(() => {
     if (!scroller.current || !content.current) return;
-    const soon = oncePerFrame(look);
     following.onMove = soon.run;
     const detach = following.attach(scroller.current, content.current);
     return () => {
@@ -77,8 +77,7 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
   }, [blocks, span.first, span.last]);
   useLayoutEffect(() => {
     // Blocks that one step leaves out are drawn in the next frames, so that no frame takes long.
-    const frame = requestAnimationFrame(look);
-    return () => cancelAnimationFrame(frame);
+    soon.run();
   }, [blocks.length, span.first, span.last]);
 
   const end = tops[blocks.length] ?? 0;

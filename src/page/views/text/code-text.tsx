@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { showHidden } from '../../state/text/hidden-characters.ts';
-import { createHighlighter, type Piece, type Pieces } from '../../state/text/highlight.ts';
+import type { Piece, Pieces } from '../../state/text/highlight.ts';
 import type { Language } from '../../state/text/languages.ts';
 import { CHUNK_ROWS, hasLongLine, toChunks } from '../../state/text/text-chunks.ts';
+import { HIGHLIGHT } from '../parts/highlight-part.ts';
 import { whenIdle } from './idle.ts';
 import { useStepwise } from './stepwise.ts';
 
@@ -59,18 +60,19 @@ const toSpan = ({ text, className }: Piece, index: number) =>
     </span>
   );
 
-/** Shared by all code on the page, so that code scrolled back into view is highlighted at once. */
-const highlighter = createHighlighter();
-
 /**
- * The highlighted lines of a text; undefined until they are ready, and if the language is unknown or the text too long.
+ * The highlighted lines of a text; undefined until they and what highlights are there, and if the language is unknown or
+ * the text too long.
  */
 export function useHighlighted(text: string, language: Language | undefined): readonly Pieces[] | undefined {
   const [done, setDone] = useState<{ text: string; lines: readonly Pieces[] | undefined }>();
+  const highlighter = HIGHLIGHT.module.value?.highlighter;
   useEffect(() => {
-    if (language === undefined || text === '' || highlighter.find(text, language) || hasLongLine(text)) return;
+    if (language === undefined || text === '' || hasLongLine(text)) return;
+    if (!highlighter) return void HIGHLIGHT.load();
+    if (highlighter.find(text, language)) return;
     return whenIdle(() => setDone({ text, lines: highlighter.highlight(text, language) }));
-  }, [text, language]);
+  }, [text, language, highlighter]);
   if (language === undefined) return undefined;
-  return done?.text === text ? done.lines : highlighter.find(text, language);
+  return done?.text === text ? done.lines : highlighter?.find(text, language);
 }

@@ -1,7 +1,10 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useContext, useMemo, useRef } from 'preact/hooks';
+import { isDrawnAtOnce } from '../../state/text/drawn-at-once.ts';
 import { type MarkdownPart, splitMarkdown } from '../../state/text/markdown-split.ts';
+import { InConversation } from '../conversation/conversation-context.ts';
 import { MarkdownBlock } from './markdown-block.tsx';
 import { useStepwise } from './stepwise.ts';
+import { useUndrawn } from './use-undrawn.ts';
 
 /** Blocks per group. While an answer grows, each earlier group is compared as a whole. */
 const GROUP_PARTS = 40;
@@ -27,10 +30,17 @@ export function Markdown({ text: whole, streaming }: MarkdownProps) {
   const groups = Array.from({ length: Math.ceil(drawn.length / GROUP_PARTS) }, (_, index) =>
     drawn.slice(index * GROUP_PARTS, (index + 1) * GROUP_PARTS),
   );
+  const isSearched = useContext(InConversation)?.search?.value !== undefined;
+  const searched = useStepwise(isSearched ? groups.length : 0, 1);
   return (
     <div class="markdown">
       {groups.map((group, index) => (
-        <Group key={index} parts={group} growing={growing && index === groups.length - 1} />
+        <Group
+          key={index}
+          parts={group}
+          growing={growing && index === groups.length - 1}
+          isSearched={index < searched}
+        />
       ))}
     </div>
   );
@@ -47,17 +57,35 @@ function toLineEnd(text: string, chars: number): string {
   return text.slice(0, text.lastIndexOf('\n', chars) + 1 || chars);
 }
 
-/** A full group never changes again while the text grows: its parts are the same objects. */
-function Group({ parts, growing }: { parts: readonly MarkdownPart[]; growing: boolean }) {
+interface GroupProps {
+  parts: readonly MarkdownPart[];
+  growing: boolean;
+  /** A search marks words in what is drawn. */
+  isSearched: boolean;
+}
+
+/**
+ * A full group never changes again while the text grows: its parts are the same objects. Away from the screen it is
+ * empty, because each element of a long answer costs time until it is removed.
+ */
+function Group({ parts, growing, isSearched }: GroupProps) {
+  const [first, last] = [parts.at(0), parts.at(-1)];
+  const mayBeEmpty = useMemo(
+    () => !growing && parts.length === GROUP_PARTS && isDrawnAtOnce(parts),
+    [first, last, growing],
+  );
+  const undrawn = useUndrawn();
+  const height = mayBeEmpty && !isSearched ? undrawn.height : undefined;
   return useMemo(
     () => (
-      <div class="group">
-        {parts.map(({ at, token }, index) => (
-          <Part key={at} token={token} growing={growing && index === parts.length - 1} />
-        ))}
+      <div class="group" ref={undrawn.element} style={height === undefined ? undefined : { height: `${height}px` }}>
+        {height === undefined &&
+          parts.map(({ at, token }, index) => (
+            <Part key={at} token={token} growing={growing && index === parts.length - 1} />
+          ))}
       </div>
     ),
-    [parts.at(0), parts.at(-1), growing],
+    [first, last, growing, height],
   );
 }
 
