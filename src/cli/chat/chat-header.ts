@@ -1,5 +1,6 @@
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { healthProblems } from '../../../protocol/text/health-words.ts';
+import { findHostTimeZone } from '../../host-time-zone.ts';
 import { toLocal } from '../local-time.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -30,7 +31,7 @@ export function toChatHeader(chat: Chat, { paint, columns }: Sheet): string[] {
 /** A warning while calls run without asking, with the time when that ends. */
 export function toAutoApproveLines({ isOn, untilMs }: AutoApprove, paint: Paint): string[] {
   if (!isOn) return [];
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = findHostTimeZone();
   // Whole minutes only: the daemon's clock decides, and this one may differ.
   const until = untilMs === undefined ? '' : ` until ${toLocal(untilMs - (untilMs % 60_000), { tz })}`;
   return [paint('yellow', `! This workstream runs every call without asking${until}.`)];

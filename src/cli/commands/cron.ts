@@ -5,6 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { zoneOf } from '../../cron/schedule/schedule.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
+import { findHostTimeZone } from '../../host-time-zone.ts';
 import { randomIds } from '../../ids.ts';
 import { UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
@@ -194,7 +195,7 @@ function toCount(text: string | undefined, { flag, most }: { flag: string; most:
   throw new UsageError(`${flag} must be a number from 1 to ${most}, not "${text}".`);
 }
 
-const here = (): Here => ({ nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone });
+const here = (): Here => ({ nowMs: systemClock.now(), tz: findHostTimeZone() });
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 /** What the daemon wants a person to know about the job. */
 function tellNotices(job: Parameters<typeof isExtended>[0]): void {

@@ -1,6 +1,7 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../protocol/index.ts';
 import type { Surroundings } from '../../home/home-path.ts';
+import { findHostTimeZone } from '../../host-time-zone.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toLocal } from '../local-time.ts';
@@ -41,7 +42,7 @@ export async function rotateSecrets(command: SecretsCommand<RotateFlags>): Promi
 
 function print(status: Result<'secrets.status'>, { json }: SecretsFlags): void {
   const { storeKeyId, machineKeyId, machineKey, createdAtMs, names } = status;
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = findHostTimeZone();
   const lines = [
     `secrets      ${toSafeText(names.join(', '))}`,
     `store key    ${toSafeText(storeKeyId)}, made ${toLocal(createdAtMs, { tz })}`,

@@ -8,6 +8,7 @@ import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
 import { systemClock } from '../../clock.ts';
 import { type DaemonFile, readDaemonFile } from '../../home/daemon-file.ts';
 import type { Surroundings } from '../../home/home-path.ts';
+import { findHostTimeZone } from '../../host-time-zone.ts';
 import { NoDaemonError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { toNotices } from '../chat/chat-header.ts';
@@ -107,7 +108,7 @@ function toJson({ url, process: daemon, residentBytes, ...found }: Status): obje
 
 function toLines(found: Status, paint: Paint): string[] {
   const { url, process: daemon, health, workstreams, approvals, pairings, schedule, residentBytes } = found;
-  const here = { nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const here = { nowMs: systemClock.now(), tz: findHostTimeZone() };
   const { channels = [] } = health; // older daemons list none
   const pid = daemon === undefined ? '' : `, pid ${daemon.pid}`;
   const notices = toNotices(health).map((notice) => paint('yellow', `! ${notice}`));

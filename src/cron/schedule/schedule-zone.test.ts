@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { offsetMsAt, placeWall, resolveTimeZone, toLocalTime, transitionBetween } from './schedule-zone.ts';
+import { byFormat, offsetMsAt, placeWall, resolveTimeZone, toLocalTime, transitionBetween } from './schedule-zone.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -22,6 +22,17 @@ test('offsets are exact to the second', () => {
   );
   assert.deepEqual(toLocalTime('Africa/Monrovia', 0), { local: '1969-12-31T23:15:30', offset: '-00:44:30' });
   assert.deepEqual(toLocalTime('UTC', 1_500), { local: '1970-01-01T00:00:01', offset: '+00:00' });
+});
+
+test('every zone has the offset that its formatted times show', () => {
+  const years = [1890, 1970, 2026, 2027.5, 2199];
+  for (const tz of [...Intl.supportedValuesOf('timeZone'), 'US/Eastern', 'utc', '+05:30', '-02:15', 'Etc/GMT+3']) {
+    const ask = byFormat(tz);
+    for (const year of years) {
+      const atMs = Math.round((year - 1970) * 31_556_952_000);
+      assert.equal(offsetMsAt(tz, atMs) - ask(atMs), 0, `${tz} in ${year}`);
+    }
+  }
 });
 
 test('more zones than fit into the cache have their own offsets', () => {

@@ -3,6 +3,8 @@
  * time. `atMs` is an instant in milliseconds since the Unix epoch.
  */
 
+import { temporal } from '../../temporal.ts';
+
 /** How often a wall time occurs: once, twice (the clock was set back) or never (the clock was set forward over it). */
 export type Place =
   | { kind: 'once'; atMs: number }
@@ -38,7 +40,7 @@ export function offsetMsAt(tz: string, atMs: number): number {
   const zone = zoneOf(tz);
   const known = zone.stretches.find(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs);
   if (known !== undefined) return known.offsetMs;
-  const offsetMs = askOffsetMs(zone.format, atMs);
+  const offsetMs = zone.askOffsetMs(atMs);
   const near = zone.stretches.find((stretch) => stretch.offsetMs === offsetMs && isNear(stretch, atMs));
   if (near === undefined) zone.stretches = [{ fromMs: atMs, toMs: atMs, offsetMs }, ...zone.stretches.slice(0, 3)];
   else {
@@ -95,7 +97,7 @@ const MAX_NAME_CHARS = 64;
  * Caches the periods of a zone with a constant offset, because formatting a date is most of the cost of an occurrence.
  */
 interface Zone {
-  format: Intl.DateTimeFormat;
+  askOffsetMs(atMs: number): number;
   /** Newest first, at most four: one on each side of a change, and two for jobs that are far in the future. */
   stretches: Stretch[];
 }
@@ -116,7 +118,7 @@ function zoneOf(tz: string): Zone {
   const [oldest] = zones.keys();
   if (oldest !== undefined && zones.size >= MAX_ZONES) zones.delete(oldest);
   const zone = {
-    format: new Intl.DateTimeFormat('en-US', { timeZone: tz, timeZoneName: 'longOffset' }),
+    askOffsetMs: temporal ? byTemporal(tz, temporal) : byFormat(tz),
     stretches: [],
   };
   zones.set(tz, zone);
@@ -128,9 +130,18 @@ function isNear({ fromMs, toMs }: Stretch, atMs: number): boolean {
   return atMs >= fromMs - 2 * DAY_MS && atMs <= toMs + 2 * DAY_MS;
 }
 
-function askOffsetMs(format: Intl.DateTimeFormat, atMs: number): number {
-  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
-    /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(atMs)) ?? [];
-  const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
-  return sign === '-' ? -size : size;
+const byTemporal =
+  (tz: string, { Instant }: NonNullable<typeof temporal>) =>
+  (atMs: number): number =>
+    Instant.fromEpochMilliseconds(Math.floor(atMs)).toZonedDateTimeISO(tz).offsetNanoseconds / 1e6;
+
+/** Exported for its tests: it is used by Node before 26 only. */
+export function byFormat(tz: string): (atMs: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: tz, timeZoneName: 'longOffset' });
+  return (atMs) => {
+    const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+      /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(atMs)) ?? [];
+    const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+    return sign === '-' ? -size : size;
+  };
 }

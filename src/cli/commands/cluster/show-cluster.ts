@@ -1,5 +1,6 @@
 import type { ClusterMachine } from '../../../../protocol/cluster/cluster-methods.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
+import { findHostTimeZone } from '../../../host-time-zone.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
@@ -23,7 +24,7 @@ export async function showCluster({ flags, around, root }: ClusterCommand): Prom
   const status = await withClient({ target, version: await readVersion(root) }, (client) =>
     client.call('cluster.status', {}),
   );
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = findHostTimeZone();
   process.stdout.write(
     flags.json
       ? `${JSON.stringify(status, null, 2)}\n`

@@ -2,6 +2,7 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { POLICY_ACTIONS } from '../../../../protocol/events/policy-actions.ts';
 import type { SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
+import { findHostTimeZone } from '../../../host-time-zone.ts';
 import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
@@ -113,7 +114,7 @@ export async function simulatePolicies(command: PolicyCommand<SimulateFlags>): P
     return;
   }
   process.stderr.write(`${result.changed} of the latest ${result.total} calls would have been decided otherwise.\n`);
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = findHostTimeZone();
   const changed = result.calls.filter(({ was, would }) => was !== would);
   if (changed.length === 0) return;
   process.stdout.write(

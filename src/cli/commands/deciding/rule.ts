@@ -6,6 +6,7 @@ import type { Result } from '../../../../protocol/index.ts';
 import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
+import { findHostTimeZone } from '../../../host-time-zone.ts';
 import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
@@ -82,7 +83,7 @@ export async function listRules(command: RuleCommand<JsonFlags>): Promise<void> 
 }
 
 function toCells(rule: Rule, nameOf: (userId: string) => string): string[] {
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = findHostTimeZone();
   const at = (ms: number | undefined) => (ms === undefined ? '' : toLocal(ms, { tz }));
   return [
     rule.ruleId,
@@ -156,7 +157,7 @@ export async function simulateRules(word: string | undefined, command: RuleComma
 function printSimulation({ total, changed, calls }: Result<'rule.simulate'>, rules: readonly Rule[]): void {
   process.stderr.write(`${changed} of the latest ${total} calls would have been decided otherwise.\n`);
   if (changed === 0) return;
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = findHostTimeZone();
   const ruleOf = (id: string | undefined) => {
     const rule = rules.find(({ ruleId }) => ruleId === id);
     if (rule === undefined) return id === undefined ? 'no rule' : 'the new rule';

@@ -2,6 +2,7 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Memory, QuarantinedMemory } from '../../../../protocol/methods/memory.ts';
 import { toTaintWords } from '../../../../protocol/text/rule-words.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
+import { findHostTimeZone } from '../../../host-time-zone.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
@@ -66,7 +67,7 @@ const toWaiting = (memories: readonly (Memory | QuarantinedMemory)[]): string[][
   ]),
 ];
 
-const at = (ms: number): string => toLocal(ms, { tz: Intl.DateTimeFormat().resolvedOptions().timeZone });
+const at = (ms: number): string => toLocal(ms, { tz: findHostTimeZone() });
 
 const placeWords = ({ scope, scopeId }: Pick<Memory, 'scope' | 'scopeId'>): string =>
   scope === 'workstream' ? `workstream ${scopeId.slice(0, 8)}` : scope;
