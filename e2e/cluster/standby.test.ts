@@ -240,7 +240,7 @@ test(
     await queryPostgres(url, 'alter table headgate.meta rename to meta_away');
     await holder.kill9();
     const failed = async (): Promise<void> => {
-      while (!/this standby could not take over; it waits again/.test(waiting.output().stderr))
+      while (!/this standby could not take over; it tries again/.test(waiting.output().stderr))
         await waiting.get('/health');
     };
     await within(failed(), 60_000, () => `a take-over that fails; ${waiting.output().stderr}`);

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { wordsOf } from '../../protocol/words-of.ts';
-import { isUnavailable } from '../agent/run/record-at-last.ts';
 import { keepAwake, systemClock } from '../clock.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
@@ -10,6 +9,7 @@ import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { restoreJournal } from '../home/restore-journal.ts';
 import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
+import { isUnavailable } from '../is-unavailable.ts';
 import { requireFreePort, urlOf } from '../listen.ts';
 import { createLogRing, type LogRing } from '../log-ring.ts';
 import { createLog } from '../pino-log.ts';

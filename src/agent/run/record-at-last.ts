@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../protocol/errors.ts';
+import { isUnavailable } from '../../is-unavailable.ts';
 import type { Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -21,7 +21,3 @@ export async function recordAtLast(
     await run.clock.sleep(RETRY_MS, run.stopping);
   }
 }
-
-/** Whether the store currently cannot be written. */
-export const isUnavailable = (error: unknown): error is GatewayError =>
-  error instanceof GatewayError && error.code === 'UNAVAILABLE';

@@ -37,6 +37,7 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
   const { clock, log } = options;
   const candidate = await asStartError(() => openCandidate({ url: storeUrl, machine, handedOver, clock, log }));
   let listening: StandbyServer | undefined;
+  let loggedReason: string | undefined;
   try {
     if (!options.newSecrets) await asStartError(() => requireSameSecrets(options, candidate.facts));
     for (;;) {
@@ -47,7 +48,9 @@ export async function takeTurn(options: DaemonOptions, deps: TurnDeps): Promise<
       }
       const store = await openUnlessHeld(options, machine).catch(async (error: unknown) => {
         if (listening === undefined || signal.aborted) throw error;
-        log.warn({ reason: wordsOf(error) }, 'this standby could not take over; it waits again');
+        const reason = wordsOf(error);
+        if (reason !== loggedReason) log.warn({ reason }, 'this standby could not take over; it tries again');
+        loggedReason = reason;
         await clock.sleep(AGAIN_MS, signal);
         return undefined;
       });

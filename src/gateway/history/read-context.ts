@@ -1,6 +1,6 @@
 import type { Message } from '../../agent/message.ts';
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
+import { isUnavailable } from '../../is-unavailable.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';

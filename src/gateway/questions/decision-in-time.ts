@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { ApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { Decision } from '../../agent/run/journal.ts';
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { RunSuperseded } from '../../agent/run/recorder.ts';
+import { isUnavailable } from '../../is-unavailable.ts';
 import { until } from '../../timing/until.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';

@@ -1,4 +1,4 @@
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import { isUnavailable } from '../../is-unavailable.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';

@@ -1,7 +1,7 @@
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { RunSuperseded, StepOutdated } from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
+import { isUnavailable } from '../../is-unavailable.ts';
 import { lastWord } from './cancel-receipt.ts';
 import type { LiveRun } from './live-run.ts';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import { isUnavailable } from '../../is-unavailable.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
 import { endTrustOf } from '../coordinators/send-trust-rows.ts';
 import { requirePermission } from '../required-rights.ts';

@@ -1,5 +1,5 @@
-import { isUnavailable } from '../../../agent/run/record-at-last.ts';
 import type { Clock } from '../../../clock.ts';
+import { isUnavailable } from '../../../is-unavailable.ts';
 import type { Log } from '../../../log.ts';
 import { createSerialKeys } from '../../../timing/serial-keys.ts';
 import type { UpdateOutcome } from '../../metrics/channel-metrics.ts';
