@@ -6,14 +6,16 @@ import { Notice } from './notice.ts';
 const Count = z.int().min(0);
 /** Milliseconds since the Unix epoch, up to the maximum of a Date. */
 export const Instant = z.int().min(0).max(8_640_000_000_000_000);
+/** A time or a period of a schedule: jobs are planned up to the year 3000. */
+const ScheduleMs = z.int().min(0).max(32_503_679_999_999);
 /** 24 hours, regardless of clock changes. */
 export const DAY_MS = 86_400_000;
 
 /** When a job is due. `every` counts from anchorMs, or from the creation of the job. `cron` has 5 or 6 fields. */
 export const CronSchedule = z
   .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('at'), atMs: Instant }),
-    z.strictObject({ kind: z.literal('every'), everyMs: Instant.min(1), anchorMs: Instant.optional() }),
+    z.strictObject({ kind: z.literal('at'), atMs: ScheduleMs }),
+    z.strictObject({ kind: z.literal('every'), everyMs: ScheduleMs.min(1), anchorMs: ScheduleMs.optional() }),
     z.strictObject({ kind: z.literal('cron'), expr: NonEmpty.max(256), tz: optionalText(64) }),
   ])
   .meta({ id: 'CronSchedule' });

@@ -16,6 +16,8 @@ export const LIMITS = {
   /** Timeout for an HTTP request line and headers; checked every 5 s. */
   headMs: 15_000,
   requestHeaders: 100,
+  /** The request line and all headers; Node refuses more. */
+  requestHeadBytes: 16 * 1024,
   /** Timeout for the body of a request; for an upload, it restarts after every `uploadProgressBytes`. */
   bodyMs: 60_000,
   uploadProgressBytes: 256 * 1024,

@@ -45,6 +45,20 @@ test('a correct recording has no findings', () => {
   assert.deepEqual(check(evidence), []);
 });
 
+test('a question that passes to another workstream stays, and one that is lost does not', () => {
+  const story = structuredClone(evidence);
+  const { workstreams } = story.disk;
+  const before = story.earlier?.workstreams.find(({ approvals }) => approvals.length > 0);
+  const from = workstreams.find(({ wsId }) => wsId === before?.wsId);
+  const to = workstreams.find((workstream) => workstream !== from);
+  const [moved] = from?.approvals.splice(0, 1) ?? [];
+  if (!to || !moved) return assert.fail('the recording has a question, and another workstream');
+  to.approvals.push(moved);
+  assert.deepEqual([...RULES['stored data stays'](story)], []);
+  to.approvals.pop();
+  assert.equal([...RULES['stored data stays'](story)].length, 1);
+});
+
 for (const { name, rule, apply } of DEFECTS) {
   test(`${name}: found by the rule "${rule}"`, () => {
     for (const seed of SEEDS) {

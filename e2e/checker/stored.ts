@@ -20,11 +20,12 @@ export const diskReader = (home: string, postgres?: string): DiskReader =>
       }
     : {
         async read(wsIds) {
-          using db = await copyOf(postgres, wsIds);
-          return diskIn(db, wsIds);
+          const { db, ids } = await copyOf(postgres, wsIds);
+          using copy = db;
+          return diskIn(copy, ids);
         },
         async children(wsIds) {
-          using db = await copyOf(postgres, []);
+          using db = (await copyOf(postgres, [])).db;
           return childrenIn(db, wsIds);
         },
       };
@@ -41,8 +42,14 @@ const TABLES: Record<string, string | undefined> = {
   sub_agent_messages: 'agent_id in (select agent_id from sub_agents where ws_id = any($1))',
 };
 
-/** One reader for both databases: the rows of PostgreSQL are copied into one of SQLite in memory. */
-async function copyOf(url: string, wsIds?: readonly string[]): Promise<DatabaseSync> {
+/**
+ * One reader for both databases: the rows of PostgreSQL are copied into one of SQLite in memory. The daemons go on meanwhile, so
+ * children of the workstreams are found in the same transaction: a new one would seem to be missing.
+ */
+async function copyOf(
+  url: string,
+  wsIds?: readonly string[],
+): Promise<{ db: DatabaseSync; ids: string[] | undefined }> {
   const db = new DatabaseSync(':memory:');
   const client = new pg.Client({
     connectionString: url,
@@ -52,8 +59,7 @@ async function copyOf(url: string, wsIds?: readonly string[]): Promise<DatabaseS
   try {
     await client.query('begin isolation level repeatable read read only');
     await client.query('set local search_path to headgate');
-    const ids =
-      wsIds ?? (await client.query<{ ws_id: string }>('select ws_id from workstreams')).rows.map(({ ws_id }) => ws_id);
+    const ids = (await client.query<{ ws_id: string }>(WITH_CHILDREN, [wsIds ?? null])).rows.map(({ ws_id }) => ws_id);
     for (const [table, condition] of Object.entries(TABLES)) {
       const where = condition === undefined ? '' : ` where ${condition}`;
       const { rows, fields } = await client.query({
@@ -63,11 +69,16 @@ async function copyOf(url: string, wsIds?: readonly string[]): Promise<DatabaseS
       });
       fill(db, { table, columns: fields.map(({ name }) => `"${name}"`), rows });
     }
+    return { db, ids: wsIds && ids };
   } finally {
     await client.end();
   }
-  return db;
 }
+
+const WITH_CHILDREN = `with recursive tree as (
+    select ws_id from workstreams where $1::text[] is null or ws_id = any($1)
+    union select workstreams.ws_id from workstreams join tree on parent_ws_id = tree.ws_id
+  ) select ws_id from tree`;
 
 function fill(
   db: DatabaseSync,

@@ -30,6 +30,8 @@ export interface Opening {
   cursor: string | undefined;
   /** The conversation before that, if the stream was not resumed. */
   messages: HistoryMessage[];
+  /** There are older messages, for which it is too long. */
+  isCutShort: boolean;
 }
 
 export const viewsOf = ({ streams, sockets }: Evidence): View[] => [
@@ -47,7 +49,9 @@ function streamView({ reader, wsId, lastEventId, frames, isOpen }: StreamHistory
     return [{ cursor: id, event: errorBefore(rest, index) ?? asLogged({ ...data }) }];
   });
   const { messages } = history.data;
-  const opening = { asked: lastEventId, recovered, reason, truncated, isOfStream: true, cursor: history.id, messages };
+  const isCutShort = 'truncated' in history.data && history.data.truncated === true;
+  const shown = { cursor: history.id, messages, isCutShort };
+  const opening = { asked: lastEventId, recovered, reason, truncated, isOfStream: true, ...shown };
   return { reader, wsId, opening, seen, isOpen };
 }
 
@@ -102,7 +106,10 @@ function answerTo(
   const { wsId, after } = subscribing;
   return {
     wsId,
-    opening: { asked: after, recovered, reason, isOfStream: false, cursor, messages: snapshot?.messages ?? [] },
+    opening: {
+      ...{ asked: after, recovered, reason, isOfStream: false, cursor },
+      ...{ messages: snapshot?.messages ?? [], isCutShort: snapshot?.truncated ?? false },
+    },
   };
 }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { needs } from '../../src/testing/needs.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { mountSmallDisk } from '../support/faults/full-disk.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
@@ -42,6 +44,18 @@ test('headgate export prints a conversation, and headgate import continues it in
   assert.equal(JSON.parse(piped.stdout).message_count, 2);
   const markdown = await runHeadgate(['export', 'copy', '--markdown'], env);
   assert.match(markdown.stdout, /^# hello\n\n## You · [-\d]+ [:\d]+ UTC\n\nhello\n\n## Assistant · .*\n\nHello\.\n$/);
+});
+
+test('an export that does not fit on the disk leaves no part of a file', await needs('small disks'), async () => {
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  await client.call('agent', { sessionKey: wsId, message: 'hello', idempotencyKey: 'full' });
+  using disk = mountSmallDisk(1);
+  disk.fill();
+  const file = path.join(disk.folder, 'a.json');
+  const { code, stderr } = await runHeadgate(['export', wsId, '--output', file], env);
+  assert.deepEqual([code, stderr], [2, `headgate: ${file} cannot be written: the disk is full\n`]);
+  assert.deepEqual(await readdir(disk.folder), ['ballast']);
 });
 
 test('wrong files and names are reported', async (t) => {

@@ -9,15 +9,14 @@ import type { Address } from '../checker/recording/record-socket.ts';
 import { copyKeys } from '../cluster/copy-keys.ts';
 import { type DaemonUnderTest, type JsonAnswer, startDaemon } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
-import { type Link, openLink } from './link.ts';
+import type { Network, Site } from './network.ts';
 
 /** A daemon of the service, with the links to it. */
 export interface Machine {
   name: string;
   daemon: DaemonUnderTest;
   nodeId: string;
-  /** From it to PostgreSQL, and from other daemons to it. */
-  links: { database: Link; inbound: Link };
+  links: Site['links'];
   isUp: boolean;
   isFrozen: boolean;
 }
@@ -45,6 +44,7 @@ export interface Cluster extends AsyncDisposable {
 }
 
 interface ClusterOptions {
+  network: Network;
   folder: string;
   server: PostgresServer;
   url: string;
@@ -124,10 +124,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ),
     states: () => Promise.all(machines.map(stateOf)),
     async [Symbol.asyncDispose]() {
-      for (const { daemon, links } of machines) {
-        await daemon[Symbol.asyncDispose]();
-        for (const link of Object.values(links)) link[Symbol.dispose]();
-      }
+      for (const { daemon } of machines) await daemon[Symbol.asyncDispose]();
     },
   };
   return cluster;
@@ -159,22 +156,18 @@ async function startMachine({
   first,
   ...options
 }: ClusterOptions & { name: string; first: Machine | undefined }) {
-  const { folder, url, model, env, config } = options;
-  const links = { database: await openLink(), inbound: await openLink() };
-  links.database.leadTo(Number(new URL(url).port));
+  const { folder, url, env, config, network } = options;
+  const { links, start, storeUrl, model } = await network.site({ storeUrl: url, model: options.model });
   const home = path.join(folder, name);
   await mkdir(home, { mode: 0o700 });
   await writeFile(path.join(home, 'config.json'), JSON.stringify(config));
   if (first) await copyKeys(first.daemon.home, home);
-  const through = new URL(url);
-  through.port = String(links.database.port);
   const daemon = await startDaemon({
-    ...{ home, model, args: ['--standby'] },
+    ...{ home, model, through: start.through, args: ['--standby', ...start.args] },
     env: {
-      ...env,
+      ...{ ...env, ...start.env },
       HEADGATE_WORKDIR: path.join(folder, 'workspace'),
-      HEADGATE_STORE_URL: String(through),
-      HEADGATE_STORE_MACHINE_URL: `http://127.0.0.1:${links.inbound.port}`,
+      HEADGATE_STORE_URL: storeUrl,
     },
   });
   links.inbound.leadTo(daemon.port);

@@ -15,6 +15,8 @@ import { createMoods } from '../drill/moods.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { FAULTS, type Fault } from './faults.ts';
+import { namespacedNetwork } from './namespaces.ts';
+import { proxiedNetwork } from './network.ts';
 import { addFaults, type ClusterScore, NOTHING_DONE, scoreOf } from './score.ts';
 import { installWitness, type Witness } from './witness.ts';
 
@@ -23,6 +25,8 @@ export interface ClusterDrillOptions {
   seed: number;
   /** Only faults whose name contains this. */
   only?: string | undefined;
+  /** Each daemon in a network of its own, with faults by the kernel. */
+  hasNamespaces?: boolean;
   say(line: string): void;
 }
 
@@ -88,14 +92,15 @@ interface Place extends ClusterDrillOptions {
   stack: AsyncDisposableStack;
 }
 
-async function openStage({ seed, only = '', folder, server, stack }: Place): Promise<Stage> {
+async function openStage({ seed, only = '', folder, server, stack, hasNamespaces = false }: Place): Promise<Stage> {
   const random = createRandom(seed);
   const url = await server.createDatabase();
   const model = stack.use(await startScriptedModel({ key: MODEL_KEY }));
+  const network = stack.use(hasNamespaces ? namespacedNetwork() : proxiedNetwork());
   const spawnedMs = systemClock.now();
   const cluster = stack.use(
     await startCluster({
-      ...{ folder, server, url, model: model.url, config: CONFIG },
+      ...{ network, folder, server, url, model: model.url, config: CONFIG },
       env: { HOME: folder, OPENAI_API_KEY: MODEL_KEY },
       random: random.fork('clients'),
     }),
@@ -116,7 +121,10 @@ async function openStage({ seed, only = '', folder, server, stack }: Place): Pro
   });
   const nameOf = (found: { name: string } | undefined) => found?.name ?? 'nobody';
   const witness = await installWitness(url, {
-    ofPort: (port) => nameOf(cluster.machines.find(({ links }) => links.database.isOwn(port))),
+    ofPort(port, owner) {
+      const users = cluster.machines.filter(({ links }) => links.database.isOwn(port));
+      return nameOf(users.find(({ name }) => name === owner) ?? users[0]);
+    },
     ofNode: (nodeId) => nameOf(cluster.machines.find((machine) => machine.nodeId === nodeId)),
   });
   return {

@@ -66,9 +66,19 @@ async function freezeHolder(cluster: Cluster, random: Random): Promise<void> {
   if ((await cluster.lease()).holder !== holder) await down(holder);
 }
 
+/** Asks again while another fault of the same round keeps the database away. */
+async function askDatabase(url: string, sql: string): ReturnType<typeof queryPostgres> {
+  let rows: Awaited<ReturnType<typeof queryPostgres>> | undefined;
+  await waitFor(async () => {
+    rows = await queryPostgres(url, sql).catch(() => undefined);
+    return rows !== undefined;
+  });
+  return rows ?? queryPostgres(url, sql);
+}
+
 /** The sessions of one daemon with PostgreSQL. */
 async function sessionsOf({ url }: Cluster, { links }: Machine): Promise<number[]> {
-  const rows = await queryPostgres(
+  const rows = await askDatabase(
     url,
     `select pid, client_port from pg_stat_activity where client_port > 0 and pid <> pg_backend_pid()`,
   );
@@ -149,10 +159,7 @@ export const FAULTS: readonly Fault[] = [
     async strike(cluster, random) {
       const machine = random.chance(0.7) ? (await cluster.lease()).holder : await standby(cluster, random);
       const pids = await sessionsOf(cluster, machine);
-      await queryPostgres(
-        cluster.url,
-        `select pg_terminate_backend(pid) from unnest('{${pids.join()}}'::int[]) as pid`,
-      );
+      await askDatabase(cluster.url, `select pg_terminate_backend(pid) from unnest('{${pids.join()}}'::int[]) as pid`);
     },
   },
   {

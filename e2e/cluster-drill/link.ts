@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemTimers } from '../../protocol/client/timers.ts';
 
 /** As seen from the program that connects. */
-type Way = 'out' | 'back';
+export type Way = 'out' | 'back';
 
 /** A TCP proxy between two programs, which can be slow, silent or cut, as a network can. */
 export interface Link extends Disposable {
@@ -34,7 +34,8 @@ interface Pair {
   flows: { pump(): void }[];
 }
 
-export async function openLink(): Promise<Link> {
+/** Listens on a free port of this address, and leads to a port of this machine. */
+export async function openLink(host = '127.0.0.1'): Promise<Link> {
   const weather: Weather = { isCut: false, stalled: new Set(), delayMs: 0 };
   const pairs = new Set<Pair>();
   const ports = new Set<number>();
@@ -65,7 +66,7 @@ export async function openLink(): Promise<Link> {
       });
     }
   });
-  listener.listen(0, '127.0.0.1');
+  listener.listen(0, host);
   await once(listener, 'listening');
   const pumpAll = () => {
     for (const { flows } of pairs) for (const one of flows) one.pump();

@@ -4,7 +4,7 @@ import { toWholeNumber } from '../support/whole-number.ts';
 import { runClusterDrill } from './drill.ts';
 import { toClusterScoreCard } from './score.ts';
 
-const HELP = `npm run drill:cluster -- [--rounds 300] [--seed N] [--only WORDS]
+const HELP = `npm run drill:cluster -- [--rounds 300] [--seed N] [--only WORDS] [--namespaces]
 
 Three daemons over one PostgreSQL database: one is active, two are standbys that forward. Clients of four workstreams use
 any of them, and go to another one with their cursors and keys. In each round, one or two things fail: a daemon is killed,
@@ -17,6 +17,8 @@ write, whether a promise was broken.
   --seed N      chooses what happens; a run prints its own. What real processes do at which moment no seed can choose,
                 so a seed that failed may need some attempts
   --only WORDS  only faults whose name contains these words, such as "kill" or "freeze active"
+  --namespaces  each daemon has a network of its own (Linux, as root, with iproute2 and nftables), and the kernel drops,
+                refuses or slows its packets, in place of a proxy
 
 If a promise was broken, it ends with 1, and evidence.json is beside the homes of the daemons.
 `;
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '300' },
     seed: { type: 'string' },
     only: { type: 'string' },
+    namespaces: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -40,6 +43,7 @@ else {
     rounds: toWholeNumber('--rounds', values.rounds),
     seed,
     only: values.only,
+    hasNamespaces: values.namespaces,
     say: (line) => say(`${line}\n`),
   });
   for (const { rule, what, where } of violations.slice(0, 20)) say(`✖ ${rule}\n  ${what}\n  ${where}\n`);

@@ -27,7 +27,8 @@ const INSTALL = `
   ).join('\n')}`;
 
 interface Names {
-  ofPort(port: number): string;
+  /** A port may have been used by several machines, one after the other: `owner` is named if it is one of them. */
+  ofPort(port: number, owner: string): string;
   ofNode(nodeId: string): string;
 }
 
@@ -46,7 +47,7 @@ export async function installWitness(url: string, names: Names): Promise<Witness
         first: Number(first),
         last: Number(last),
         session: `${pid} from port ${port}`,
-        machine: names.ofPort(Number(port)),
+        machine: names.ofPort(Number(port), names.ofNode(String(owner))),
         owner: names.ofNode(String(owner)),
         epoch: Number(epoch),
         table: String(written),

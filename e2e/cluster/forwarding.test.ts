@@ -49,6 +49,21 @@ interface Asked {
   headers?: Record<string, string>;
 }
 
+test('a request with as many headers as are allowed passes a standby, too', installed, async () => {
+  await using active = await startOne();
+  await untilServing(active);
+  await using standby = await startOne();
+  await untilForwarding(standby);
+  const path = '/v1/api/workstreams';
+  const many = Object.fromEntries(Array.from({ length: 97 }, (_, at) => [`x-${at}`, 'a'])); // with three others: 100
+  const long = { 'x-long': 'a'.repeat(16 * 1024 - 200) };
+  for (const headers of [many, long]) {
+    const asked = { path, headers: { ...headers, connection: 'close' } };
+    assert.deepEqual(await rawAnswer(standby, asked), await rawAnswer(active, asked));
+    assert.deepEqual(await rawAnswer(standby, asked), await rawAnswer(standby, { path }));
+  }
+});
+
 test('what a standby forwards is answered as by the active daemon itself, byte for byte', installed, async () => {
   await using active = await startOne();
   await untilServing(active);

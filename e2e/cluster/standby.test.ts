@@ -146,7 +146,18 @@ test(
         : isIdle();
     await within(isIdle(), 60_000, () => 'the run has ended');
     const before = await digest();
+    const { cursor } = await client.call('workstream.get', { wsId: talk.wsId });
+    const askPaused = (route: string) =>
+      active.fetch(route, { headers: { 'last-event-id': cursor } }).then(
+        ({ status }) => status,
+        () => 'ended',
+      );
+    const routes = [`/v1/api/events?ws_id=${talk.wsId}`, `/v1/api/workstreams/${talk.wsId}/history`];
+    const asked = routes.map(askPaused);
+    for (let calls = 0; calls < 20; calls += 1) await client.call('health', {}); // meanwhile the requests reach its sockets
     active.signal('SIGCONT');
+    for (const answer of await within(Promise.all(asked), 60_000, () => 'answers of the daemon that was paused'))
+      assert.ok([503, 'ended'].includes(answer), `what it knows is out of date, but it answered ${answer}`);
     const { code } = await within(active.exited(), 60_000, () => 'the end of the daemon that was paused');
     assert.equal(code, 1);
     assert.match(

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PostgresServer, queryPostgres, startPostgres } from '../../src/testing/postgres-server.ts';
-import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { type DaemonUnderTest, type StartOptions, startDaemon } from '../support/daemon/daemon.ts';
 import { pause, within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { copyKeys } from './copy-keys.ts';
@@ -56,15 +56,14 @@ async function homeLike(from: string): Promise<string> {
 
 let firstHome: string | undefined;
 
-/** A daemon that waits for its turn; it is active if nobody else is. */
-export async function startOne(): Promise<DaemonUnderTest> {
+/** A daemon that waits for its turn; it is active if nobody else is. `entry`: of another release. */
+export async function startOne({ entry }: Pick<StartOptions, 'entry'> = {}): Promise<DaemonUnderTest> {
   const { url, model, folder } = await scene();
   const home = firstHome === undefined ? path.join(folder, 'first') : await homeLike(firstHome);
   firstHome ??= home;
   return startDaemon({
-    home,
-    model: model.url,
-    args: ['--standby'],
+    ...{ home, model: model.url, args: ['--standby'] },
+    ...(entry !== undefined && { entry }),
     config: { store: { url }, nodes: { '*': { allow: ['system.*'] } } },
   });
 }

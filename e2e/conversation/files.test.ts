@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { needs } from '../../src/testing/needs.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { mountSmallDisk } from '../support/faults/full-disk.ts';
 
 const { daemon } = await openStage();
 const run = promisify(execFile);
@@ -51,6 +52,17 @@ test('A file outside the folders of a workstream must answer 404, also through a
   assert.equal((await get('?path=..')).status, 404);
   const { text, without } = (await get('/content?path=.env')).body;
   assert.deepEqual([text, without], [undefined, 'secret']);
+});
+
+test('a folder with a file whose time is beyond the last date is listed', await needs('small disks'), async () => {
+  using disk = mountSmallDisk(1);
+  await writeFile(path.join(disk.folder, 'far'), 'x');
+  await run('touch', ['-d', '@99999999999999', path.join(disk.folder, 'far')]);
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', { workdir: disk.folder });
+  const { status, body } = await daemon.get(`/v1/api/workstreams/${wsId}/files`);
+  assert.deepEqual([status, body.entries?.[0]?.modified], [200, '+275760-09-13T00:00:00.000Z']);
+  assert.equal((await daemon.get(`/v1/api/workstreams/${wsId}/files/content?path=far`)).body.text, 'x');
 });
 
 test(

@@ -155,7 +155,7 @@ const REFUSED: Record<string, { name: string; spoil(file: string): void; says: R
   'a config.json that is a folder': {
     name: 'config.json',
     spoil: (file) => mkdirSync(file),
-    says: /config\.json cannot be read: EISDIR/,
+    says: /config\.json cannot be read: it is not a file/,
   },
   'a short secret': {
     name: 'secrets.json',

@@ -7,8 +7,11 @@ import { openHttpWire, openSocketWire, type Wire } from './wires.ts';
 
 const SOCKETS = 3;
 const HTTP_CLIENTS = 2;
-/** A workstream at rest has no more to decide; each run asks at most twice. */
-const MOST_TURNS = 500;
+/**
+ * A workstream at rest has no more to decide; each run asks at most twice. While this process looks for an order of the calls, its
+ * model does not answer, and the daemon then asks it again after a minute.
+ */
+const MOST_REST_MS = 120_000;
 
 /** One workstream with its clients. */
 export interface Cast {
@@ -75,7 +78,8 @@ export async function openCast(daemon: DaemonUnderTest, name: string): Promise<C
 async function untilAtRest(reading: { client: string; shared: Shared; wire: Wire }): Promise<void> {
   const { wire, shared } = reading;
   let state = '';
-  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+  const latestMs = performance.now() + MOST_REST_MS;
+  while (performance.now() < latestMs) {
     await denyAll(reading);
     const waiting = await wire.ask('queue.list', { wsId: shared.wsId });
     const found = await wire.ask('workstream.get', { wsId: shared.wsId });

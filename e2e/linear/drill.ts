@@ -53,7 +53,9 @@ export async function runLinear({ rounds, seed, store, say: tell }: LinearOption
       );
       model.requests.length = 0;
       count(tally, calls);
-      const findings = unexplained(calls);
+      const all = unexplained(calls);
+      const findings = all.filter(({ isUndecided }) => isUndecided !== true);
+      if (findings.length < all.length) tally.undecided = (tally.undecided ?? 0) + all.length - findings.length;
       if (findings.length > 0) {
         const wrong = calls.filter(({ wsId }) => findings.some((finding) => finding.wsId === wsId));
         const file = path.join(tmpdir(), `headgate-linear-${seed}.json`);

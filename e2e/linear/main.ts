@@ -9,6 +9,7 @@ In each round, clients over WebSocket and HTTP send messages, decide approvals, 
 read, all at once in two workstreams, while the daemon is killed (kill -9) and started again. With --store postgres, the
 database server is killed instead in some rounds. Then an order of all calls is looked for that explains every answer, each
 call taking effect at one moment between its call and its answer; a call whose answer was lost took effect later, or never.
+A workstream in which too many calls were under way at once to search all orders counts as "undecided".
 
   --rounds N   how many rounds are played (300)
   --seed N     chooses what happens; a run prints its own

@@ -68,12 +68,16 @@ test('every empty view of a new home teaches: each empty list has a heading, and
     for (const words of hints) await page.getByText(words).first().waitFor();
     const found = await page.evaluate(untaught, { hints, passing: PASSING });
     problems.push(...found.map((problem) => `${name}: ${problem}`));
-    if (await hasDialog(page)) await page.keyboard.press('Escape');
+    await closeDialog(page);
   }
   assert.deepEqual(problems, []);
 });
 
-const hasDialog = async (page: Page) => (await page.locator('dialog[open]').count()) > 0;
+/** Waits until it is gone, because the page ignores its shortcuts while a dialog is open. */
+async function closeDialog(page: Page): Promise<void> {
+  if ((await page.locator('dialog[open]').count()) > 0) await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+}
 
 /** Runs in the page. */
 function untaught({ hints: expected, passing }: { hints: readonly string[]; passing: readonly string[] }): string[] {

@@ -41,6 +41,8 @@ test('a person sets up Headgate, gives a task, decides, and finds inbox and sett
   await page.getByRole('heading', { name: 'First steps', level: 2 }).waitFor();
   await page.getByRole('radio', { name: /^demo/ }).waitFor();
   await assertAccessible(page, 'the first steps');
+  const top = await page.locator('.transcript').evaluate((view) => view.scrollTop);
+  assert.equal(top, 0, 'they are read from their start');
 
   await moveTo(page, 'Shift+Tab', /^Test this model$/);
   await page.keyboard.press('Enter');
@@ -50,6 +52,9 @@ test('a person sets up Headgate, gives a task, decides, and finds inbox and sett
   await page.locator('.approval.pending').waitFor();
   await status(/asks before it changes something/);
   await assertAccessible(page, 'the first question');
+  const notice = await page.locator('.task-notice > div').boundingBox();
+  const box = await page.locator('.composer-box').boundingBox();
+  assert.deepEqual([notice?.x, notice?.width], [box?.x, box?.width], 'the notice has the column of the message field');
 
   await page.keyboard.press('Alt+i');
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
@@ -81,7 +86,10 @@ test('a server and its key are entered on the page, tested, and can be used at o
   t.after(() => model.close());
   const { page } = await visit(t, daemon);
   await page.getByRole('button', { name: 'Show the first steps' }).first().click();
-  await page.getByText('Add a model', { exact: true }).click();
+  const more = page.getByText('Add a model', { exact: true });
+  const before = await more.boundingBox();
+  await more.click();
+  assert.deepEqual(await more.boundingBox(), before, 'the opened part does not move');
   await page.getByLabel('Provider').selectOption({ label: 'Another server that is compatible with OpenAI' });
   await page.getByLabel('Address').fill('http://127.0.0.1:9/v1');
   await page.getByRole('textbox', { name: 'Model' }).fill('scripted');

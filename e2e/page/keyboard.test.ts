@@ -248,10 +248,10 @@ test('words are found in the conversation by keyboard, and keys and links lead t
   await page.keyboard.press('Control+f');
   await focusIsIn(page, '.find-bar');
   await page.keyboard.type('ABOUT');
-  await page.getByText('3 found').waitFor();
+  await page.getByText('In 3 messages').waitFor();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
-  await page.getByText('2 of 3').waitFor();
+  await page.getByText('2 of 3 messages').waitFor();
   await assertAccessible(page, 'the search in a conversation');
   await page.keyboard.press('Escape');
   await focusIsIn(page, '#message');

@@ -255,6 +255,13 @@ test('the message field brings back earlier messages, takes long texts as files,
   await page.keyboard.press('Control+v');
   await page.locator('.chip[aria-busy=false]', { hasText: 'pasted-text.txt' }).waitFor();
   assert.equal(await field.inputValue(), '');
+  await page.reload();
+  await page.locator('.chip[aria-busy=false]', { hasText: 'pasted-text.txt' }).waitFor();
+  await page.getByRole('button', { name: 'Remove pasted-text.txt' }).click();
+  await page.locator('.chip').waitFor({ state: 'detached' });
+  await field.focus();
+  await page.keyboard.press('Control+v');
+  await page.locator('.chip[aria-busy=false]', { hasText: 'pasted-text.txt' }).waitFor();
   await page.getByRole('button', { name: 'Put it into the message' }).click();
   await page.locator('.chip').waitFor({ state: 'detached' });
   assert.equal(await field.inputValue(), long);

@@ -25,7 +25,7 @@ test('a card says how risky the call is; a narrow rule lets the same call run un
   model.when('another', bash('rm -rf another.d'), say('Not this one.'));
   await send(page, 'remove');
   const card = page.locator('.approval.pending');
-  await card.getByText(/^(Medium|High) risk: /).waitFor();
+  await card.getByText(/^(Medium|High) risk\b/).waitFor();
   await button(page, 'Show all').click();
   await card.getByText(/^Rated by fixed rules, \d+ % sure\. Advice: /).waitFor();
   await button(page, 'Always allow…').click();

@@ -239,3 +239,16 @@ test('dialogs fit on a phone, and the list of saved conversations scrolls within
   assert.deepEqual([await isInView(page, 'dialog'), await tooSmall(page)], [true, []]);
   assert.equal(await overflowOf(page), 0);
 });
+
+test('turning a phone while the drawer is open shows the list beside the conversation', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openDrawer(page);
+  await page.locator('.drawn .rail').waitFor();
+  await page.setViewportSize({ width: 844, height: 390 });
+  await page.locator('.drawn').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => {
+    const [rail, stage] = ['.rail', '.stage'].map((name) => document.querySelector(name)?.getBoundingClientRect());
+    return rail && stage && rail.width > 0 && rail.left === 0 && stage.top === rail.top && stage.left === rail.right;
+  });
+  await page.getByRole('textbox', { name: 'Message' }).fill('it can be used');
+});

@@ -184,6 +184,10 @@ test('a workstream is pinned, deleted with undo, and found again after it was cl
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: what }).waitFor();
     await assertAccessible(page, `the menu of ${name}`);
+    const turned = await page
+      .locator('.tab-more[aria-expanded=true] .icon')
+      .evaluate((icon) => getComputedStyle(icon).rotate + getComputedStyle(icon).transform);
+    assert.equal(turned, 'nonenone', 'only the arrow of what unfolds turns');
     await page.getByRole('menuitem', { name: what }).press('Enter');
   };
   await choose('rail beta', 'Pin');
@@ -233,7 +237,7 @@ test('filters narrow the list and what a search finds, survive a reload, and go 
   const search = page.getByRole('searchbox', { name: 'Search workstreams' });
   await search.fill('heron');
   await page.getByText('Nothing matches.').waitFor();
-  await page.getByText('0 messages found').waitFor();
+  await page.getByText('No messages found').waitFor();
   await button(page, `Remove the filter Folder: ${path.basename(folder)}`).press('Enter');
   await page.locator('.message-hit', { hasText: 'heron' }).waitFor();
   await page.locator('.rail-find button:focus').waitFor();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtempDisposable, readdir, truncate, watch, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtempDisposable, readdir, stat, truncate, watch, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -108,3 +109,37 @@ test('without room, a backup leaves nothing behind', smallDisks, async () => {
   );
   assert.deepEqual(await readdir(disk.folder), ['ballast']);
 });
+
+test(
+  'a home that cannot be written is not backed up, and a full one not restored: one line says why',
+  smallDisks,
+  async () => {
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-backup-'));
+    using disk = mountSmallDisk(1);
+    const home = await usedHome(disk.folder);
+    const archive = path.join(folder.path, 'a.tar.gz');
+    assert.equal((await runHeadgate(['backup', archive, '--home', home])).code, 0);
+    const checked = JSON.parse((await runHeadgate(['restore', archive, '--check', '--json'])).stdout);
+    const [{ bytes }] = checked.manifest.files; // of the database
+    const pages = Math.ceil(bytes / 4_096); // with some more, there is room for the files, but not for changing the database
+    const other = path.join(disk.folder, 'other');
+    for (const room of [0, 10, pages + 7]) {
+      disk.fill();
+      await truncate(
+        path.join(disk.folder, 'ballast'),
+        (await stat(path.join(disk.folder, 'ballast'))).size - room * 4_096,
+      );
+      const { code, stderr } = await runHeadgate(['restore', archive, '--home', other]);
+      assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
+      assert.match(stderr, /^headgate: .*(is full|could not be unpacked).*\n$/);
+      disk.free();
+      const left = (await readdir(other)).filter((name) => name.startsWith('.restore-'));
+      assert.deepEqual(left, [], `with ${room} pages`);
+    }
+    execFileSync('mount', ['-o', 'remount,ro', disk.folder]);
+    const { code, stderr } = await runHeadgate(['backup', path.join(folder.path, 'b.tar.gz'), '--home', home]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^headgate: .* could not be backed up: EROFS.*\. No archive was written\.\n$/);
+    assert.deepEqual(await readdir(folder.path), ['a.tar.gz']);
+  },
+);

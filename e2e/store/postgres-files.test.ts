@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +10,7 @@ import { LIMITS } from '../../protocol/limits.ts';
 import { needs } from '../../src/testing/needs.ts';
 import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import { secretTalks } from '../security/secret-talks.ts';
+import { openInspector } from '../soak/inspector.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { postgresScene } from '../support/daemon/postgres-scene.ts';
@@ -19,7 +20,7 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const installed = await needs('postgresql');
 
-const scene = postgresScene();
+const scene = postgresScene({ env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } });
 
 const placeOf = (wsId: string, rest = '') => `/v1/api/workstreams/${wsId}/attachments${rest}`;
 
@@ -79,13 +80,30 @@ const untilHalf = (url: string) =>
     return (await queryPostgres(url, half)).length > 0;
   });
 
-const waiting = async (daemon: DaemonUnderTest, wsId: string): Promise<object[]> =>
+const waiting = async (daemon: DaemonUnderTest, wsId: string): Promise<{ attachment_id: string }[]> =>
   (await daemon.get(placeOf(wsId))).body.attachments;
 
-async function peakBytes({ pid }: DaemonUnderTest): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
+/** Bytes of files that are in the database. */
+const storedBytes = async (url: string): Promise<number> => {
+  const [row] = await queryPostgres(url, 'select sum(octet_length(bytes)) as stored from headgate.stored_pieces');
+  return Number(row?.stored);
+};
+
+/** A download whose first bytes have been read; the rest waits in the daemon. */
+async function beginDownload(daemon: DaemonUnderTest, wsId: string, id: string) {
+  const { body, status } = await daemon.fetch(placeOf(wsId, `/${id}/content`));
+  assert.equal(status, 200);
+  const reader = body?.getReader();
+  const hash = createHash('sha256').update((await reader?.read())?.value ?? '');
+  return async (): Promise<string> => {
+    for (let read = await reader?.read(); read?.value; read = await reader?.read()) hash.update(read.value);
+    return hash.digest('hex');
+  };
 }
+
+const FILES = 8;
+/** Of one file that goes up or down: the pieces of the database, and what the connection has in its buffers. */
+const HELD_BYTES = LIMITS.attachmentBytes / 5;
 
 test(
   'over PostgreSQL, the largest files go up and down side by side with bounded memory, and none is in the home',
@@ -93,23 +111,35 @@ test(
   async (t) => {
     const { daemon, url } = await scene();
     const wsId = await newWorkstream(daemon);
-    const text = Buffer.from(randomBytes(LIMITS.attachmentBytes / 2).toString('hex'));
-    const small = await upload(daemon, wsId, { bytes: text.subarray(0, 1_000_000) });
-    await digestOf(daemon, wsId, small.body.attachment_id);
-    const before = await peakBytes(daemon);
-    const stored = await Promise.all(Array.from({ length: 8 }, () => upload(daemon, wsId, { bytes: text })));
+    using inspector = await openInspector(daemon.output().stderr);
+    const half = Buffer.from(randomBytes(LIMITS.attachmentBytes / 4).toString('hex'));
+    const small = await upload(daemon, wsId, { bytes: half.subarray(0, 1_000_000) });
+    const place = placeOf(wsId, `/${small.body.attachment_id}`);
+    assert.equal(await digestOf(daemon, wsId, small.body.attachment_id), sha256(half.subarray(0, 1_000_000)));
+    assert.equal((await daemon.fetch(place, { method: 'DELETE' })).status, 200);
+    const { externalBytes: before } = await inspector.liveMemory();
+    const isBounded = async (what: string) => {
+      const mib = ((await inspector.liveMemory()).externalBytes - before) / 1024 ** 2;
+      t.diagnostic(`${mib.toFixed(1)} MiB while ${FILES} files go ${what}`);
+      assert.ok(mib < (FILES * HELD_BYTES) / 1024 ** 2, `${mib} MiB for ${FILES} files that go ${what}`);
+    };
+
+    const sending = Array.from({ length: FILES }, () => beginUpload(daemon, wsId, half));
+    await asked('most of the halves', async () => (await storedBytes(url)) > 0.8 * FILES * half.length);
+    await isBounded('up');
+    for (const { end } of sending) end();
+    assert.deepEqual(new Set(await Promise.all(sending.map(({ answered }) => answered))), new Set([200]));
+
+    const ids = (await waiting(daemon, wsId)).map(({ attachment_id: id }) => id);
+    const reading = await Promise.all(ids.map((id) => beginDownload(daemon, wsId, id)));
+    await isBounded('down');
+    const whole = sha256(Buffer.concat([half, half]));
     assert.deepEqual(
-      stored.map(({ status, body }) => [status, body.size_bytes]),
-      stored.map(() => [200, LIMITS.attachmentBytes]),
+      await Promise.all(reading.map((rest) => rest())),
+      Array.from({ length: FILES }, () => whole),
     );
-    const digests = await Promise.all(stored.map(({ body }) => digestOf(daemon, wsId, body.attachment_id)));
-    assert.deepEqual(new Set(digests), new Set([sha256(text)]));
-    const grown = (await peakBytes(daemon)) - before;
-    t.diagnostic(`${Math.round(grown / 1_048_576)} MiB more memory at most`);
-    assert.ok(grown < 7 * LIMITS.attachmentBytes, `${grown} bytes for eight files`); // much of it is not collected yet
-    for (const { body } of stored)
-      assert.equal((await daemon.fetch(placeOf(wsId, `/${body.attachment_id}`), { method: 'DELETE' })).status, 200);
-    assert.equal((await queryPostgres(url, 'select 1 from headgate.stored_files')).length, 1, 'they are removed');
+    for (const id of ids) assert.equal((await daemon.fetch(placeOf(wsId, `/${id}`), { method: 'DELETE' })).status, 200);
+    assert.equal((await queryPostgres(url, 'select 1 from headgate.stored_files')).length, 0, 'they are removed');
     assert.equal(existsSync(path.join(daemon.home, 'attachments')), false);
   },
 );

@@ -226,3 +226,31 @@ test('without reconnect, a lost connection is reported to subscriptions; a close
     ],
   );
 });
+
+test('of very many subscriptions some begin later, in order, and the one that is waited for before the others', async () => {
+  const { gateway, timers, client } = await setUp();
+  const none = { onSnapshot: () => undefined, onEvent: () => undefined };
+  const all = Array.from({ length: 70 }, (_, index) => client.subscribe(`w${index}`, none));
+  const asked = () => gateway.socket.calls.map(({ params }) => /w\d+/.exec(JSON.stringify(params))?.[0]);
+  assert.equal(asked().length, 60);
+  all[69]?.hurry();
+  all[69]?.hurry();
+  all[0]?.hurry();
+  assert.deepEqual(asked().slice(60), ['w69']);
+  await timers.advance(1_000);
+  assert.deepEqual(asked().slice(61), ['w60', 'w61', 'w62', 'w63', 'w64', 'w65', 'w66', 'w67', 'w68']);
+});
+
+test('after a refusal all that wait are held, and do not ask at the same moment again', async () => {
+  const { gateway, timers, client } = await setUp();
+  const none = { onSnapshot: () => undefined, onEvent: () => undefined };
+  for (const wsId of ['a', 'b', 'c']) client.subscribe(wsId, none);
+  const error = { code: 'RATE_LIMITED' as const, message: 'too many requests', retryable: true, retryAfterMs: 40 };
+  for (const id of ['1', '2', '3']) await gateway.socket.answer({ id, ok: false, error });
+  const counts: number[] = [];
+  for (let step = 0; step < 4; step += 1) {
+    await timers.advance(100);
+    counts.push(gateway.socket.calls.length);
+  }
+  assert.deepEqual(counts, [4, 5, 6, 6]);
+});

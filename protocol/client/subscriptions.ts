@@ -4,6 +4,7 @@ import type { Params, Result } from '../index.ts';
 import type { WorkstreamSnapshot } from '../methods/workstream.ts';
 import type { StreamEvent } from '../stream-events.ts';
 import { createBackoff } from './backoff.ts';
+import { Pace } from './pace.ts';
 import { ConnectionLostError, RequestError } from './request-error.ts';
 import type { Timers } from './timers.ts';
 
@@ -26,6 +27,8 @@ export interface SubscriptionOptions {
 /** Follows a workstream across reconnects, until `close`. */
 export interface Subscription {
   close(): void;
+  /** Begins at once, before others that wait for their turn: with very many subscriptions, not all begin at the same time. */
+  hurry(): void;
   /** The cursor of the last delivered event, or of the snapshot. */
   readonly cursor: string | undefined;
 }
@@ -36,6 +39,8 @@ interface Live {
   cursor: string | undefined;
   /** False from one subscribe until its answer; events are ignored meanwhile. */
   following: boolean;
+  /** It has not been asked for yet. */
+  isInLine: boolean;
   /** The number of the current subscribe call; answers to earlier ones are ignored. */
   attempt: number;
   backoff: ReturnType<typeof createBackoff>;
@@ -59,9 +64,11 @@ interface Port {
 export class Subscriptions {
   readonly #port: Port;
   readonly #live = new Map<string, Live>();
+  readonly #pace: Pace;
 
   constructor(port: Port) {
     this.#port = port;
+    this.#pace = new Pace(port.timers);
   }
 
   /** Adds a subscription. Replaces an earlier one to the same workstream, as the daemon does. */
@@ -72,27 +79,36 @@ export class Subscriptions {
       options,
       cursor: options.after,
       following: false,
+      isInLine: false,
       attempt: 0,
       backoff: createBackoff(this.#port.timers),
       cancelRetry: () => undefined,
     };
     this.#live.set(wsId, live);
-    if (this.#port.connected()) this.#start(live);
+    if (this.#port.connected()) this.#begin(live);
     return {
       close: () => this.#remove(live),
+      hurry: () => this.#hurry(live),
       get cursor() {
         return live.cursor;
       },
     };
   }
 
+  #hurry(live: Live): void {
+    const waits = live.isInLine && this.#live.get(live.wsId) === live;
+    if (waits && this.#port.connected()) this.#start(live);
+  }
+
   onConnected(): void {
-    for (const live of this.#live.values()) this.#start(live);
+    this.#pace.reset();
+    for (const live of this.#live.values()) this.#begin(live);
   }
 
   onDisconnected(): void {
     for (const live of this.#live.values()) {
       live.following = false;
+      live.isInLine = false;
       live.attempt += 1;
       live.cancelRetry();
     }
@@ -111,7 +127,7 @@ export class Subscriptions {
     const seen = parseCursor(live.cursor);
     const next = parseCursor(cursor);
     if (seen?.epoch !== next?.epoch) {
-      this.#start(live); // another log: subscribe again
+      this.#begin(live); // another log: subscribe again
       return;
     }
     if (next === undefined || (seen !== undefined && next.offset <= seen.offset)) return;
@@ -126,7 +142,16 @@ export class Subscriptions {
     if (live.following) this.#unsubscribe(live);
   }
 
+  /** In its turn: somebody with many workstreams would use up all that a connection may ask. */
+  #begin(live: Live): void {
+    live.following = false;
+    live.cancelRetry();
+    live.isInLine = true; // unless it begins at once
+    live.cancelRetry = this.#pace.add(() => this.#start(live));
+  }
+
   #start(live: Live): void {
+    live.isInLine = false;
     live.following = false;
     live.attempt += 1;
     live.cancelRetry();
@@ -155,8 +180,12 @@ export class Subscriptions {
   #onRefused(live: Live, error: unknown): void {
     if (error instanceof ConnectionLostError) return; // the next connection subscribes again
     if (error instanceof RequestError && error.retryable) {
-      const waitMs = error.retryAfterMs ?? live.backoff.nextMs();
-      live.cancelRetry = this.#port.timers.after(waitMs, () => this.#start(live));
+      if (error.retryAfterMs === undefined) {
+        live.cancelRetry = this.#port.timers.after(live.backoff.nextMs(), () => this.#begin(live));
+        return;
+      }
+      this.#pace.hold(error.retryAfterMs); // otherwise all that were refused would ask again at the same moment
+      this.#begin(live);
       return;
     }
     this.#live.delete(live.wsId);

@@ -31,23 +31,30 @@ export const ClusterWorkstream = z
   .meta({ id: 'ClusterWorkstream' });
 export type ClusterWorkstream = z.infer<typeof ClusterWorkstream>;
 
+/** `standby`: it forwards, and waits until the active one ends. `lost`: it has not reported for longer than a lease lasts. */
+const MachineState = z.enum(['active', 'standby', 'lost']);
+
 const nodeShape = {
   nodeId: NonEmpty,
   serverUrl: z.string(),
+  state: MachineState,
   /** By state. */
   workstreams: Counts,
   /** Of the loaded workstreams. */
   totalTokens: Count,
   startedMs: Count,
   reachable: z.boolean(),
-  health: z.strictObject({
-    status: HealthSummary.shape.status,
-    backend: HealthSummary.shape.backend,
-  }),
+  /** Null for a machine that is not active: only itself knows, at `/node/{node_id}/health`. */
+  health: z
+    .strictObject({
+      status: HealthSummary.shape.status,
+      backend: HealthSummary.shape.backend,
+    })
+    .nullable(),
   version: z.string(),
 };
 
-/** A machine that serves workstreams. */
+/** A machine that uses the store. The active one serves all workstreams. */
 export const ClusterNode = z.strictObject(nodeShape).meta({ id: 'ClusterNode' });
 export type ClusterNode = z.infer<typeof ClusterNode>;
 
@@ -64,7 +71,7 @@ const ClusterOverview = z
     }),
     totalTokens: Count,
     totalToolCalls: Count,
-    /** Not all nodes have the same version. */
+    /** Not all reachable nodes have the same version. */
     versionDrift: z.boolean(),
     versions: z.array(z.string()),
   })
@@ -88,8 +95,7 @@ export const ClusterMachine = z
     nodeId: NonEmpty,
     serverUrl: z.string(),
     version: z.string(),
-    /** `standby`: it waits until the active one ends. `lost`: it has not reported for longer than a lease lasts. */
-    state: z.enum(['active', 'standby', 'lost']),
+    state: MachineState,
     /** It is the one that answers. */
     isHere: z.boolean(),
     startedMs: Count,
@@ -105,7 +111,7 @@ export type ClusterMachine = z.infer<typeof ClusterMachine>;
 export const ClusterSort = z.enum(['activity', 'tokens', 'name']);
 export type ClusterSort = z.infer<typeof ClusterSort>;
 
-/** The machines that serve workstreams, and the workstreams of all of them. At present there is one machine. */
+/** The machines that use the store, and the workstreams, which the active one serves. */
 export const clusterContracts = {
   'cluster.overview': contract({
     summary: 'How many machines and loaded workstreams there are, and in which states.',
@@ -120,7 +126,7 @@ export const clusterContracts = {
     result: () => z.strictObject({ machines: z.array(ClusterMachine) }).meta({ id: 'ClusterStatusResult' }),
   }),
   'cluster.nodes': contract({
-    summary: 'The machines that serve workstreams.',
+    summary: 'The machines that use the store: the active one, those that wait to take over, and those that were lost.',
     scope: 'read',
     params: () =>
       z

@@ -14,4 +14,9 @@ export const CLUSTER_EVENTS = {
   ws_created: event('ws_created', { ...createdShape, ...Node }, 'ClusterWsCreated'),
   ws_closed: event('ws_closed', { ...closedShape, ...Node }, 'ClusterWsClosed'),
   ws_rename: event('ws_rename', { ...renamedShape, ...Node }, 'ClusterWsRename'),
+  node_joined: event('node_joined', Node, 'ClusterNodeJoined'),
+  node_lost: event('node_lost', Node, 'ClusterNodeLost'),
 } as const;
+
+/** A machine is there, or is no longer there. */
+export type NodeEvent = z.infer<typeof CLUSTER_EVENTS.node_joined> | z.infer<typeof CLUSTER_EVENTS.node_lost>;

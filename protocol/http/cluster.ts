@@ -24,6 +24,7 @@ const Workstream = z.object({
 const nodeShape = {
   node_id: z.string(),
   server_url: z.string(),
+  state: ClusterNode.shape.state,
   ws_total: Count,
   ws_running: Count,
   ws_thinking: Count,
@@ -34,10 +35,12 @@ const nodeShape = {
   /** ISO 8601. */
   started: z.string(),
   reachable: z.boolean(),
-  health: z.object({
-    status: ClusterNode.shape.health.shape.status,
-    backend: z.object({ status: z.enum(['up', 'down']), circuit_state: z.enum(['closed', 'open', 'half_open']) }),
-  }),
+  health: z
+    .object({
+      status: ClusterNode.shape.health.unwrap().shape.status,
+      backend: z.object({ status: z.enum(['up', 'down']), circuit_state: z.enum(['closed', 'open', 'half_open']) }),
+    })
+    .nullable(),
   version: z.string(),
 };
 const Node = z.object(nodeShape);
@@ -79,7 +82,7 @@ export const clusterEndpoints = {
   nodes: endpoint({
     verb: 'get',
     path: '/v1/api/cluster/nodes',
-    summary: 'The machines that serve workstreams.',
+    summary: 'The machines that use the store.',
     scope: 'read',
     request: () =>
       z.object({

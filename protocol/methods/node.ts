@@ -163,6 +163,7 @@ const pairing = {
     audit: { action: 'node.pair.approve', id: 'requestId' },
     stepUp: always,
     refusesServices: true,
+    serial: () => 'nodes',
     params: () => RequestId.meta({ id: 'NodePairApproveParams' }),
     result: () =>
       z
@@ -207,6 +208,7 @@ export const nodeContracts = {
     scope: 'approve',
     permission: LENDING,
     audit: { action: 'node.rename', id: 'nodeId' },
+    serial: () => 'nodes',
     params: () => z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
     result: () => z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
   }),
@@ -258,6 +260,7 @@ export const nodeContracts = {
     audit: { action: 'node.token.rotate', id: 'nodeId' },
     stepUp: always,
     refusesServices: true,
+    serial: () => 'nodes',
     params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
     result: () => z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),
@@ -267,6 +270,7 @@ export const nodeContracts = {
     permission: LENDING,
     audit: { action: 'node.token.revoke', id: 'nodeId' },
     stepUp: always,
+    serial: () => 'nodes',
     params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
     result: () => z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),
   }),

@@ -22,6 +22,16 @@ test('each kind of effect is one phrase with its targets, and uncertain ones hav
   );
 });
 
+test('unknown effects are shown without “perhaps”', () => {
+  const list = [{ kind: 'unknown' as const, target: 'npm test', certain: false }];
+  assert.deepEqual(toEffectPhrases({ list }), [{ kind: 'unknown', text: 'Unknown effects: npm test' }]);
+});
+
+test('the folder itself does not read as a full stop', () => {
+  const list = ['~/.cache', '.'].map((target) => ({ kind: 'write' as const, target, certain: true }));
+  assert.deepEqual(toEffectPhrases({ list }), [{ kind: 'write', text: 'Writes: ~/.cache, ./' }]);
+});
+
 test('short phrases name only the kinds', () => {
   const list = [{ kind: 'delete' as const, target: 'build', certain: true }];
   assert.deepEqual(toEffectPhrases({ list, incomplete: 'alias' }, { isShort: true }), [

@@ -16,7 +16,7 @@ const WORDS: Record<EffectKind, string> = {
   privilege: 'Rights',
   process: 'Processes',
   system: 'System',
-  unknown: 'Unknown',
+  unknown: 'Unknown effects',
 };
 
 const REASONS: Record<IncompleteReason, string> = {
@@ -39,7 +39,8 @@ export function toEffectPhrases({ list, more, incomplete }: CallEffects, { isSho
   const kinds = [...new Set(list.map(({ kind }) => kind))];
   const phrases: EffectPhrase[] = kinds.map((kind) => {
     const targets = isShort ? [] : list.filter((effect) => effect.kind === kind).flatMap(toTarget);
-    return { kind, text: targets.length === 0 ? WORDS[kind] : `${WORDS[kind]}: ${targets.join(', ')}` };
+    const words = isShort && kind === 'unknown' ? 'Unknown' : WORDS[kind];
+    return { kind, text: targets.length === 0 ? words : `${words}: ${targets.join(', ')}` };
   });
   if (more !== undefined && !isShort) phrases.push({ kind: 'incomplete', text: `${more} more` });
   if (incomplete !== undefined && !isShort)
@@ -51,10 +52,12 @@ export function toEffectPhrases({ list, more, incomplete }: CallEffects, { isSho
 }
 
 /** A target that is not certain is marked as such. */
-function toTarget({ target, certain }: CallEffect): string[] {
+function toTarget({ kind, target, certain }: CallEffect): string[] {
   if (target === undefined) return [];
-  const shown = toLineEnds(toVisibleLine(target), TARGET_CELLS)
+  // A dot alone would read as the end of the sentence.
+  const shown = toLineEnds(toVisibleLine(target === '.' ? './' : target), TARGET_CELLS)
     .map(({ text }) => text)
     .join('');
-  return [certain ? shown : `perhaps ${shown}`];
+  // "Unknown" says already that it is not certain.
+  return [certain || kind === 'unknown' ? shown : `perhaps ${shown}`];
 }

@@ -91,6 +91,6 @@ test('an unreadable home is refused in one sentence', async () => {
   await mkdir(path.join(home.path, 'daemon.json'));
   await assert.rejects(resolveTarget({ home: home.path }, around()), {
     name: 'StartError',
-    message: `The home ${home.path} cannot be read: it is a folder.`,
+    message: `${home.path}/daemon.json cannot be read: it is not a file.`,
   });
 });

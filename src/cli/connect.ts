@@ -43,7 +43,7 @@ export async function resolveTarget(flags: TargetFlags, around: Surroundings): P
   const credential = await findGivenToken(flags, around);
   const home = resolveHome(flags, around);
   const running = await readDaemonFile(home).catch((cause: unknown) => {
-    throw new StartError(`The home ${home} cannot be read: ${whyUnreadable(cause)}.`, { cause });
+    throw new StartError(`${path.join(home, 'daemon.json')} cannot be read: ${whyUnreadable(cause)}.`, { cause });
   });
   if (given === undefined) {
     if (running === undefined) throw new NoDaemonError(nobodyRuns(home));

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { z } from 'zod';
@@ -75,10 +75,14 @@ function parseJson(content: string, name: string): unknown {
   }
 }
 
-/** Writes a new file. Throws UsageError if it exists. */
+/** Writes a new file. Throws UsageError if it exists; if it cannot be written to its end, nothing of it stays. */
 export async function writeNewFile(name: string, bytes: Uint8Array, { cwd }: { cwd: string }): Promise<void> {
+  const file = path.resolve(cwd, name);
   try {
-    await writeFile(path.resolve(cwd, name), bytes, { flag: 'wx', mode: 0o600 });
+    await using handle = await open(file, 'wx', 0o600);
+    await handle
+      .writeFile(bytes)
+      .catch((error: unknown) => rm(file, { force: true }).then(() => Promise.reject(error)));
   } catch (cause) {
     const why = hasCode(cause, 'EEXIST') ? 'it exists already' : whyUnreadable(cause);
     throw new UsageError(`${name} cannot be written: ${why}`, { cause });

@@ -1,10 +1,11 @@
+import type { FileType } from '../../protocol/methods/conversation/file-types.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
 
 /** How many bytes at the beginning show whether a file is an image. */
 export const MAGIC_BYTES = 16;
 
 /** The media type of an image by its first bytes; undefined for other files. The sender's type is ignored. */
-export function imageTypeOf(head: Uint8Array): string | undefined {
+export function imageTypeOf(head: Uint8Array): FileType | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, MAGIC_BYTES)).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg';

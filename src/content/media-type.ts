@@ -1,3 +1,4 @@
+import type { FileType } from '../../protocol/methods/conversation/file-types.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
 
 /** How many bytes at the beginning show the type of a file. */
@@ -6,7 +7,7 @@ export const HEAD_BYTES = 64;
 type Kind = Exclude<Attachment['kind'], 'image' | 'text'>;
 
 /** The type of a PDF, a recording or a video by its first bytes; undefined for other files. */
-export function mediaTypeOf(head: Uint8Array): { mime_type: string; kind: Kind } | undefined {
+export function mediaTypeOf(head: Uint8Array): { mime_type: FileType; kind: Kind } | undefined {
   const found = nameOf(Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES)));
   return found === undefined ? undefined : { mime_type: found, kind: kindOfMedia(found) ?? 'pdf' };
 }
@@ -24,7 +25,7 @@ const PDF_TYPE = 'application/pdf';
 const TAGS: ReadonlySet<string> = new Set(['ID3\x02\0', 'ID3\x03\0', 'ID3\x04\0']);
 
 /** Signatures are as long as the formats allow, so that a text that begins with the same letters stays a text. */
-function nameOf(head: Buffer): string | undefined {
+function nameOf(head: Buffer): FileType | undefined {
   const text = head.toString('latin1');
   if (/^%PDF-\d/.test(text)) return PDF_TYPE;
   if (text.startsWith('OggS\0')) return 'audio/ogg';
@@ -38,7 +39,7 @@ function nameOf(head: Buffer): string | undefined {
 }
 
 /** Files made of boxes, such as MP4. Pictures of this kind are none of the images that models accept. */
-function ofBoxes(text: string): string | undefined {
+function ofBoxes(text: string): FileType | undefined {
   const brand = text.startsWith('\0') && text.slice(4, 8) === 'ftyp' ? text.slice(8, 12) : '';
   if (brand.length < 4 || /^(?:hei|hev|mif|msf|avi|jp|jxl)/.test(brand)) return undefined;
   if (/^M4[ABP] $/.test(brand)) return 'audio/mp4';
@@ -47,7 +48,7 @@ function ofBoxes(text: string): string | undefined {
 }
 
 /** Recordings that begin with a frame: AAC (ADTS), and MP3 without a tag. */
-function ofFrames([first = 0, second = 0]: Uint8Array): string | undefined {
+function ofFrames([first = 0, second = 0]: Uint8Array): FileType | undefined {
   if (first !== 0xff || (second & 0xe0) !== 0xe0) return undefined;
   if ((second & 0xf6) === 0xf0) return 'audio/aac';
   return (second & 0x06) === 0x02 ? 'audio/mpeg' : undefined;

@@ -71,6 +71,6 @@ export interface Finish extends Outcome {
   job: Job | undefined;
   /** Instants that passed meanwhile. */
   settled?: readonly Settled[] | undefined;
-  /** A line for the main session. `wakes`: it also gets a turn. */
-  tellMain?: { text: string; wakes: boolean } | undefined;
+  /** A line for the main session. `wakes`: it also gets a turn; `rights`: those of the job. */
+  tellMain?: { text: string; wakes: boolean; rights?: Job['rights'] } | undefined;
 }

@@ -41,7 +41,7 @@ export const machineOfProcess = (
   process: proof?.process ?? ids.secret(8),
   nodeId: server.nodeId,
   version: server.version,
-  url: server.url,
+  url: () => (address.port === 0 ? '' : server.url()),
   address: () => (address.port === 0 && machineUrl === undefined ? undefined : machineUrlOf(address, machineUrl)),
   publicKey: proof?.key.publicKey ?? '',
 });

@@ -1,5 +1,6 @@
 import type { Spending } from '../agent/run/spending.ts';
 import { createOutbox } from './channels/create-outbox.ts';
+import type { RequireLease } from './cluster/require-lease.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
@@ -35,6 +36,7 @@ interface SharedParts {
   broadcast: Broadcast;
   metrics: Metrics;
   idempotency: Idempotency;
+  requireLease: RequireLease;
   /** Writes queued frames to clients. */
   flush(): void;
   /** Aborts when the daemon stops. */
@@ -87,7 +89,7 @@ type TalkDeps = Pick<
 >;
 
 interface BeforeTalks {
-  shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
+  shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'requireLease' | 'stopping'>;
   records: Pick<
     Records,
     | 'events'
@@ -130,7 +132,7 @@ function createTalks(
     ids,
     log,
   }: TalkDeps,
-  { shared, shared: { stopping, metrics }, records }: BeforeTalks,
+  { shared, shared: { stopping, requireLease, metrics }, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
@@ -190,7 +192,7 @@ function createTalks(
     outbox,
     snapshots,
     exports: new Exports({ store, workstreams, messages, notes, attachments }),
-    streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),
+    streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns, requireLease }),
     global,
     unseenRuns,
     titles,

@@ -10,6 +10,7 @@ import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import { requireFreshProof } from './auth/fresh-proof.ts';
 import { requireStanding } from './auth/require-authentication.ts';
 import { type Call, type Caller, type Handlers, loggedAs } from './call.ts';
+import type { RequireLease } from './cluster/require-lease.ts';
 import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
@@ -28,6 +29,8 @@ export interface DispatchDeps {
   idempotency: Pick<Idempotency, 'answer'>;
   /** Default: nothing is recorded. */
   audit?: CallAudit | undefined;
+  /** Default: no other daemon can be active. */
+  requireLease?: RequireLease;
   metrics: { request(method: string, outcome: ErrorCode | 'ok'): void };
   check: FrameCheck;
   clock: Pick<Clock, 'monotonic'>;
@@ -44,7 +47,16 @@ interface Asked {
   caller: Caller;
 }
 
-export function createDispatch({ handlers, idempotency, audit, metrics, check, clock, log }: DispatchDeps): Dispatch {
+export function createDispatch({
+  handlers,
+  idempotency,
+  audit,
+  requireLease,
+  metrics,
+  check,
+  clock,
+  log,
+}: DispatchDeps): Dispatch {
   const serialKeys = createSerialKeys();
   // The generic seam: a handler's params were parsed by its own row.
   const known = new Map<string, AnyHandler>(
@@ -64,6 +76,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
   }
 
   function serve({ row, method, handler, params, caller }: Asked, audited: Call['audited']): unknown {
+    requireLease?.(method);
     const input = toInput({ row, method, params, caller });
     const serial = row.serial?.(input);
     const handle = (keyed: Keyed) => {

@@ -5,6 +5,7 @@ import type { Attachments } from './attachments/attachments.ts';
 import type { FindHook } from './channels/channel-hook.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { createLocalCluster } from './cluster/local-cluster.ts';
+import { requireLeaseOf } from './cluster/require-lease.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
@@ -60,10 +61,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const stopping = new AbortController();
   const metrics = createMetrics();
   const presence = createPresence({ self: selfOf(deps.server), clock });
-  const check = createFrameCheck({
-    every: deps.checkFramesEvery,
-    onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not match its schema'),
-  });
+  const check = frameCheckOf(deps);
   const broadcast = createBroadcast({ check });
   nodes.onAnnouncement((event, payload) => {
     broadcast.publish(event, payload);
@@ -71,7 +69,8 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const idempotency = createIdempotency({ store, clock, log });
   const { defer, flush } = createEndOfTurn();
-  const shared = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };
+  const requireLease = requireLeaseOf(deps.shared);
+  const shared = { broadcast, metrics, idempotency, requireLease, flush, stopping: stopping.signal };
   const conversations = createConversations(deps, shared);
   const { events, attachments } = conversations.records;
   const { workstreams, streams, global } = conversations.talks;
@@ -91,6 +90,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     handlers: nouns.handlers,
     idempotency,
     audit: deps.auth.audit,
+    requireLease,
     metrics,
     check,
     clock,
@@ -126,6 +126,12 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   };
   return { gateway, parts: { conversations, broadcast, presence } };
 }
+
+const frameCheckOf = ({ checkFramesEvery: every, log }: Pick<GatewayDeps, 'checkFramesEvery' | 'log'>) =>
+  createFrameCheck({
+    every,
+    onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not match its schema'),
+  });
 
 const selfOf = ({ version, host, platform }: GatewayDeps['server']) => ({ version, host, platform });
 

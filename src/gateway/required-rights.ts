@@ -5,6 +5,7 @@ import type { Permission } from '../../protocol/methods/accounts/permissions.ts'
 import type { Principal } from './auth/principal.ts';
 import { isService } from './auth/services/service-tokens.ts';
 import { holdsOneOf, mayCall } from './rights.ts';
+import { mayUse } from './users/grant.ts';
 
 /** Throws UNAUTHORIZED or FORBIDDEN for a caller who may not call the method of a row. */
 export function requireRights(principal: Principal | undefined, row: Contract, method: MethodName): void {
@@ -28,6 +29,13 @@ export function requirePermission(
     'FORBIDDEN',
     anyOf.length === 1 ? `Forbidden: missing ${named} permission` : `Forbidden: missing one of ${named}`,
   );
+}
+
+/** The same where the row asks for a lower scope: a token with fewer scopes than its user does not use the permission. */
+export function requireUsable(principal: Principal | undefined, needed: Permission): void {
+  requirePermission(principal, needed);
+  if (principal && mayUse(principal, needed)) return;
+  throw new GatewayError('FORBIDDEN', `Forbidden: the scope of this credential does not reach '${needed}'`);
 }
 
 function requireScope(principal: Principal | undefined, needed: Scope, method: MethodName): void {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { HelloOk } from '../../protocol/connect.ts';
 import { LIMITS } from '../../protocol/limits.ts';
@@ -139,4 +141,25 @@ test('a duplicate property and one named `__proto__` are refused', async () => {
     (await client.answerTo('proto')).error?.message,
     'invalid request frame: a property cannot be named __proto__',
   );
+});
+
+test('a client that is still sending a frame that is too large gets to know why it is closed', async () => {
+  await using gateway = await listeningGateway();
+  const socket = connect(gateway.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (bytes) => {
+    received += bytes.toString('latin1');
+  });
+  const head = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+  socket.write(['GET /v1/ws HTTP/1.1', ...head, `Sec-WebSocket-Key: ${'a'.repeat(22)}==`, '', ''].join('\r\n'));
+  await once(socket, 'data');
+  const frame = Buffer.alloc(14 + 32_000_000);
+  frame.set([0x81, 0xff]);
+  frame.writeBigUInt64BE(32_000_000n, 2);
+  socket.pause();
+  const problem = await new Promise((written) => socket.write(frame, written));
+  socket.resume();
+  socket.end();
+  await once(socket, 'close');
+  assert.deepEqual([problem ?? undefined, received.slice(-4)], [undefined, '\x88\x02\x03\xf1']);
 });

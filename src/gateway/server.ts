@@ -188,6 +188,8 @@ function createDoor(
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const hasOrigin = request.headers.origin !== undefined;
       socket.once('finish', destroyFinished);
+      // What is not read resets the connection, and a client that still sends loses the close frame. `closeTimeout` ends it.
+      webSocket.once('error', () => socket.off('finish', destroyFinished));
       open({ webSocket, socket }, { connId: ids.id('conn'), address, credential, hasOrigin, leaveLobby });
     });
   }

@@ -1,7 +1,7 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../../protocol/is-record.ts';
-import { hasCode } from './private-file.ts';
+import { hasCode, readPlainFile } from './private-file.ts';
 
 /** Tells other processes of this machine where the daemon is. A killed daemon leaves the file behind. */
 export interface DaemonFile {
@@ -17,7 +17,7 @@ export interface DaemonFile {
 /** Undefined if the file is missing or malformed. */
 export async function readDaemonFile(home: string): Promise<DaemonFile | undefined> {
   try {
-    const read: unknown = JSON.parse(await readFile(fileIn(home), 'utf8'));
+    const read: unknown = JSON.parse(await readPlainFile(fileIn(home)));
     return toDaemonFile(read);
   } catch (error) {
     if (NOT_THERE.some((code) => hasCode(error, code)) || error instanceof SyntaxError) return undefined;

@@ -137,7 +137,7 @@ async function forgetFormerKeys(home: string): Promise<void> {
 
 /** A file of this name that systemd wrote may have an access list, which looks like rights of its group. */
 async function readCredential(file: string): Promise<string | undefined> {
-  const handle = await open(file, constants.O_RDONLY).catch((error: unknown) => {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw new Error(`The credential ${file} cannot be read: ${whyUnreadable(error)}`, { cause: error });
   });

@@ -23,12 +23,22 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
 
 async function openFile(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     const problem = hasCode(error, 'ELOOP') ? 'is a symbolic link' : 'cannot be read';
     throw new Error(`${path} ${problem}`, { cause: error });
   }
+}
+
+/**
+ * The text of a file, perhaps behind a link. Something else, such as a pipe, which could make this wait forever, or a device
+ * without an end, is an error.
+ */
+export async function readPlainFile(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (!(await file.stat()).isFile()) throw new Error('it is not a file');
+  return await file.readFile('utf8');
 }
 
 /** Whether a system call failed with this code (`ENOENT`, `EEXIST`, …). */

@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a folder',
   ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its name is too long',
+  ENOSPC: 'the disk is full',
 };
 
 /** Why a file or folder could not be read, in plain words. */

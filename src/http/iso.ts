@@ -1,5 +1,7 @@
+import { toMoment } from '../day.ts';
+
 /** A moment as the HTTP interface shows it. */
-export const iso = (ms: number): string => new Date(ms).toISOString();
+export const iso = (ms: number): string => new Date(toMoment(ms)).toISOString();
 
 /** As `iso`; empty for a moment that is not known. */
 export const isoOrEmpty = (ms: number | undefined): string => (ms === undefined ? '' : iso(ms));

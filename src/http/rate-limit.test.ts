@@ -23,13 +23,18 @@ test('each client has its own burst, which refills', async () => {
   assert.deepEqual([ask('a'), ask('a')], [0, 100]);
 });
 
+test('the IPv6 addresses of one network are one client, so that it can neither multiply its burst nor crowd others out', () => {
+  const { ask } = limitOf();
+  for (let n = 0; n < 100_000; n += 1) ask(`2001:db8:0:1::${n.toString(16)}`);
+  assert.deepEqual([ask('2001:db8:0:1:ffff::1'), ask('2001:db8:0:2::1'), ask('10.0.0.1')], [100, 0, 0]);
+});
+
 test('requests from this machine are spared if asked for, but not what another machine calls loopback', async () => {
   const spare = limitOf({ burst: 1, sparesLoopback: true });
-  const all = limitOf({ burst: 1 });
-  const twice = ({ ask }: typeof all, address: string) => [ask(address), ask(address)];
+  const twice = ({ ask }: typeof spare, address: string) => [ask(address), ask(address)];
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
     assert.deepEqual(
-      [twice(spare, address), twice(all, address)],
+      [twice(spare, address), twice(limitOf({ burst: 1 }), address)],
       [
         [0, 0],
         [0, 100],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { type ClientAddress, isLoopback } from '../gateway/auth/client-address.ts';
+import { type ClientAddress, isLoopback, networkOf } from '../gateway/auth/client-address.ts';
 import { createTokenBucket, type TokenBucket } from '../timing/token-bucket.ts';
 
 export interface RateLimitSettings {
@@ -23,7 +23,7 @@ interface Client {
   seenMs: number;
 }
 
-/** A token bucket per client address. The map is ordered by when clients were last seen. */
+/** A token bucket per client address, or per network of IPv6 addresses. The map is ordered by when clients were last seen. */
 export function createRateLimit(
   settings: RateLimitSettings,
   { clientAddress, clock }: { clientAddress: ClientAddress; clock: Pick<Clock, 'monotonic'> },
@@ -31,9 +31,9 @@ export function createRateLimit(
   const clients = new Map<string, Client>();
   const limit = { burst: settings.burst, perSecond: settings.requestsPerSecond };
   const forgetOldest = (nowMs: number) => {
-    for (const [address, { seenMs }] of clients) {
+    for (const [network, { seenMs }] of clients) {
       if (nowMs - seenMs < FORGET_AFTER_MS) return;
-      clients.delete(address);
+      clients.delete(network);
     }
   };
   return (req) => {
@@ -42,11 +42,12 @@ export function createRateLimit(
     if (settings.sparesLoopback && isLoopback(address) && isLoopback(req.socket.remoteAddress ?? '')) return 0;
     const nowMs = clock.monotonic();
     forgetOldest(nowMs);
-    const known = clients.get(address);
+    const network = networkOf(address);
+    const known = clients.get(network);
     if (known === undefined && clients.size >= MAX_CLIENTS) return PUT_OFF_MS;
     const bucket = known?.bucket ?? createTokenBucket({ limit: () => limit, clock });
-    clients.delete(address);
-    clients.set(address, { bucket, seenMs: nowMs });
+    clients.delete(network);
+    clients.set(network, { bucket, seenMs: nowMs });
     return bucket.take();
   };
 }

@@ -162,6 +162,7 @@ const NO_EXPORTS = { open: notHere };
 const ONE_NODE = {
   here: { nodeId: 'node_1a2b', serverUrl: 'http://127.0.0.1:1' },
   standbys: () => new Map<string, string>(),
+  onStandbys: () => () => undefined,
   read: async () => [],
   ownerOf: async () => undefined,
   liveOf: async () => undefined,

@@ -68,6 +68,7 @@ const CHECKS = {
   strace: forProgram('strace', 'strace'),
   'systemd-analyze': forProgram('systemd-analyze', 'systemd'),
   zsh: forProgram('zsh', 'zsh'),
+  'network namespaces': checkNetworks,
   'small disks': checkSmallDisks,
   'an open repository': checkRepository,
   IPv6: checkIpv6,
@@ -118,6 +119,31 @@ async function checkBubblewrap(uid: Uid): Promise<Lack | undefined> {
   } catch (error) {
     const [last] = String(error).trim().split('\n').slice(-1);
     return { kind: 'refused', reason: `bubblewrap does not work here: ${last}` };
+  }
+}
+
+/** Makes a network with everything that is used in one, and removes it. Many containers do not allow that. */
+async function checkNetworks(): Promise<Lack | undefined> {
+  for (const [file, name] of [
+    ['/usr/sbin/ip', 'iproute2'],
+    ['/usr/sbin/nft', 'nftables'],
+  ] as const) {
+    const lack = await forDaemon(file, name)();
+    if (lack) return lack;
+  }
+  const script = `
+    ip netns add "$0"
+    trap 'ip netns delete "$0"' EXIT
+    ip -n "$0" link add one type veth peer name other
+    ip -n "$0" link add bridge type bridge
+    tc -n "$0" qdisc add dev one root tbf rate 1mbit burst 16kb latency 100ms
+    ip netns exec "$0" nft 'add table inet t; add chain inet t c { type filter hook input priority 0; }; add rule inet t c tcp dport 1 reject with tcp reset'`;
+  try {
+    await run('sh', ['-ec', script, `headgate-needs-${process.pid}`]);
+    return undefined;
+  } catch (error) {
+    const [last] = String(error).trim().split('\n').slice(-1);
+    return { kind: 'refused', reason: `networks cannot be made here (it takes root): ${last}` };
   }
 }
 

@@ -47,8 +47,8 @@ export async function queryPostgres(url: string, sql: string): Promise<Record<st
 }
 
 /**
- * Starts a server that nobody else uses. It ends with this process at the latest, however that ends. `isSynced`: commits wait for
- * the disk, as for everybody; tests kill processes, and no machines.
+ * Starts a server that nobody else uses. When this process ends, in whatever way, the server ends and its folder is removed.
+ * `isSynced`: commits wait for the disk, as for everybody; tests kill processes, and no machines.
  */
 export async function startPostgres({ isSynced = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-postgres-'));
@@ -74,7 +74,7 @@ export async function startPostgres({ isSynced = false } = {}): Promise<Postgres
     running.process.ref(); // as long as this waits for it
     const ended = once(running.process, 'close');
     await end(data);
-    running.process.stdin?.end();
+    running.process.stdin?.end('keep\n');
     await ended;
   };
   const kill = () => endWith(killAll);
@@ -114,12 +114,12 @@ interface User {
 }
 
 /**
- * The shell waits for its input to end, which happens when this process ends, and stops the server. Neither of them keeps this
- * process running.
+ * The shell waits for its input to end, which happens when this process ends. It stops the server, and removes its folder unless
+ * it is told to keep it. Neither of them keeps this process running.
  */
 async function run({ programs, folder, data, port, user, isSynced }: Place): Promise<ChildProcess> {
   const server = `'${programs}/postgres' -D '${data}' -p ${port} -k '${folder}' -h 127.0.0.1 -c max_connections=200 -c fsync=${isSynced ? 'on' : 'off'}`;
-  const script = `${server} >>'${folder}/log' 2>&1 & read -r _; kill -QUIT $! 2>/dev/null; wait $!; test -d '${data}'`;
+  const script = `${server} >>'${folder}/log' 2>&1 & read -r end; kill -QUIT $! 2>/dev/null; wait $!; [ "$end" = keep ] || rm -rf '${folder}'`;
   const shell = spawn('sh', ['-c', script], {
     ...user,
     cwd: folder,

@@ -1,5 +1,10 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
+import { migrate } from '../gateway/store/schema/migrations.ts';
+import { openPrepared } from '../gateway/store/sqlite/damage.ts';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../gateway/store/sqlite-store.ts';
 
 /** Opens the stores of unit tests. */
@@ -15,13 +20,31 @@ export interface StoreEngine {
 
 const sqlite: StoreEngine = {
   isSqlite: true,
-  open: openSqliteStore,
+  open(options) {
+    if (!existsSync(options.path)) writeFileSync(options.path, schemaFile(), { mode: 0o600 });
+    return openSqliteStore(options);
+  },
   async copierOf(path) {
     const bytes = await readFile(path);
     return (to) => writeFile(to, bytes);
   },
   remove: async () => undefined, // with its folder
 };
+
+/** The bytes of a database with the newest schema and no rows: copying it is quicker than making the schema for each test. */
+function schemaFile(): Buffer {
+  if (schema) return schema;
+  const folder = mkdtempSync(path.join(tmpdir(), 'headgate-schema-'));
+  const file = path.join(folder, 'headgate.db');
+  openPrepared(file, (connection) => migrate(connection, { path: file, log: silent })).connection.close();
+  schema = readFileSync(file);
+  rmSync(folder, { recursive: true });
+  return schema;
+}
+
+let schema: Buffer | undefined;
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let current = sqlite;
 

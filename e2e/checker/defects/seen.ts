@@ -203,7 +203,7 @@ export const SEEN_DEFECTS: Defect[] = [
     apply({ streams }, random) {
       const histories = streams.flatMap(({ frames }) => {
         const data = frames[1]?.data;
-        return data?.type === 'history' && data.messages.length > 0 ? [data] : [];
+        return data?.type === 'history' && !('truncated' in data) && data.messages.length > 0 ? [data] : [];
       });
       random.pick(histories).messages.shift();
     },

@@ -10,6 +10,8 @@ export interface Unexplained {
   what: string;
   /** How far an order goes, and the calls of which none can be next. */
   lines: string[];
+  /** Too many calls were under way at once for a search: nothing is known to be wrong. */
+  isUndecided?: boolean;
 }
 
 /**
@@ -68,7 +70,8 @@ function toFinding<Operation>(
   toCall: (operation: Operation) => Recorded,
 ): Unexplained[] {
   if (search.found === true) return [];
-  if (search.found === 'undecided') return [{ ...place, lines: ['too many calls at the same time to decide'] }];
+  if (search.found === 'undecided')
+    return [{ ...place, lines: ['too many calls at the same time to decide'], isUndecided: true }];
   const linesOf = (operations: Operation[]) => operations.map((operation) => describe(toCall(operation)));
   return [{ ...place, lines: [...linesOf(search.reached), 'then none of:', ...linesOf(search.stuck)] }];
 }

@@ -30,37 +30,42 @@ export function* nothingForgotten({ disk, earlier }: Evidence): Generator<Findin
   if (!earlier) return;
   if (earlier.epoch !== disk.epoch) return; // the log was replaced; a new epoch tells its readers so
   const now = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
+  // The row of a question about a budget passes to another workstream that waits (decision 52).
+  const approvals = new Map(disk.workstreams.flatMap((workstream) => decisionsOf(workstream)));
   for (const before of earlier.workstreams) {
     const after = now.get(before.wsId);
-    if (after) yield* changesOf(before, after);
+    if (after) yield* changesOf(before, after, approvals);
     else yield { what: 'the workstream no longer exists', where: before.wsId };
   }
 }
 
-function* changesOf(before: WorkstreamOnDisk, after: WorkstreamOnDisk): Generator<Finding> {
+function* changesOf(before: WorkstreamOnDisk, after: WorkstreamOnDisk, approvals: Settlements): Generator<Finding> {
   const where = before.wsId;
   const ofEvents = before.events.findIndex((event, at) => !isSame(event, after.events[at]));
   const ofMessages = before.messages.findIndex((message, at) => !isSameMessage(message, after.messages[at]));
   for (const [what, index] of Object.entries({ events: ofEvents, messages: ofMessages }))
     if (index >= 0) yield { what: `number ${index + 1} of the ${what} was changed or removed`, where };
-  const found = new Map(settlementsOf(after));
-  for (const [id, settled] of settlementsOf(before)) {
+  const found = new Map([...runsOf(after), ...approvals]);
+  for (const [id, settled] of [...runsOf(before), ...decisionsOf(before)]) {
     if (!found.has(id)) yield { what: `${id} no longer exists`, where };
     else if (settled !== undefined && settled !== found.get(id)) yield { what: `${id} has a different result`, where };
   }
 }
 
-/** Runs and approvals by id, as text once they are final. */
-const settlementsOf = ({ runs, approvals }: WorkstreamOnDisk): [string, string | undefined][] => [
-  ...runs.map(({ run }): [string, string | undefined] => {
+/** By id, as text once it is final. */
+type Settlements = ReadonlyMap<string, string | undefined>;
+
+const runsOf = ({ runs }: WorkstreamOnDisk) =>
+  runs.map(({ run }): [string, string | undefined] => {
     const { run_key: _, ...row } = run; // a reused key identifies the newer run
     return [run.run_id, run.ended_ms === null ? undefined : JSON.stringify(row)];
-  }),
-  ...approvals.map((approval): [string, string | undefined] => [
+  });
+
+const decisionsOf = ({ approvals }: WorkstreamOnDisk) =>
+  approvals.map((approval): [string, string | undefined] => [
     approval.approval_id,
     approval.decided_ms === null ? undefined : JSON.stringify(approval),
-  ]),
-];
+  ]);
 
 /** A user message whose run ends without an answer is marked as failed (decision 40). The mark stays. */
 function isSameMessage(before: StoredMessage, after: StoredMessage | undefined): boolean {

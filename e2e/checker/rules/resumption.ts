@@ -57,6 +57,8 @@ function wrongLoss({ asked, reason, truncated, isOfStream }: View['opening'] & {
   return lost === due ? undefined : `reports ${lost} lost events, where ${due} are due`;
 }
 
+type UserTurn = Extract<Logged['event'], { type: 'user_turn' }>;
+
 const WITHOUT_PLACE: ReadonlySet<string> = new Set([
   ...['connected', 'state_change', 'compaction', 'busy_error', 'in_progress_snapshot'],
   ...['message_queued', 'message_dispatched', 'message_dropped'], // what waits is a state, and not in the log (decision 67)
@@ -107,7 +109,7 @@ function wrongHistory({ opening }: View, workstream: WorkstreamOnDisk): string |
 }
 
 function wrongAt(
-  { messages: shown }: View['opening'],
+  { messages: shown, isCutShort }: View['opening'],
   { messages, events }: WorkstreamOnDisk,
   end: number,
 ): string | undefined {
@@ -115,15 +117,20 @@ function wrongAt(
   const before = events.filter(({ offset }) => offset <= end);
   const counts = countingAt(before);
   const visible = messages.filter(({ message }) => message.role !== 'user' || isAsked(message)).map(({ seq }) => seq);
-  const due = visible.filter((seq) => seq <= (seqs.at(-1) ?? 0) && counts(seq));
+  const first = isCutShort ? (seqs[0] ?? 0) : 0;
+  const due = visible.filter((seq) => seq >= first && seq <= (seqs.at(-1) ?? 0) && counts(seq));
+  if (isCutShort && !visible.some((seq) => seq < first && counts(seq))) return 'is cut short, but no message is older';
   if (seqs.join() !== due.join()) return `shows the messages ${seqs.join(', ')}, where ${due.join(', ')} are due`;
   const stored = new Map(messages.map((message) => [message.seq, message]));
   const wrong = shown.find((message) => !isShownTruly(message, stored.get(message.seq)));
   if (wrong) return `shows message ${wrong.seq} differently from how it is stored`;
-  const told = before.filter(({ event }) => event.type === 'user_turn' && counts(event.seq ?? 0)).length;
+  const told = before.filter(({ event }) => isOfUser(event, first) && counts(event.seq ?? 0)).length;
   const said = shown.filter(({ role }) => role === 'user').length;
   return told === said ? undefined : `shows ${said} messages of the user, but ${told} came before its cursor`;
 }
+
+const isOfUser = (event: Logged['event'], first: number): event is UserTurn =>
+  event.type === 'user_turn' && (event.seq ?? 0) >= first;
 
 /** Which messages were not taken back by these events. */
 function countingAt(events: readonly Logged[]): (seq: number) => boolean {

@@ -35,6 +35,8 @@ interface SpawnOptions {
   descriptor?: number | undefined;
   /** Written to its stdin. */
   input?: string | undefined;
+  /** A program with arguments that becomes Headgate: `ip netns exec …`. */
+  through?: readonly string[] | undefined;
 }
 
 /** High enough that Node does not check it at startup. */
@@ -59,10 +61,12 @@ export async function spawnHeadgate({
   uid,
   descriptor,
   input = '',
+  through = [],
 }: SpawnOptions): Promise<DaemonProcess> {
   await bundleUpToDate();
   const file = entry instanceof URL ? fileURLToPath(entry) : path.resolve(ROOT, entry);
-  const child = spawn(process.execPath, [file, ...args], {
+  const [program = process.execPath, ...more] = [...through, process.execPath, file, ...args];
+  const child = spawn(program, more, {
     cwd,
     env: cleanEnvironment(file, env),
     stdio: descriptor === undefined ? 'pipe' : stdioWith(descriptor),

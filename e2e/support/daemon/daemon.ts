@@ -27,6 +27,7 @@ export interface StartOptions {
   uid?: number;
   /** See `spawnHeadgate`. */
   descriptor?: number;
+  through?: readonly string[] | undefined;
 }
 
 /** A daemon in a separate process, as users run it. `restart` keeps its address but changes its pid. */
@@ -178,9 +179,9 @@ interface Launched {
 }
 
 async function launch(options: StartOptions, { home, port }: { home: string; port: number }): Promise<Launched> {
-  const { args = [], env, model, entry, cwd, uid, descriptor } = options;
+  const { args = [], env, model, entry, cwd, uid, descriptor, through } = options;
   const child = await spawnHeadgate({
-    ...{ entry, cwd, uid, descriptor },
+    ...{ entry, cwd, uid, descriptor, through },
     args: ['start', '--port', String(port), '--home', home, ...args],
     // Without a model the daemon would look for servers on this machine.
     env: {

@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 import { type PostgresServer, startPostgres } from '../../../src/testing/postgres-server.ts';
 import { type ScriptedModel, startScriptedModel } from '../model/scripted-model.ts';
-import { type DaemonUnderTest, startDaemon } from './daemon.ts';
+import { type DaemonUnderTest, type StartOptions, startDaemon } from './daemon.ts';
 
 interface PostgresScene {
   server: PostgresServer;
@@ -12,7 +12,7 @@ interface PostgresScene {
 }
 
 /** One server and one daemon over it for all tests of a file, started by the first one that asks. */
-export function postgresScene(): () => Promise<PostgresScene> {
+export function postgresScene(options?: Pick<StartOptions, 'env'>): () => Promise<PostgresScene> {
   let opened: Promise<PostgresScene> | undefined;
   after(async () => {
     if (opened === undefined) return;
@@ -22,15 +22,15 @@ export function postgresScene(): () => Promise<PostgresScene> {
     await server.close();
   });
   return () => {
-    opened ??= open();
+    opened ??= open(options);
     return opened;
   };
 }
 
-async function open(): Promise<PostgresScene> {
+async function open(options?: Pick<StartOptions, 'env'>): Promise<PostgresScene> {
   const server = await startPostgres();
   const url = await server.createDatabase();
   const model = await startScriptedModel();
-  const daemon = await startDaemon({ model: model.url, config: { store: { url } } });
+  const daemon = await startDaemon({ ...options, model: model.url, config: { store: { url } } });
   return { server, url, model, daemon };
 }

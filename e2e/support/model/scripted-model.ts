@@ -35,6 +35,8 @@ export interface ScriptedModel extends AsyncDisposable {
   onRequest(decide: (body: ChatRequest) => Answer | undefined): void;
   /** Resolves with the n-th chat request, counted from 0, once it has arrived. */
   request(index: number): Promise<RecordedRequest>;
+  /** Whether it refuses to say which models it has, so that nobody learns from a probe that it is back. */
+  isAway: boolean;
   close(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export async function startScriptedModel({
     }
     if (path === 'POST /v1/chat/completions') return void onChat(request, response).catch(() => response.destroy());
     others.push(`${path} ${request.headers.authorization ?? ''}`.trim());
+    if (scripted.isAway) return sendJson(response, 503, { error: { message: 'nobody home' } });
     if (path !== 'GET /v1/models') return sendJson(response, 404, { error: { message: 'Not found' } });
     sendJson(response, 200, { object: 'list', data: [{ id: modelId, object: 'model', max_model_len: contextWindow }] });
   });
@@ -86,8 +89,9 @@ export async function startScriptedModel({
     server.closeAllConnections();
     if (server.listening) await new Promise((done) => server.close(done));
   };
-  return {
+  const scripted: ScriptedModel = {
     url: `http://127.0.0.1:${port}/v1`,
+    isAway: false,
     requests,
     others,
     script: (...answers) => void queue.push(...answers),
@@ -101,6 +105,7 @@ export async function startScriptedModel({
     close,
     [Symbol.asyncDispose]: close,
   };
+  return scripted;
 }
 
 /** Written by a person or a program: the daemon tells models things in messages of the same role, or before the words of a person. */

@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import { Instant } from '../../cron.ts';
 import { infoShape } from '../../events/info.ts';
 import { optionalText } from '../../frames.ts';
 import { LIMITS } from '../../limits.ts';
 import { Attachment, DecidedBy } from '../../stream-events.ts';
 import { FileAgent } from './file-agent.ts';
 import { FileMessage } from './file-message.ts';
+import { FILE_TYPES } from './file-types.ts';
 
 const Count = z.int().min(0);
-const base = { createdMs: Count };
+const base = { createdMs: Instant };
 
 /** After this many messages of the file. */
 const noteBase = { ...base, after: Count };
@@ -31,8 +33,9 @@ export type FileNote = z.infer<typeof FileNote>;
 
 /** A file of a message. */
 export const FileContent = z.strictObject({
-  name: z.string().min(1).max(200),
-  mimeType: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'text/plain']),
+  /** At most 200 characters, of which some count twice. */
+  name: z.string().min(1).max(400),
+  mimeType: z.enum(FILE_TYPES),
   sizeBytes: Attachment.shape.size_bytes,
   /** The bytes in base64; absent when they were missing, or beyond the limit of an export. */
   base64: z.string().optional(),
@@ -56,7 +59,7 @@ export const ConversationFile = z
     verboseLevel: z.enum(['on', 'off']).optional(),
     messages: z.array(FileMessage).min(1).max(LIMITS.conversationFileMessages),
     notes: z.array(FileNote).max(LIMITS.conversationFileNotes).default([]),
-    files: z.array(FileContent).max(1_000).default([]),
+    files: z.array(FileContent).max(10_000).default([]),
     /** Its sub-agents, in the order in which they were started; absent: none. */
     agents: z.array(FileAgent).max(LIMITS.conversationFileAgents).optional(),
   })

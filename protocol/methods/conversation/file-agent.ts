@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { Instant } from '../../cron.ts';
 import { SUB_AGENT_OUTCOMES, subAgentShape } from '../../events/sub-agent.ts';
 import { optionalText } from '../../frames.ts';
 import { LIMITS } from '../../limits.ts';
 import { AssistantInFile, ResultInFile, UserInFile } from './file-message.ts';
 
-const { title, mode, tools, turns, tool_calls: toolCalls, tokens, started_ms: startedMs } = subAgentShape;
+const { title, mode, tools, turns, tool_calls: toolCalls, tokens } = subAgentShape;
 
 /**
  * A sub-agent of an exported conversation, with what it read and said. It has ended, and an import keeps it as a record: nothing
@@ -23,8 +24,8 @@ export const FileAgent = z.strictObject({
   turns,
   toolCalls,
   tokens,
-  startedMs,
-  endedMs: startedMs,
+  startedMs: Instant,
+  endedMs: Instant,
   messages: z
     .array(z.discriminatedUnion('role', [UserInFile.omit({ files: true }), AssistantInFile, ResultInFile]))
     .max(LIMITS.conversationFileMessages),

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { Instant } from '../../cron.ts';
 import { LIMITS } from '../../limits.ts';
 import { MessageFailure } from '../../run-outcome.ts';
 import { CallOutcome } from '../../stream-events.ts';
 
 const Count = z.int().min(0);
-const base = { createdMs: Count };
+const base = { createdMs: Instant };
 
 /** A message of a person or a program. */
 export const UserInFile = z.strictObject({

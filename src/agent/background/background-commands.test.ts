@@ -59,6 +59,16 @@ test('each reading shows what is new, and the file has all of it', async () => {
   );
 });
 
+test('a command is cleaned before it is shortened, so that no part of a secret is shown', async () => {
+  using it = start();
+  const one = puppet();
+  const secret = `ghp_${'a1B2c3D4e5'.repeat(3)}abcdef`;
+  one.command.command = `echo ${'z'.repeat(1_980)} ${secret} ${'z'.repeat(100)}`;
+  const { run } = await startOne(it, one);
+  assert.equal(run.state.command, `echo ${'z'.repeat(1_980)} [REDACTED:api_ …`);
+  await run.stop('killed');
+});
+
 test('a long reading shows both ends and where all of it is', async () => {
   using it = start();
   const { run, print } = await startOne(it);

@@ -12,6 +12,7 @@ import { StopReason } from '../stop-reason.ts';
 import { limitOf } from '../tools/command-ending.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import type { BackgroundOutput } from './background-output.ts';
+import { toShownCommand } from './shown-command.ts';
 
 /** A command that is to run in the background. */
 export interface NewBackgroundCommand {
@@ -66,8 +67,6 @@ export interface Awaited {
   signal: AbortSignal;
 }
 
-/** Of the command in lists and events. */
-const MAX_COMMAND = 2_000;
 /** Between two reports of new output: at first, and at most. */
 const FIRST_REPORT_MS = 1_000;
 const LAST_REPORT_MS = 30_000;
@@ -90,6 +89,7 @@ export class BackgroundRun {
   readonly #listeners = new Set<(piece: string) => void>();
   readonly #started = Promise.withResolvers<void>();
   readonly #startedMs: number;
+  readonly #command: string;
   #stopped: BackgroundEnd | undefined;
   #ending: Partial<BackgroundCommand> | undefined;
   #isStarted = false;
@@ -113,6 +113,7 @@ export class BackgroundRun {
     this.#deps = deps;
     this.#guarded = deps.guard.open();
     this.#startedMs = deps.clock.now();
+    this.#command = toShownCommand(command.command, deps.guard.clean);
     this.#started.promise.catch(() => undefined); // still rejects for `start`
     this.ended = this.#run();
   }
@@ -132,12 +133,12 @@ export class BackgroundRun {
   }
 
   get state(): BackgroundCommand {
-    const { callId, command, timeoutMs } = this.#new;
+    const { callId, timeoutMs } = this.#new;
     const refused = this.#refused();
     return {
       command_id: this.id,
       call_id: callId,
-      command: this.#deps.guard.clean(command.length > MAX_COMMAND ? `${command.slice(0, MAX_COMMAND)} …` : command),
+      command: this.#command,
       state: this.isRunning ? 'running' : 'ended',
       started_ms: this.#startedMs,
       until_ms: this.#startedMs + timeoutMs,

@@ -114,6 +114,12 @@ test('hooks run in order, for their tools, in the sandbox without a network; the
   assert.deepEqual(it.told, []);
 });
 
+test('a reason is cleaned before it is shortened, so that no part of a secret remains', async () => {
+  const reason = `${'z'.repeat(1_990)} ${SECRET}`;
+  await using it = await start({ hooks: [{}], answers: [says({ decision: 'block', reason })] });
+  assert.equal(await it.ofRun.beforeTool(CALL), `${'z'.repeat(1_990)} [REDACTED`);
+});
+
 const failures: [title: string, answer: Answer, why: string][] = [
   [
     'an exit code',

@@ -74,7 +74,10 @@ class OpenHooks {
       if (end.kind === 'failed') {
         if (hook.required) return `The hook “${nameOf(hook)}” is required, and ${end.why}.`;
       } else if (end.answer.decision === 'block') {
-        return this.#deps.guard.clean((end.answer.reason ?? '').slice(0, MAX_REASON));
+        return this.#deps.guard
+          .clean(end.answer.reason ?? '')
+          .slice(0, MAX_REASON)
+          .toWellFormed();
       }
     }
     return undefined;

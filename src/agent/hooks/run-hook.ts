@@ -62,7 +62,7 @@ export async function runHook(
   );
   signal.throwIfAborted();
   const printed = bytes.toString('utf8');
-  const said = guard.clean(printed.slice(0, MAX_SAID * 2)).slice(0, MAX_SAID);
+  const said = guard.clean(printed).slice(0, MAX_SAID).toWellFormed();
   if (result.kind !== 'exited' || result.exitCode !== 0)
     return failed(`did not answer: ${toEndingWords(result, hook.timeoutSecs)}`, said);
   if (total > MAX_ANSWER_BYTES) return failed(`printed more than ${MAX_ANSWER_BYTES} bytes`, said);

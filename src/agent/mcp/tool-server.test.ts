@@ -114,10 +114,10 @@ test('a server that ends in a call fails this call with its reason, and is start
   assert.deepEqual([it.server.state, it.server.problem], ['failed', 'ended with exit code 3']);
   const next = it.server.refresh(NEVER);
   await it.clock.advance(999);
-  assert.deepEqual(it.seen, ['open']);
+  assert.deepEqual(it.seen, ['open', 'close']);
   await it.clock.advance(1);
   await next;
-  assert.deepEqual([it.seen, it.server.state, it.server.problem], [['open', 'open'], 'connected', undefined]);
+  assert.deepEqual([it.seen, it.server.state, it.server.problem], [['open', 'close', 'open'], 'connected', undefined]);
 });
 
 test('pauses become longer with each failure; a call does not wait for a long one; a person need not wait', async () => {

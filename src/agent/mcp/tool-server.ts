@@ -217,6 +217,7 @@ export class ToolServer {
 
   #onEnded(session: Session, reason: string): void {
     if (this.#session !== session) return; // it was ended here
+    session.close().catch(() => undefined); // otherwise, a client over HTTP goes on trying to open its stream again
     this.#session = undefined;
     if (this.#deps.clock.monotonic() - this.#openedMs > SETTLED_MS) this.#failures = 0;
     this.#fail(reason);

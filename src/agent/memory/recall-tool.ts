@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { toMoment } from '../../day.ts';
 import type { Tool, ToolContext, ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { HistorySource, Recalled, RecalledMessage } from './history-source.ts';
 import { quoted } from './quoted.ts';
@@ -73,7 +74,7 @@ const toLine = ({ wsId, title, seq, createdMs, role, taint }: RecalledMessage, e
     workstream: wsId,
     ...(title !== undefined && { title }),
     message: seq,
-    time: new Date(createdMs).toISOString(),
+    time: new Date(toMoment(createdMs)).toISOString(),
     by: role === 'user' ? 'person' : 'agent',
     ...(taint && { untrusted: true }),
     text: excerpt,

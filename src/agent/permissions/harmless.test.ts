@@ -18,7 +18,7 @@ const HARMLESS = [
     'ls /usr/lib',
     'ls /etc',
     'cat /etc/*release',
-    'find . -name "*.c" -exec grep -l main {} +',
+    'find . -name "*.c" -type f -exec grep -l main {} +',
   ],
   ...[
     'ls -l .env',
@@ -31,6 +31,12 @@ const HARMLESS = [
   ],
   ...[
     'for i in 1 2 3; do echo $i; done',
+    'head -n "$x" a.txt',
+    'find . -name *.c',
+    'grep -rn main --include=*.c src',
+    'SECONDS=0; ls; echo $SECONDS',
+    'sleep 1 & wait $!',
+    'a=([1]=x [2]=y); echo "$RANDOM"',
     'test -f a.txt && cat a.txt',
     'diff a.txt b.txt | head',
     'jq .name package.json',
@@ -45,7 +51,7 @@ const HARMLESS = [
     'git config user.email',
     'git ls-files .env',
     'for path in src lib; do echo "$path"; done',
-    'wait $pid; ls',
+    'sleep 1 & pid=$!; wait $pid; ls',
     'while read -r line; do echo "$line"; done < a.txt',
   ],
 ];
@@ -167,6 +173,39 @@ const OTHERS = [
     'coproc PATH { cat; }; ls',
   ],
   ...[`echo \${PATH:=x}; ls`, `: \${CDPATH:=/srv}; cd x; cat a.txt`, 'wait -p PATH; ls', 'read HOME < a.txt; cat ~/x'],
+  // A file that names other files, or arguments.
+  ...[
+    'sort --files0-from=list',
+    'sort --files0=list',
+    'wc --files0-from=list',
+    'du --files0-from list',
+    'file -f list',
+  ],
+  ...[
+    "printf '/srv/x\\0' | sort --files0-from=-",
+    'xzcat -f --files=list',
+    'xzcat -f --files < list',
+    'tar cf - -T list',
+  ],
+  ...['strings @list', 'nm @list', 'size @list'],
+  // Programs that options start.
+  ...['nm --plugin=./x.so a.o', 'nm --plug ./x.so a.o', 'git grep -nO./x main', 'git grep -inO main'],
+  // Links in folders.
+  ...['find . -name "*.c" -exec cat {} +', 'find . -type l -exec cat {} +', 'find . ! -type f -exec cat {} +'],
+  ...['find . -exec cat {} + -type f', 'find . -print0 -type f -print0 | xargs -0 cat'],
+  ...['find . -type f -o -name x -exec cat {} +', 'find . -print0 | xargs -0 cat', 'diff -ru src lib', 'tar chf - src'],
+  ...['tar -cf - --deref src', 'zip -r out.zip src', 'cp -rL src lib'],
+  // The file that curl opens has another name.
+  ...['curl file:///work/%2eenv', 'curl "file:///work/%2e%2e/srv/x"', 'curl "file:///work/.env#x"'],
+  ...['curl "file:///work/{.env,x}"', 'curl "file:///work/.en[v-v]"', 'curl "file:///work/.env?x"'],
+  // Words that a text decides about, as options and operands.
+  ...['head -n $x a.txt', 'head -n$x a.txt', 'head --lines=$x a.txt', 'cut -f $(cat a.txt) b.txt', 'cat -$x'],
+  ...['find . -name $x', 'find . -maxdepth $(cat a.txt)', 'find . -exec echo $x {} +', 'jq --arg y $x . a.json'],
+  // Texts that bash evaluates.
+  ...['x=$(cat a.txt); wait $x', 'x=$(cat a.txt); wait "$x"', 'jobs -x ./x', 'x=$(cat a.txt); jobs $x'],
+  ...['RANDOM=$(cat a.txt)', 'read OPTIND < a.txt', 'for HISTCMD in $(cat a.txt); do ls; done', 'SRANDOM=$x'],
+  ...['unset SECONDS; SECONDS=$x; echo $((SECONDS))', 'x=$(cat a.txt); a=([x]=1)', 'x=$(cat a.txt); a+=([$x]=1)'],
+  ...['grep -nf.env a.txt', 'hexdump -Cf.env a.txt', 'cat .E*', 'fd --search-path /srv x', 'fd --base-directory=/srv'],
 ];
 
 test('commands that only read the roots and the system are harmless', () => {

@@ -1,7 +1,7 @@
 import { isSecretPath } from '../tools/files/secret-path.ts';
 import type { CommandReading, Effect, Gap } from './command-reading.ts';
 import { HIDDEN_OBEYED, HIDDEN_SECRETS, isObeyedPath } from './obeyed-paths.ts';
-import { toNamePattern } from './reading/globs.ts';
+import { toNameMatcher } from './reading/globs.ts';
 
 /** Where a command may do something unasked. */
 export interface Places {
@@ -99,7 +99,7 @@ const matchesAny = (relative: string, names: readonly string[]): boolean =>
   relative
     .split('/')
     .filter((part) => /^\..*[*?[]/.test(part))
-    .some((part) => names.some((name) => toNamePattern(part).test(name)));
+    .some((part) => names.some((name) => toNameMatcher(part.toLowerCase())(name)));
 
 const SYSTEM =
   /^\/(usr|bin|sbin|lib|lib32|lib64|etc)(\/|$)|^\/proc\/(cpuinfo|meminfo|version|uptime|loadavg|filesystems)$/;
@@ -136,6 +136,6 @@ const isSystemFile = (path: string): boolean => SYSTEM.test(path) && !/^\/usr\/l
 function isSystemSecret(path: string): boolean {
   const parts = path.replace(/\/$/, '').split('/');
   const leadsTo = (secret: readonly string[]) =>
-    parts.every((part, index) => secret[index] === undefined || toNamePattern(part).test(secret[index]));
+    parts.every((part, index) => secret[index] === undefined || toNameMatcher(part)(secret[index]));
   return isSecretPattern(path) || SYSTEM_SECRETS.some(leadsTo);
 }

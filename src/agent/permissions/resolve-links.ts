@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { CommandReading, Effect, ReadCommand } from './command-reading.ts';
-import { escapeGlob, toNamePattern, toPlainText } from './reading/globs.ts';
+import { escapeGlob, toNameMatcher, toPlainText } from './reading/globs.ts';
 
 /** The part of the file system that names are resolved with. */
 export interface NameReader {
@@ -100,7 +100,7 @@ async function expandGlob(glob: string, names: NameReader): Promise<string[] | u
 }
 
 async function listMatches(folder: string, part: string, names: NameReader): Promise<string[]> {
-  const pattern = toNamePattern(part);
+  const fits = toNameMatcher(part);
   const all = await names.list(folder);
-  return all.filter((name) => pattern.test(name)).map((name) => path.join(folder, name));
+  return all.filter((name) => fits(name)).map((name) => path.join(folder, name));
 }

@@ -9,10 +9,13 @@ import { readProcessTable } from './process-table.ts';
 
 const FIXTURE = fileURLToPath(new URL('lifeline-fixture.ts', import.meta.url));
 
-/** A process that runs a command outside the sandbox, once the command has printed something. */
-async function runningApart(t: TestContext, command: string): Promise<number> {
-  const daemon = spawn(process.execPath, [FIXTURE, command], { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => daemon.kill('SIGKILL'));
+/** A process that runs the stubborn command outside the sandbox, once it has printed something. */
+async function runningApart(t: TestContext, nap: string): Promise<number> {
+  const daemon = spawn(process.execPath, [FIXTURE, stubborn(nap)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(async () => {
+    daemon.kill('SIGKILL');
+    for (const { pid } of await commandLinesWith(nap)) process.kill(pid, 'SIGKILL');
+  });
   await once(daemon.stdout, 'data');
   return daemon.pid ?? assert.fail('not started');
 }
@@ -42,8 +45,8 @@ const stubborn = (nap: string) =>
   `trap '' TERM HUP INT; sleep ${nap} & setsid -f bash -c "trap '' TERM HUP; sleep ${nap}; :"; echo up; sleep ${nap}`;
 
 test('what runs outside the sandbox ends when its daemon is killed', async (t) => {
-  const nap = `61.${process.pid}1`;
-  const daemon = await runningApart(t, stubborn(nap));
+  const nap = `3600.${process.pid}1`;
+  const daemon = await runningApart(t, nap);
   await waitFor(
     () => commandLinesWith(nap),
     ({ length }) => length >= 5,
@@ -56,8 +59,8 @@ test('what runs outside the sandbox ends when its daemon is killed', async (t) =
 });
 
 test('also if the shell that sees to it was killed before, and signals do not end it', async (t) => {
-  const nap = `61.${process.pid}2`;
-  const daemon = await runningApart(t, stubborn(nap));
+  const nap = `3600.${process.pid}2`;
+  const daemon = await runningApart(t, nap);
   const [first = 0, ...others] = await lifelinesOf(daemon);
   assert.deepEqual([first > 0, others], [true, []]);
   await waitFor(

@@ -75,7 +75,8 @@ function letExit(shell: ChildProcess, stdin: Writable): void {
 /**
  * Only words of bash itself, because nothing else is sure to be installed. A process group is not killed if its number
  * belongs to a later process by now: the 22nd field of its stat, the 20th after the name in parentheses, is its start. What
- * is found by its mark is looked for until nothing is left, because it may start further processes meanwhile.
+ * is found by its mark is looked for until nothing is left, because it may start further processes meanwhile. A process in
+ * the middle of `exec` has a program but no environment, so those are looked at again for a while.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE TSTP TTIN TTOU
@@ -90,18 +91,23 @@ for mark in "\${!pids[@]}"; do
   set -- \${stat##*) }
   if [ -z "$stat" ] || [ "\${starts[$mark]}" = 0 ] || [ "\${20}" = "\${starts[$mark]}" ]; then kill -KILL -- "-$pid"; fi
 done
+quiet=0
 for ((round = 0; round < 200; round++)); do
-  found=
+  found= hidden=
   for folder in /proc/[0-9]*; do
     [ -O "$folder" ] || continue
+    seen=
     while IFS= read -r -d '' variable; do
+      seen=1
       case $variable in ${MARK_VARIABLE}=?*)
         mark=\${variable#*=}
         if [ -n "\${pids[$mark]+set}" ]; then kill -KILL "\${folder#/proc/}" && found=1; fi
         break
       esac
     done <"$folder/environ"
+    [ -n "$seen" ] || [ ! -e "$folder/exe" ] || hidden=1
   done 2>/dev/null
-  [ -n "$found" ] || break
+  [ -z "$found" ] || { quiet=0; continue; }
+  [ -n "$hidden" ] && ((++quiet < 20)) || break
 done
 `;

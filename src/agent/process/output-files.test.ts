@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, mkdtempDisposable, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -16,6 +16,18 @@ test('stored outputs are removed once they are older than anything that may refe
   }
   await removeOldOutputs(folder, 1_000_000);
   assert.deepEqual((await readdir(folder)).sort(), ['somebody-elses', 'young.log']);
+});
+
+test('old files that are no outputs stay, and keep no others from being removed', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-'));
+  await symlink('nowhere', path.join(folder.path, 'a.log'));
+  const names = ['notes.txt', '.DS_Store', 'my diary.log', 'old.log', 'broken.log.part'];
+  for (const name of names) {
+    await writeFile(path.join(folder.path, name), 'x');
+    await utimes(path.join(folder.path, name), 999, 999);
+  }
+  await removeOldOutputs(folder.path, 1_000_000);
+  assert.deepEqual((await readdir(folder.path)).sort(), ['.DS_Store', 'a.log', 'my diary.log', 'notes.txt']);
 });
 
 test('a missing folder is not an error', async () => {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /** A range of bytes of an output. */
@@ -42,15 +42,21 @@ export const isOutputName = (name: string): boolean => /^[\w-]{1,128}\.log$/.tes
 export async function openOutput(folder: string, name: string): Promise<FileHandle | undefined> {
   if (!isOutputName(name)) return undefined;
   // A symbolic link could lead out of the folder.
-  return open(path.join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(absent);
+  return open(path.join(folder, name), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(absent);
 }
 
-/** Removes stored outputs that were last written before a time. A missing folder counts as empty. */
+/** An output, or one that was not written to its end. */
+const isOurs = (name: string): boolean => isOutputName(name.replace(/\.part$/, ''));
+
+/**
+ * Removes stored outputs that were last written before a time. A missing folder counts as empty. Other files stay: a person may
+ * have put them there, or have linked the folder to one of their own.
+ */
 export async function removeOldOutputs(folder: string, beforeMs: number): Promise<void> {
-  for (const name of await namesIn(folder)) {
+  for (const name of (await namesIn(folder)).filter(isOurs)) {
     const file = path.join(folder, name);
-    const stats = await stat(file);
-    if (stats.isFile() && stats.mtimeMs < beforeMs) await unlink(file);
+    const stats = await lstat(file).catch(absent);
+    if (stats?.isFile() && stats.mtimeMs < beforeMs) await unlink(file).catch(absent);
   }
 }
 

@@ -1,5 +1,5 @@
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
-import { readFrontMatter } from '../../content/skills/front-matter.ts';
+import { readFrontMatter, toFieldText } from '../../content/skills/front-matter.ts';
 import { validateSkill } from '../../content/skills/validate-skill.ts';
 
 /** The most that a SKILL.md may have. */
@@ -51,7 +51,7 @@ export async function parseSkill(text: string, folder: string): Promise<ParsedSk
 
 const MOST_OF_FIELD = 256;
 
-const textOf = (value: unknown): string => (value === undefined || value === null ? '' : toVisibleLine(String(value)));
+const textOf = (value: unknown): string => toVisibleLine(toFieldText(value));
 
 const fieldsOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {};
@@ -59,7 +59,10 @@ const fieldsOf = (value: unknown): Record<string, unknown> =>
 /** `Bash(git:*) Read`, or a list of such texts. */
 function namesOf(value: unknown): string[] {
   const text = Array.isArray(value) ? value.map(textOf).join(' ') : textOf(value);
-  return (text.match(/[^\s,(]+(\([^)]*\))?/g) ?? []).slice(0, MOST_TOOLS);
+  // Without a bracket that closes, each one that opens would be looked for again.
+  const end = text.lastIndexOf(')') + 1;
+  const names = [text.slice(0, end).match(/[^\s,(]+(\([^)]*\))?/g), text.slice(end).match(/[^\s,(]+/g)];
+  return names.flatMap((found) => found ?? []).slice(0, MOST_TOOLS);
 }
 
 const MOST_TOOLS = 100;

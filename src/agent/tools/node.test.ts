@@ -48,7 +48,14 @@ test('a command needs approval, and shows the node, the command and its params',
   });
   assert.deepEqual(await execute(prepared), { output: '{\n  "load": 1\n}', outcome: 'done' });
   assert.deepEqual(world.calls, [
-    { nodeId: 'ab12', command: 'system.info', params: { deep: true }, timeoutMs: 30_000, toolCall: 'ws-1:call-1' },
+    {
+      nodeId: 'ab12',
+      command: 'system.info',
+      params: { deep: true },
+      timeoutMs: 30_000,
+      pairing: '7',
+      toolCall: 'ws-1:call-1',
+    },
   ]);
 });
 

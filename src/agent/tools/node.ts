@@ -37,6 +37,8 @@ export interface NodeCall {
   command: string;
   params: unknown;
   timeoutMs: number;
+  /** The one that was approved: another machine may have been paired under the id since. */
+  pairing: string;
   /** Identifies this tool call uniquely in the daemon. */
   toolCall: string;
 }
@@ -109,6 +111,7 @@ function prepareInvoke(
             command,
             params: params ?? {},
             timeoutMs: timeout_secs * 1_000,
+            pairing: node.pairing,
             toolCall: `${context.wsId}:${context.callId}`,
           },
           signal,

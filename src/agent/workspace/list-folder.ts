@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { FileEntry, ListedFolder } from '../../../protocol/methods/conversation/file.ts';
+import { toMoment } from '../../day.ts';
 import { toBinary, toPath, toShownPath } from '../checkpoints/entry.ts';
 import { openConfinedFolder } from '../tools/files/confined-file.ts';
 import { isSecretPath } from '../tools/files/secret-path.ts';
@@ -55,7 +56,7 @@ function entryMaker({ shown, path, base }: HeldPlace, way: string): (entry: Dire
       name,
       ...(toBinary(name) === entry.name && { path: below }),
       kind: kindOf(entry),
-      ...(stats && { sizeBytes: stats.size, modifiedMs: Math.max(0, Math.trunc(stats.mtimeMs)) }),
+      ...(stats && { sizeBytes: stats.size, modifiedMs: toMoment(stats.mtimeMs) }),
       ignored: isIgnored(name, isFolder),
       secret: isSecretPath(below),
     };

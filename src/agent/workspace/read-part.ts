@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { FilePart } from '../../../protocol/methods/conversation/file.ts';
+import { toMoment } from '../../day.ts';
 import { openConfined } from '../tools/files/confined-file.ts';
 import { type Asked, asProblem, placeOf } from './place.ts';
 import type { LineRange } from './workspace.ts';
@@ -18,7 +19,7 @@ export async function readPart(asked: Asked, range: LineRange): Promise<FilePart
       const file = {
         path: place.shown,
         sizeBytes: stats.size,
-        modifiedMs: Math.max(0, Math.trunc(stats.mtimeMs)),
+        modifiedMs: toMoment(stats.mtimeMs),
         ...NO_LINES,
       };
       if (place.isSecret) return { ...file, without: 'secret' };

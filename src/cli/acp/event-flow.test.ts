@@ -21,6 +21,7 @@ function slowFlow() {
         open += 1;
         return {
           cursor: undefined,
+          hurry: () => undefined,
           close() {
             open -= 1;
           },

@@ -1,6 +1,7 @@
 import type { Mode } from '../../../protocol/events/modes.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { toShownName } from '../../../protocol/text/generated-name.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
 
@@ -25,20 +26,23 @@ export function followSettings(print: (lines: readonly string[]) => void, sheet:
     mode: undefined,
     autoApprove: toAutoApprove(false, undefined),
   };
+  let toName = (name: string): string => name;
   return {
     get current() {
       return current;
     },
     open({ workstream, model, workdir }: WorkstreamSnapshot): void {
       const autoApprove = toAutoApprove(workstream.skipPermissions, workstream.skipPermissionsUntilMs);
-      current = { name: workstream.name, model, workdir, mode: workstream.mode, autoApprove };
+      const { wsId, sessionKey } = workstream;
+      toName = (name) => toShownName({ wsId, sessionKey, name });
+      current = { name: toName(workstream.name), model, workdir, mode: workstream.mode, autoApprove };
     },
     read(event: StreamEvent): void {
       if (event.type !== 'settings_changed') return;
       const { autoApprove: before } = current;
       const autoApprove = toAutoApprove(event.skip_permissions, event.skip_permissions_until_ms);
       const { name, model, mode = current.mode } = event;
-      current = { ...current, name, model, mode, autoApprove };
+      current = { ...current, name: toName(name), model, mode, autoApprove };
       const isNew = !before.isOn || before.untilMs !== autoApprove.untilMs;
       if (isNew) print(toAutoApproveLines(autoApprove, sheet().paint));
     },

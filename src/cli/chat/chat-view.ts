@@ -54,7 +54,7 @@ export function toChatView(situation: ChatSituation, { paint, columns, rows }: S
   const list = picker
     ? [paint('bold', picker.title), ...picker.lines(paint, most), paint('dim', PICKER_KEYS)]
     : [
-        ...toChoiceLines({ question: transcript.question, mode, isTyping: editor.text !== '' }, paint),
+        ...toChoiceLines({ question: transcript.question, mode, isTyping: editor.text !== '' }, { paint, columns }),
         ...(hint === undefined ? [] : [paint('dim', hint)]),
         ...completions.map(({ name, summary }) => paint('dim', `  ${name}  ${summary}`)),
       ];

@@ -35,7 +35,16 @@ test('a finished call of the checklist shows the list instead of its output', ()
     ...{ preview: '[x] find it\n[>] mend it', notSandboxed: undefined, wasAsked: false },
   };
   assert.deepEqual(
-    toResultLines(call, { output: 'The list is stored.', outcome: 'done' }, { paint, hasCommands: true }),
+    toResultLines(call, { output: 'The list is stored.', outcome: 'done' }, { paint, columns: 80, hasCommands: true }),
     ['✔ todo 1 of 2 done', '  [x] find it', '  [>] mend it'],
   );
+});
+
+test('a long message of a person is broken between words, with its time behind it', () => {
+  const content = 'Please look at the gate and tell me whether it is open.\nThanks!';
+  const messages: HistoryMessage[] = [{ seq: 1, role: 'user', content, tool_calls: null, created_ms: 0 }];
+  const here = { nowMs: 0, tz: 'UTC' };
+  const at = (columns: number) => toHistoryLines({ messages }, { paint, columns }, here)[0];
+  assert.deepEqual(at(40), ['› Please look at the gate and tell me ', '  whether it is open. · 00:00', '  Thanks!']);
+  assert.deepEqual(at(58), ['› Please look at the gate and tell me whether it is open.', '  · 00:00', '  Thanks!']);
 });

@@ -17,7 +17,8 @@ import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { countOf, toDecidedLine, toHeaderText } from '../terminal/tool-lines.ts';
-import { cutToRow } from '../terminal/wrap.ts';
+import { widthOf } from '../terminal/width.ts';
+import { cutToRow, toWordRows } from '../terminal/wrap.ts';
 import { firstArgument } from './cards/first-argument.ts';
 
 /** How many earlier messages are shown, and how many lines of each. */
@@ -105,7 +106,7 @@ function toMessageLines(
   switch (role) {
     case 'user':
       return [
-        ...toUserLines(withFiles(content ?? '', attachments), { paint, from: '', atMs, here: sheet.here }),
+        ...toUserLines(withFiles(content ?? '', attachments), { paint, columns, from: '', atMs, here: sheet.here }),
         ...(failed ? [paint('red', `  ✖ not answered: ${toSafeText(failed.text)}`)] : []),
       ];
     case 'tool':
@@ -128,10 +129,10 @@ function toMessageLines(
 /** A message that was just accepted. `isOurs`: its origin is not named. */
 export function toTurnLines(
   { message, source, attachments, created_ms: atMs }: StreamEventOf<'user_turn'>,
-  { paint, isOurs, here }: { paint: Paint; isOurs: boolean; here: Here | undefined },
+  { paint, columns, isOurs, here }: Sheet & { isOurs: boolean; here: Here | undefined },
 ): string[] {
   const from = { person: 'from another client', cron: 'scheduled', agent: 'from a program' }[source];
-  return toUserLines(withFiles(message, attachments), { paint, from: isOurs ? '' : from, atMs, here });
+  return toUserLines(withFiles(message, attachments), { paint, columns, from: isOurs ? '' : from, atMs, here });
 }
 
 /** An event that is neither a part of an answer nor a question. */
@@ -169,22 +170,32 @@ function toCutText(event: CutEvent): string {
 const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
   [text, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((line) => line !== '').join('\n');
 
-interface Origin {
-  paint: Paint;
+interface Origin extends Sheet {
   /** Empty if this client sent it. */
   from: string;
   atMs: number | undefined;
   here: Here | undefined;
 }
 
+/** Cells before each row of a message. */
+const INDENTED = 2;
+
 /** A person's message, with its origin and its time behind the first line. */
-function toUserLines(text: string, { paint, from, atMs, here }: Origin): string[] {
-  const [first = '', ...rest] = toSafeText(text).split('\n');
+function toUserLines(text: string, { paint, columns, from, atMs, here }: Origin): string[] {
+  const room = columns - INDENTED;
+  const [first = [], ...rest] = toSafeText(text)
+    .split('\n')
+    .map((line) => toWordRows(line, room));
   const time = atMs === undefined || here === undefined ? '' : ` · ${toClockTime(atMs, here)}`;
   const behind = `${from === '' ? '' : ` (${from})`}${time}`;
+  const hasRoom = widthOf(`${first.at(-1)}${behind}`) <= room;
+  const rows = first.map((row, index) => paint(['bold', 'cyan'], `${index === 0 ? '› ' : '  '}${row}`));
+  const last = rows.pop() ?? '';
   return [
-    `${paint(['bold', 'cyan'], `› ${first}`)}${behind === '' ? '' : paint('dim', behind)}`,
-    ...rest.map((line) => paint(['bold', 'cyan'], `  ${line}`)),
+    ...rows,
+    `${last}${behind !== '' && hasRoom ? paint('dim', behind) : ''}`,
+    ...(hasRoom ? [] : [paint('dim', `  ${behind.trim()}`)]),
+    ...rest.flat().map((row) => paint(['bold', 'cyan'], `  ${row}`)),
   ];
 }
 

@@ -51,7 +51,7 @@ const fakeClient = ({ calls, answer, onSubscribe }: FakeClientDeps): GatewayClie
   on: () => () => undefined,
   subscribe(_wsId, options) {
     onSubscribe(options);
-    return { cursor: undefined, close: () => undefined };
+    return { cursor: undefined, hurry: () => undefined, close: () => undefined };
   },
   retryNow: () => void calls.push(['retryNow', undefined]),
   close: () => undefined,

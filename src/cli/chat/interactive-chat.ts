@@ -64,8 +64,7 @@ export class InteractiveChat {
       editor: this.#editor,
       nowMs: () => timers.now(),
       decide: (decision) => this.#decide(decision),
-      showAll: (question) =>
-        this.talk.transcript.print(toQuestionLines(question, { paint: sheet().paint, room: undefined })),
+      showAll: (question) => this.talk.transcript.print(toQuestionLines(question, { ...sheet(), room: undefined })),
     });
     this.#picker = new PickerKeys({
       client,

@@ -17,14 +17,14 @@ import {
   addOutput,
   type RunningTool,
   type ToolCall,
-  toHeaderText,
+  toHeadRows,
   toResultLines,
   toRunningLines,
   toToolCall,
   toUnknownCall,
 } from '../terminal/tool-lines.ts';
 import { toWarningLines } from '../terminal/warning-lines.ts';
-import { wrapWords } from '../terminal/wrap.ts';
+import { wrapLines, wrapWords } from '../terminal/wrap.ts';
 import { createSideLines } from './agents/side-lines.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
 import { createCards } from './cards/card.ts';
@@ -128,7 +128,7 @@ class LoggedTranscript implements Transcript {
   printResult(call: ToolCall, result: Parameters<typeof toResultLines>[1]): void {
     const { sheet, isInteractive } = this.#deps;
     this.cards.add(call, result);
-    this.print(toResultLines(call, result, { paint: sheet().paint, hasCommands: isInteractive }));
+    this.print(toResultLines(call, result, { ...sheet(), hasCommands: isInteractive }));
   }
 
   flush(): void {
@@ -171,7 +171,7 @@ class LoggedTranscript implements Transcript {
   #onUserTurn(event: StreamEventOf<'user_turn'>): void {
     const isOurs = this.#isResent || this.#deps.isMyRun(event.steered_run_id ?? event.run_id);
     [this.#toldError, this.#isResent, this.#spent] = [false, false, undefined];
-    this.print(toTurnLines(event, { paint: this.#deps.sheet().paint, isOurs, here: this.#here() }));
+    this.print(toTurnLines(event, { ...this.#deps.sheet(), isOurs, here: this.#here() }));
   }
 
   #onAnswer(event: StreamEventOf<'reasoning' | 'content' | 'stream_end' | 'cancelled'>): void {
@@ -226,14 +226,13 @@ class LoggedTranscript implements Transcript {
 
   /** A snapshot contains the question before the turn that asked it is replayed; it is printed only once. */
   #ask(asked: StreamEventOf<'approve_request'> | Approval): void {
-    const { paint } = this.#deps.sheet();
     const question = toQuestion(asked);
     this.#endAnswer();
     this.question = question;
     if (this.#asked === question.approvalId) return;
     this.#asked = question.approvalId;
     const room = toQuestionRoom(question, this.#deps.screen);
-    this.print(toQuestionLines({ ...question, agent: this.#side.titleOf(asked) }, { paint, room }));
+    this.print(toQuestionLines({ ...question, agent: this.#side.titleOf(asked) }, { ...this.#deps.sheet(), room }));
   }
 
   #onDecision(event: StreamEventOf<'approval_resolved'>): void {
@@ -265,7 +264,8 @@ class LoggedTranscript implements Transcript {
     const at = { atMs: this.#answeredMs, spent: this.#spent };
     if (this.#hasPrinted) this.#deps.screen.print(toTimeLine(at, paint, this.#here()));
     this.#answeredMs = undefined;
-    for (const { call } of this.#tools.values()) this.print([`${paint('red', '■')} ${toHeaderText(call, paint)}`]);
+    for (const { call } of this.#tools.values())
+      this.print(toHeadRows(call, { mark: paint('red', '■') }, this.#deps.sheet()));
     this.#tools.clear();
     const isTold = run === undefined || run.status === 'ok' || run.status === 'cancelled' || this.#toldError;
     if (!isTold) this.print([paint('red', `✖ ${toSafeText(run.error ?? `The run ended: ${run.status}`)}`)]);
@@ -277,7 +277,7 @@ class LoggedTranscript implements Transcript {
     const { paint, columns } = this.#deps.sheet();
     switch (event.type) {
       case 'info':
-        this.print(toSafeText(event.message).split('\n'));
+        this.print(wrapLines(toSafeText(event.message), columns));
         break;
       case 'error':
         this.#toldError = true;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { createMarkdownStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
+import { IDLE_SNAPSHOT } from './idle-snapshot-fixture.ts';
 import { createTranscript } from './logged-transcript.ts';
 
 const TODAY = Date.UTC(2026, 11, 24, 18, 5);
@@ -27,22 +27,6 @@ function open(isInteractive: boolean) {
   };
   return { transcript, lines, tell };
 }
-
-const IDLE_SNAPSHOT: WorkstreamSnapshot = {
-  workstream: {
-    ...{ wsId: 'w', name: 'main', sessionKey: 'main', state: 'idle', title: null, modelAlias: 'demo' },
-    ...{
-      skipPermissions: false,
-      mode: 'ask',
-      messageCount: 4,
-      createdMs: 1,
-      updatedMs: 2,
-      userId: '',
-      visibility: 'shared',
-    },
-  },
-  ...{ model: 'demo', workdir: '/work', messages: [], truncated: false, pendingApprovals: [], effort: 'medium' },
-};
 
 const SPENT = {
   ...{ model: 'anthropic/claude-opus-5', input_tokens: 1_000, cache_read_tokens: 0, cache_write_tokens: 0 },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
+import { IDLE_SNAPSHOT } from './idle-snapshot-fixture.ts';
 import { PipedChat } from './piped-chat.ts';
 
 function open(call: GatewayClient['call']) {
@@ -16,7 +16,7 @@ function open(call: GatewayClient['call']) {
     on: () => () => undefined,
     subscribe: (_, options) => {
       subscription = options;
-      return { cursor: undefined, close: () => undefined };
+      return { cursor: undefined, hurry: () => undefined, close: () => undefined };
     },
     retryNow: () => undefined,
     close: () => undefined,
@@ -42,31 +42,10 @@ function open(call: GatewayClient['call']) {
   /** The connection was lost for longer than the daemon keeps events; the workstream is idle. */
   const loses = () => {
     subscription?.onReset?.('expired');
-    subscription?.onSnapshot(IDLE, 'e:9');
+    subscription?.onSnapshot(IDLE_SNAPSHOT, 'e:9');
   };
   return { piped, becomes, loses };
 }
-
-const IDLE: WorkstreamSnapshot = {
-  workstream: {
-    ...{ wsId: 'w', name: 'main', sessionKey: 'main', state: 'idle', title: null, modelAlias: 'demo' },
-    ...{
-      skipPermissions: false,
-      mode: 'ask',
-      messageCount: 2,
-      createdMs: 1,
-      updatedMs: 2,
-      userId: '',
-      visibility: 'shared',
-    },
-  },
-  model: 'demo',
-  workdir: '/work',
-  messages: [],
-  truncated: false,
-  pendingApprovals: [],
-  effort: 'medium',
-};
 
 async function* linesOf(...lines: string[]) {
   yield* lines;

@@ -112,8 +112,8 @@ export class PipedChat {
 
   #showAll(): void {
     const { transcript } = this.talk;
-    const { paint } = this.#deps.sheet();
-    if (transcript.question) transcript.print(toQuestionLines(transcript.question, { paint, room: undefined }));
+    if (!transcript.question) return;
+    transcript.print(toQuestionLines(transcript.question, { ...this.#deps.sheet(), room: undefined }));
   }
 
   async #until(isSo: () => boolean): Promise<void> {

@@ -71,6 +71,31 @@ test('a question says which of its calls tool policies decide about', () => {
   );
 });
 
+test('on a terminal, titles, sentences and effects are broken between words; without one, lines stay as they are', () => {
+  const command = 'git log --oneline --graph';
+  const asked = question(command);
+  const items = asked.items.map((item) => ({
+    ...{ ...item, subject: command, not_sandboxed: 'bubblewrap is not installed' },
+    effects: {
+      list: [{ kind: 'network' as const, target: 'github.com', certain: true }],
+      incomplete: 'alias' as const,
+    },
+  }));
+  const whole = toQuestionLines({ ...asked, items }, { paint, room: undefined, columns: 24 });
+  assert.deepEqual(whole, [
+    ...['? May the agent do this?', '  bash git log ', '    --oneline --graph'],
+    ...[
+      '  ! Not sandboxed:',
+      '    bubblewrap is not',
+      '    installed. It can',
+      '    use local sockets',
+      '    (Docker, ssh-agent).',
+    ],
+    ...['  Network: github.com ·', '  May do more: it', '  defines aliases'],
+  ]);
+  assert.equal(toQuestionLines({ ...asked, items }, { paint, room: undefined }).length, 4);
+});
+
 const VERDICT: Verdict = {
   ...{ verdict_id: 'vrd_1', call_id: 'a', func_name: 'bash', func_args: '{}', intent_summary: 'Runs make.' },
   ...{ risk_level: 'high', confidence: 0.8, recommendation: 'review', reasoning: 'It is not known.', evidence: [] },
@@ -89,7 +114,7 @@ test('effects are one line, which names only their kinds where room is short', (
   const known = { ...asked, items: asked.items.map((item) => ({ ...item, effects })) };
   const lines = [80, 40].map((columns) => toQuestionLines(known, { paint, room: { rows: 4, columns } })[2]);
   assert.deepEqual(lines, [
-    `  Writes: . · Network: ${'a'.repeat(22)}.example · Unknown: perhaps make all`,
+    `  Writes: ./ · Network: ${'a'.repeat(22)}.example · Unknown effects: make all`,
     '  Writes · Network · Unknown',
   ]);
   const rated = { ...known, items: known.items.map((item) => ({ ...item, verdict: VERDICT })) };
@@ -97,6 +122,10 @@ test('effects are one line, which names only their kinds where room is short', (
     toQuestionLines(rated, { paint, room: { rows: 4, columns: 40 } })[2],
     '  High risk · Writes · Network · Unknown',
   );
+  assert.deepEqual(toQuestionLines(rated, { paint, room: { rows: 20, columns: 50 } }).slice(2, 4), [
+    `  High risk · Writes: ./ · Network:`,
+    `  ${'a'.repeat(22)}.example · Unknown effects:`,
+  ]);
 });
 
 test('a question about a budget says what is used up, and how much more it asks for', () => {

@@ -22,6 +22,7 @@ import {
   toPreviewLines,
   toToolCall,
 } from './tool-lines.ts';
+import { toWordRows, wrapWords } from './wrap.ts';
 
 /** A pending approval. */
 export interface Question {
@@ -93,7 +94,7 @@ const EXPLAINED: Record<Question['kind'], string[]> = {
   plan: [],
 };
 
-function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {
+function toItemLines(item: ApprovalItem, { paint, room, columns }: PreviewStyle): string[] {
   const call = toToolCall(item, true);
   const line = (text: string, rows: number) =>
     toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
@@ -107,19 +108,21 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   const titleRows = hasOwnPreview(call) ? TITLE_ROWS : REASON_ROWS;
   const subject = call.subject === undefined ? undefined : line(call.subject, titleRows);
   const title = toHeaderText({ ...call, header: line(call.header, titleRows), subject }, paint);
+  const wrap = (text: string, toRows = wrapWords) =>
+    columns === undefined ? [`  ${text}`] : toRows(text, columns, { first: '  ', rest: '    ' });
   return [
-    `  ${title}${tag}`,
+    ...wrap(`${title}${tag}`, toWordRows),
     ...(item.not_sandboxed === undefined
       ? []
-      : [
+      : wrap(
           paint(
             'yellow',
-            `  ! Not sandboxed${because(item.not_sandboxed)}. It can use local sockets (Docker, ssh-agent).`,
+            `! Not sandboxed${because(item.not_sandboxed)}. It can use local sockets (Docker, ssh-agent).`,
           ),
-        ]),
-    ...(item.repeated === undefined ? [] : [paint('yellow', `  ! ${repeatedCall(item.repeated)}`)]),
-    ...toEffectLines(item, { paint, room }),
-    ...(item.error === null ? [] : [paint('red', `  Will not run: ${line(item.error, REASON_ROWS)}`)]),
+        )),
+    ...(item.repeated === undefined ? [] : wrap(paint('yellow', `! ${repeatedCall(item.repeated)}`))),
+    ...toEffectLines(item, { paint, room, columns }),
+    ...(item.error === null ? [] : wrap(paint('red', `Will not run: ${line(item.error, REASON_ROWS)}`))),
     ...toPreviewLines(call, { paint, room }),
   ];
 }
@@ -132,7 +135,7 @@ function factsOf({ ruling, policy }: ApprovalItem): string[] {
 }
 
 /** The risk and the effects. Without much room, the line names only the kinds of effects. */
-function toEffectLines({ effects, verdict }: ApprovalItem, { paint, room }: PreviewStyle): string[] {
+function toEffectLines({ effects, verdict }: ApprovalItem, { paint, room, columns }: PreviewStyle): string[] {
   const risk = verdict === undefined ? [] : [RISK_WORDS[verdict.risk_level]];
   const toLine = (isShort: boolean) =>
     [...risk, ...(effects ? toEffectPhrases(effects, { isShort }).map(({ text }) => toSafeText(text)) : [])].join(
@@ -142,7 +145,9 @@ function toEffectLines({ effects, verdict }: ApprovalItem, { paint, room }: Prev
   if (full === '') return [];
   const isFitting = room === undefined || full.length <= room.columns * (room.rows > ROWS_OF_FEW ? 2 : 1);
   const isGrave = verdict?.risk_level === 'high' || verdict?.risk_level === 'critical';
-  return [paint(isGrave ? 'red' : 'dim', `  ${isFitting ? full : short}`)];
+  const text = paint(isGrave ? 'red' : 'dim', isFitting ? full : short);
+  const width = room ? room.columns + INDENTED : Math.min(MAX_COLUMNS, columns ?? MAX_COLUMNS);
+  return wrapWords(text, width, { first: '  ', rest: '  ' });
 }
 
 /** For a subject that its preview repeats in full. */

@@ -9,7 +9,7 @@ import { toDiffStyle } from './diff-lines.ts';
 import type { Paint, Style } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 import type { Sheet } from './sheet.ts';
-import { cutToRow } from './wrap.ts';
+import { cutToRow, toWordRows } from './wrap.ts';
 
 /** One tool call that was started. */
 export interface ToolCall {
@@ -70,8 +70,17 @@ export const toHeaderText = (
   paint: Paint,
 ): string => (subject === undefined ? paint('bold', header) : `${paint('bold', name)} ${subject}`);
 
-interface ResultStyle {
-  paint: Paint;
+interface Marked {
+  mark: string;
+  /** Text after the head, in its last row. */
+  behind?: string;
+}
+
+/** The same behind a mark, on as many rows as it needs. */
+export const toHeadRows = (call: ToolCall, { mark, behind = '' }: Marked, { paint, columns }: Sheet): string[] =>
+  toWordRows(`${toHeaderText(call, paint)}${behind}`, columns, { first: `${mark} `, rest: INDENT });
+
+interface ResultStyle extends Sheet {
   /** Keys can be pressed. */
   hasCommands: boolean;
 }
@@ -86,13 +95,13 @@ export function toResultLines(
   const isDone = outcome === 'done';
   const mark = isDone ? paint('green', '✔') : paint('red', '✖');
   const lines = toOutputLines(output);
-  const head = `${mark} ${toHeaderText(call, paint)}`;
   const decided = call.wasAsked ? [] : toDecidedLine(call.ruling, paint);
   if (QUIET_TOOLS.includes(call.name) && isDone)
-    return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`, ...decided];
+    return [...toHeadRows(call, { mark, behind: ` ${paint('dim', `(${countOf(lines.length)})`)}` }, style), ...decided];
+  const head = toHeadRows(call, { mark }, style);
   const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, room: PREVIEW_ROOM });
-  if (SHOWN_BY_PREVIEW.includes(call.name) && isDone) return [head, ...decided, ...preview];
-  return [head, ...decided, ...preview, ...toTail(lines, style)];
+  if (SHOWN_BY_PREVIEW.includes(call.name) && isDone) return [...head, ...decided, ...preview];
+  return [...head, ...decided, ...preview, ...toTail(lines, style)];
 }
 
 /** Why it ran unasked, or was blocked; no line where nothing has to be said. */
@@ -139,6 +148,8 @@ export interface PreviewStyle {
   paint: Paint;
   /** A longer text is cut to its beginning and end. Undefined: never cut. */
   room: Room | undefined;
+  /** Of the terminal: titles and sentences are broken there, between words. Absent: they are not broken. */
+  columns?: number | undefined;
 }
 
 /** A command or a diff, in full or cut to its beginning and end. Empty if the subject already shows all of it. */

@@ -9,6 +9,21 @@ export function wrapWords(text: string, columns: number, { first = '', rest = ''
   return rows.map((row, index) => `${index === 0 ? first : rest}${row}`);
 }
 
+/** Lines of a notice or a table. Only what is too long is broken, between words, and goes on below its own beginning. */
+export const wrapLines = (text: string, columns: number): string[] =>
+  text.split('\n').flatMap((line) => {
+    if (widthOf(line) <= columns) return [line];
+    const first = /^ */.exec(line)?.[0] ?? '';
+    return wrapWords(line.trim(), columns, { first, rest: `${first}  ` });
+  });
+
+/** A command or a message as rows, broken between words where it has some. None of its spaces is lost. */
+export function toWordRows(line: string, columns: number, { first = '', rest = '' } = {}): string[] {
+  const room = Math.max(MIN_COLUMNS, columns - Math.max(widthOf(first), widthOf(rest)));
+  const rows = widthOf(line) <= room ? [line] : wrapAnsi(line, room, { hard: true, trim: false }).split('\n');
+  return rows.map((row, index) => `${index === 0 ? first : rest}${row}`);
+}
+
 /** A line as the rows that a terminal makes of it: broken at any character, with all spaces. */
 export function toRows(line: string, columns: number): string[] {
   if (widthOf(line) <= columns) return [line];

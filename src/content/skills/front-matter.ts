@@ -38,6 +38,12 @@ async function toFields(head: string, body: string): Promise<FrontMatter> {
     : { fields, body };
 }
 
+/** The text of a field. Empty for a list or a mapping, which no text field is, and which may refuse to become a text. */
+export function toFieldText(value: unknown): string {
+  const isText = value !== undefined && value !== null && (typeof value !== 'object' || value instanceof Date);
+  return isText ? String(value) : '';
+}
+
 /** Counts a value as often as aliases repeat it, as whatever turns it into text would. */
 function isTooLarge(fields: unknown): boolean {
   const waiting: unknown[] = [fields];

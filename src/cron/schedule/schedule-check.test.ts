@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CronSchedule } from '../../../protocol/cron.ts';
-import { nextAfter } from './schedule.ts';
+import { CronSchedule } from '../../../protocol/cron.ts';
+import { END_MS, nextAfter } from './schedule.ts';
 import { checkSchedule } from './schedule-check.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -51,6 +51,19 @@ test('invalid numbers are refused with the field', () => {
     assert.equal(wrong?.field, field);
     assert.match(wrong.problem, /^must be a whole number of milliseconds from /);
   }
+});
+
+test('the bounds that PROTOCOL.md lists for times and periods are those that are checked', () => {
+  const atEnd = (ms: number): CronSchedule[] => [
+    { kind: 'at', atMs: ms },
+    { kind: 'every', everyMs: ms },
+    { kind: 'every', everyMs: 60_000, anchorMs: ms },
+  ];
+  for (const [ms, isValid] of [[END_MS - 1, true] as const, [END_MS, false] as const])
+    for (const schedule of atEnd(ms)) {
+      assert.equal(CronSchedule.safeParse(schedule).success, isValid);
+      assert.equal(messageOf(schedule) === undefined, isValid);
+    }
 });
 
 test('for an invalid expression the invalid field is named', () => {

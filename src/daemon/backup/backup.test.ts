@@ -46,6 +46,35 @@ test('a backup holds the data of a home, and neither caches nor the person’s o
   assert.ok(!(await readdir(stage.home)).some((name) => name.startsWith('.')));
 });
 
+test('a backup names what it cannot hold because of its name, and a restore leaves it where it is', async () => {
+  await using stage = await openStage();
+  const odd = (place: string) => Buffer.concat([Buffer.from(path.join(stage.home, place)), Buffer.from([0xe9])]);
+  for (const place of ['top', 'skills/caf']) await writeFile(odd(place), 'Latin-1');
+  await mkdir(odd('skills/dir'));
+  await write(path.join(stage.home, 'skills/\ufffd'), 'a name like any other');
+  const { leftOut, files } = await backUp(stage);
+  assert.deepEqual(new Set(leftOut), new Set(['skills/caf\ufffd', 'skills/dir\ufffd', 'top\ufffd']));
+  assert.equal(files, KEPT.length + 1);
+  const { aside = '' } = await restoreBackup({ ...stage, nowMs: NOW_MS, signal: GOING_ON });
+  assert.equal(await readFile(odd('top'), 'utf8'), 'Latin-1');
+  assert.ok((await readdir(path.join(aside, 'skills'))).includes('caf\ufffd'), 'it moves with its folder');
+});
+
+test('a temporary folder that cannot be made is reported in one line', async () => {
+  await using stage = await openStage();
+  await backUp(stage);
+  await write(path.join(stage.folder, 'file'), '');
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = path.join(stage.folder, 'file');
+  try {
+    const refused = { name: 'StartError', message: /could not be unpacked into .*file: .*not a folder\. Nothing was/ };
+    await assert.rejects(checkBackup({ archive: stage.archive, signal: GOING_ON }), refused);
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+});
+
 test('a backup into a folder is named by its time, and no file is ever replaced', async () => {
   await using stage = await openStage();
   const { file } = await makeBackup({ ...options(stage), target: stage.folder });
@@ -129,6 +158,7 @@ test('a backup is restored into a new folder, closed to others', async () => {
   const home = path.join(stage.folder, 'new');
   assert.equal((await restoreBackup({ ...stage, home, nowMs: NOW_MS, signal: GOING_ON })).aside, undefined);
   assert.deepEqual(new Set(Object.keys(await contentOf(home))), new Set(['daemon.lock', ...KEPT]));
+  assert.ok(!(await readdir(home)).some((name) => name.startsWith('before-restore')), 'there was nothing to keep');
   assert.equal((await stat(home)).mode & 0o777, 0o700);
   assert.equal((await stat(path.join(home, 'attachments/att_1'))).mode & 0o777, 0o600);
 });

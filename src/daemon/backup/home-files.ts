@@ -47,7 +47,8 @@ interface LinkDeps {
 }
 
 /**
- * Links the files of a home into `folder`, which is inside it, and returns what is neither a file nor a folder. A linked file
+ * Links the files of a home into `folder`, which is inside it, and returns what it cannot link: what is neither a file nor a folder,
+ * and what has a name that is not UTF-8. A linked file
  * keeps its content if the daemon replaces or removes it. Names that are there already stay as they are. Where the disk has no
  * links, or a folder of the home is another disk, the files are copied.
  */
@@ -89,10 +90,23 @@ async function linkTree(linked: Linked, deps: LinkDeps): Promise<string[]> {
         others.push(...(await linkTree({ ...linked, name: path.join(name, each) }, deps)));
     return others;
   } catch (error) {
-    // The daemon has just removed it, or an earlier round linked it.
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'EEXIST')) return [];
-    throw error;
+    return whatIsMissing(linked, error);
   }
+}
+
+/** The name of a file that could not be found, if it is there nevertheless. Throws other errors again. */
+async function whatIsMissing({ home, name }: Linked, error: unknown): Promise<string[]> {
+  if (hasCode(error, 'EEXIST')) return []; // an earlier round linked it
+  if (!hasCode(error, 'ENOENT')) throw error;
+  return (await isMisread(path.join(home, name))) ? [name] : []; // otherwise the daemon has just removed it
+}
+
+/** Whether this is the name of a file as Node reads it: what is not UTF-8 is replaced, so nothing has the name that it gives. */
+export async function isMisread(file: string): Promise<boolean> {
+  const name = path.basename(file);
+  if (!name.includes('\ufffd')) return false;
+  const names: string[] = await readdir(path.dirname(file)).catch(() => []);
+  return names.includes(name) && !(await lstat(file).catch(() => undefined));
 }
 
 async function linkOrCopy(

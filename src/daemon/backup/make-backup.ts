@@ -37,7 +37,7 @@ export interface Backup {
   schemaVersion: number;
   /** The key that the secrets in the database need, and whether it is in the archive. */
   machineKey: { id: string; included: boolean } | null;
-  /** What is neither a file nor a folder, such as links. */
+  /** What is neither a file nor a folder, such as links, and what has a name that is not UTF-8. */
   leftOut: string[];
 }
 
@@ -47,9 +47,12 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   await requireDatabase(home, environment);
   const file = await toFileName(target ?? (await openBackups(home)), options.nowMs);
   await requireUnreadable(file, home);
-  const beside = await folderBeside(file);
-  const linked = await folderInHome(home);
+  const folders: string[] = [];
   try {
+    const beside = await folderBeside(file);
+    folders.push(beside);
+    const linked = await folderInHome(home);
+    folders.push(linked);
     return await backUp(options, { file, beside, linked });
   } catch (error) {
     if (signal.aborted) throw new InterruptedError('The backup was interrupted. No archive was written.');
@@ -57,7 +60,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     const why = isDiskFull(error) ? 'the disk is full' : wordsOf(error);
     throw new StartError(`${home} could not be backed up: ${why}. No archive was written.`, { cause: error });
   } finally {
-    for (const folder of [beside, linked]) await rm(folder, { recursive: true, force: true });
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,11 +1,11 @@
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { hasCode } from '../../home/private-file.ts';
+import { hasCode, readPlainFile } from '../../home/private-file.ts';
 import { replaceFile, syncFolder } from '../../home/replace-file.ts';
 import { restoreJournal } from '../../home/restore-journal.ts';
-import { DATABASE_LOGS, isBackedUp } from './home-files.ts';
+import { DATABASE_LOGS, isBackedUp, isMisread } from './home-files.ts';
 
 const journalSchema = z.strictObject({
   phase: z.enum(['setting aside', 'placing']),
@@ -91,7 +91,9 @@ export async function finishPutBack(home: string, { rename: move }: PutBackDeps 
   if (journal.phase === 'setting aside') {
     await mkdir(aside, { recursive: true, mode: 0o700 });
     const former = (await readdir(home)).filter((name) => isBackedUp(name) || DATABASE_LOGS.includes(name));
-    for (const name of former) await move(path.join(home, name), path.join(aside, name));
+    // What has a name that is not UTF-8 is in no backup, and stays.
+    for (const name of former)
+      if (!(await isMisread(path.join(home, name)))) await move(path.join(home, name), path.join(aside, name));
     for (const folder of [aside, home]) await syncFolder(folder);
     await write(home, { ...journal, phase: 'placing' });
   }
@@ -110,7 +112,7 @@ const write = (home: string, journal: Journal) => replaceFile(restoreJournal(hom
 
 async function read(home: string): Promise<Journal | undefined> {
   try {
-    return journalSchema.parse(JSON.parse(await readFile(restoreJournal(home), 'utf8')));
+    return journalSchema.parse(JSON.parse(await readPlainFile(restoreJournal(home))));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw new Error(`${restoreJournal(home)} is damaged. Restore the backup into an empty folder with --home.`, {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, rm, rmdir, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createGunzip } from 'node:zlib';
@@ -45,7 +45,7 @@ export interface Restored {
 
 /** Verifies an archive completely and changes nothing. */
 export async function checkBackup({ archive, signal }: Pick<RestoreOptions, 'archive' | 'signal'>): Promise<Manifest> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-restore-'));
+  const folder = await newFolder(path.join(tmpdir(), 'headgate-restore-'));
   try {
     return await unpackVerified({ archive, signal }, folder);
   } finally {
@@ -83,7 +83,7 @@ async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, dep
   const names = await readdir(home);
   for (const name of names.filter((each) => each.startsWith('.restore-')))
     await rm(path.join(home, name), { recursive: true, force: true }); // of a restore that was killed
-  const staged = await mkdtemp(path.join(home, '.restore-'));
+  const staged = await newFolder(path.join(home, '.restore-'));
   try {
     const manifest = await unpackVerified({ archive, signal }, staged);
     forgetEpoch(path.join(staged, DATABASE));
@@ -92,12 +92,26 @@ async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, dep
     const aside = `before-restore-${stampOf(nowMs)}`;
     if (names.includes(aside)) throw new StartError(`${path.join(home, aside)} exists already. Try again in a second.`);
     await putBack(home, { staged: path.basename(staged), aside }, deps);
-    return { manifest, aside: names.some(isBackedUp) ? path.join(home, aside) : undefined };
+    if (names.some(isBackedUp)) return { manifest, aside: path.join(home, aside) };
+    await rmdir(path.join(home, aside)).catch(() => undefined); // empty, but for what belongs to a database that is gone
+    return { manifest, aside: undefined };
   } catch (error) {
     // The next start completes what could not be taken back, and needs the restored files for that.
     if (!(error instanceof NotPutBack) || error.isTakenBack) await rm(staged, { recursive: true, force: true });
-    throw error instanceof NotPutBack ? toPutBackError(home, error) : error;
+    if (error instanceof NotPutBack) throw toPutBackError(home, error);
+    throw error instanceof StartError ? error : toUnpackingError(home, error);
   }
+}
+
+/** A folder whose name begins with `beginning`. */
+const newFolder = (beginning: string): Promise<string> =>
+  mkdtemp(beginning).catch((error: unknown) => {
+    throw toUnpackingError(path.dirname(beginning), error);
+  });
+
+function toUnpackingError(folder: string, error: unknown): StartError {
+  const why = isDiskFull(error) ? 'the disk is full' : whyUnreadable(error);
+  return new StartError(`The backup could not be unpacked into ${folder}: ${why}. ${UNCHANGED}`, { cause: error });
 }
 
 function toPutBackError(home: string, error: NotPutBack): StartError {

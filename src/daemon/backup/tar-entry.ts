@@ -37,7 +37,7 @@ function toBlock({ name, bytes, mode, mtimeMs }: Entry, type: '0' | 'x'): Buffer
   writeOctal(block, mode & 0o777, { at: 100, digits: 7 });
   for (const at of [108, 116]) writeOctal(block, 0, { at, digits: 7 }); // no owner: whoever restores it
   writeSize(block, bytes);
-  writeOctal(block, Math.max(0, Math.floor(mtimeMs / 1000)), { at: 136, digits: 11 });
+  writeOctal(block, Math.max(0, Math.min(Math.floor(mtimeMs / 1000), MOST_OCTAL)), { at: 136, digits: 11 });
   block.write(type, 156, 'latin1');
   block.write('ustar\u000000', 257, 'latin1');
   writeOctal(block, checksumOf(block), { at: 148, digits: 6 });

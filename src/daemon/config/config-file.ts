@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import JSON5 from 'json5';
@@ -13,7 +12,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import type { ConfigChange, ConfigFile } from '../../gateway/methods/config.ts';
-import { hasCode } from '../../home/private-file.ts';
+import { hasCode, readPlainFile } from '../../home/private-file.ts';
 import { replaceFile } from '../../home/replace-file.ts';
 import { isSecretKey } from '../../secret-key.ts';
 import { Config, findTooDeep, unknownKeys } from './config.ts';
@@ -146,7 +145,7 @@ function findChanges(place: string, before: object, next: object): ConfigIssue[]
 
 async function readText(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await readPlainFile(file);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw new GatewayError('UNAVAILABLE', `config.json cannot be read`, { cause: error });

@@ -42,6 +42,34 @@ test('a mask may move with its text, and an unknown mask is refused by name', ()
   );
 });
 
+test('a command with something like a secret is masked, and comes back in its place', () => {
+  const config = {
+    hooks: [
+      { at: 'run_end', command: 'notify --token hunter2hunter2 done' },
+      { at: 'run_end', command: 'curl -H "Authorization: Bearer abcdef0123456789abcdef" https://x.example' },
+      { at: 'run_end', command: 'make report token=$(cat key) --secret $KEY -H "Authorization: Bearer $KEY"' },
+    ],
+    tools: { diagnostics: [{ files: '*.ts', command: 'check --api-key=abcdef123456 "$@"' }] },
+    channels: { transcribe: { command: ['whisper', '--api-key=abcdef123456', '--language=de'] } },
+  };
+  const text = JSON.stringify(config);
+  const masked = JSON.parse(maskText(text));
+  assert.deepEqual(maskValue(config), masked);
+  assert.deepEqual(
+    [masked.hooks, masked.tools.diagnostics].map((all) => all.map(({ command }: { command: string }) => command)),
+    [
+      ['<secret:hooks.0.command>', '<secret:hooks.1.command>', config.hooks[2]?.command],
+      ['<secret:tools.diagnostics.0.command>'],
+    ],
+  );
+  assert.deepEqual(masked.channels.transcribe.command, [
+    'whisper',
+    '<secret:channels.transcribe.command.1>',
+    '--language=de',
+  ]);
+  assert.deepEqual(JSON5.parse(unmaskText(maskText(text), config)), config);
+});
+
 const MASK = '<secret:models.fast.apiKey>';
 
 for (const [where, text, place] of [
@@ -63,6 +91,19 @@ for (const [where, text, place] of [
       ({ message }: Error) => message.startsWith(`${place}: ${MASK} `) && !message.includes('sk-fast-1'),
     );
   });
+
+test('the topics of ntfy are secrets: whoever knows one reads what is sent to it', () => {
+  const text = `{ channels: { ntfy: { phone: { url: 'https://ntfy.sh/long-topic', content: 'full' } } } } // long: https://ntfy.sh/long-topic`;
+  const masked = maskText(text);
+  assert.doesNotMatch(masked, /long-topic/);
+  assert.deepEqual(JSON5.parse(masked), maskValue(JSON5.parse(text)));
+  assert.deepEqual(JSON5.parse(unmaskText(masked, JSON5.parse(text))), JSON5.parse(text));
+  assert.throws(
+    () => unmaskText(`{ egress: { url: '<secret:channels.ntfy.phone.url>' } }`, JSON5.parse(text)),
+    /would reveal the secret here/,
+  );
+  assert.doesNotMatch(maskText(`{ channels: { ntfy: { phone: { url: 'https://ntfy.sh/long-topic' oops`), /long-topic/);
+});
 
 test('secrets of an unparseable text are masked, too', () => {
   const masked = maskText(`{ models: { a: { apiKey: 'sk-1', "secret" : "s-2" oops`);

@@ -55,10 +55,10 @@ function isJson5(text: string): boolean {
   }
 }
 
-const BLOCK = /["']?\b(?:env|headers)\b["']?\s*:\s*\{/g;
+const BLOCK = /["']?\b(?:env|headers|ntfy)\b["']?\s*:\s*\{/g;
 const VALUE = /(:\s*)("(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|[^\s,{}"'][^\n,}]*)/g;
 
-/** Masks all variables and headers of a text that is not JSON5, because its structure is not known. */
+/** Masks all variables, headers and topics of a text that is not JSON5, because its structure is not known. */
 function maskBlocks(text: string): string {
   let masked = '';
   let from = 0;
@@ -118,14 +118,39 @@ const isSecret = (path: readonly string[], value: unknown): value is string =>
   value !== '' &&
   (isSecretPlace(path) ||
     isSecretAddress(value) ||
-    (isArgument(path) && hideInArgument(value, undefined).shown !== value));
+    (isArgument(path) && hideInArgument(value, undefined).shown !== value) ||
+    (isCommand(path) && secretsInCommand(value).length > 0));
 
 /** Of a tool server, such as `--api-key=…`. */
 const isArgument = ([section, servers, , values]: readonly string[]): boolean =>
   section === 'mcp' && servers === 'servers' && values === 'args';
 
+/** A command line, or a word of one. */
+export const isCommand = ([section, ...steps]: readonly string[]): boolean =>
+  section === 'channels'
+    ? steps[0] === 'transcribe'
+    : (section === 'hooks' || (section === 'tools' && steps[0] === 'diagnostics')) && steps.at(-1) === 'command';
+
+/** Such as in `--api-key=…`, `--token …` or a header for curl. What the shell puts in, such as `$TOKEN`, is none. */
+export function secretsInCommand(command: string): string[] {
+  const words = command.split(/[\s"']+/);
+  const found = words.flatMap((word, at) => {
+    const before = words[at - 1] ?? '';
+    return SCHEME.test(before) ? [word] : hideInArgument(word, before).secrets;
+  });
+  return found.filter((secret) => secret !== '' && !secret.startsWith('$'));
+}
+
+/** Of a header `Authorization`. */
+const SCHEME = /^(?:bearer|basic)$/i;
+
 /** All variables and headers of tool servers count, because their names say little: PGPASS, X-Auth, DSN. */
-const isSecretPlace = (path: readonly string[]): boolean => isSecretKey(path.at(-1) ?? '') || isOfToolServer(path);
+const isSecretPlace = (path: readonly string[]): boolean =>
+  isSecretKey(path.at(-1) ?? '') || isOfToolServer(path) || isTopic(path);
+
+/** Whoever knows a topic of ntfy reads what is sent to it. */
+const isTopic = ([section, service, name, key, ...more]: readonly string[]): boolean =>
+  section === 'channels' && service === 'ntfy' && name !== undefined && key === 'url' && more.length === 0;
 
 const isOfToolServer = ([section, servers, , values, ...name]: readonly string[]): boolean =>
   section === 'mcp' && servers === 'servers' && (values === 'env' || values === 'headers') && name.length > 0;

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
@@ -8,7 +7,7 @@ import { VISIBILITIES } from '../../../protocol/methods/conversation/sharing.ts'
 import { checkOnce } from '../../../protocol/parse.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { ModelsConfig } from '../../agent/providers/models-config.ts';
-import { hasCode } from '../../home/private-file.ts';
+import { hasCode, readPlainFile } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
@@ -216,7 +215,7 @@ function unusable(file: string, issues: readonly ConfigIssue[]): StartError {
 
 async function readText(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await readPlainFile(file);
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined; // opening the home reports more
     throw new StartError(`${file} cannot be read: ${wordsOf(error)}`, {

@@ -2,7 +2,7 @@ import { KnownSecrets } from '../../agent/guard/known-secrets.ts';
 import { looksSecret } from '../../agent/guard/values/hidden-values.ts';
 import type { Environment } from '../../environment.ts';
 import { isSecretKey } from '../../secret-key.ts';
-import { secretsOf } from './config-secrets.ts';
+import { isCommand, secretsInCommand, secretsOf } from './config-secrets.ts';
 
 /** The secrets that the daemon works with. No output of a tool may show them, in any form. */
 export interface GuardedSecrets {
@@ -33,7 +33,10 @@ export function createGuardedSecrets({ config, environment }: { config: unknown;
     },
     learnConfig: (next) =>
       secrets.learn(
-        [...secretsOf(next)].flatMap(([place, secret]) => (isLearned(place, secret) ? formsOf(secret) : [])),
+        [...secretsOf(next)].flatMap(([place, secret]) => {
+          if (isCommand(place.split('.'))) return secretsInCommand(secret); // the rest of it is shown
+          return isLearned(place, secret) ? formsOf(secret) : [];
+        }),
       ),
   };
   secrets.learnConfig(config);

@@ -27,6 +27,8 @@ export interface Beside {
   statements: Statement[];
   events: readonly StreamEvent[];
   step: Step;
+  /** Applies it, before whoever waits for what is under way looks at the sub-agents. */
+  onStored(): void;
 }
 
 /** The run that sub-agents belong to, as far as they use it. */
@@ -210,8 +212,10 @@ export class AgentRun implements Recorder {
       statements: [updateAgent(stored)],
       events: [{ type: 'sub_agent', ...stored.state }],
       step: {},
+      onStored: () => {
+        this.#stored = stored;
+      },
     });
-    this.#stored = stored;
   }
 
   async #commit(step: Step, also: Statement[]): Promise<void> {
@@ -242,6 +246,7 @@ export class AgentRun implements Recorder {
         ...(isNews ? [{ type: 'sub_agent', ...stored.state } as const] : []),
       ],
       step,
+      onStored: () => this.#apply(step, stored),
     };
     try {
       await this.#host.recordBeside(unit);
@@ -249,7 +254,6 @@ export class AgentRun implements Recorder {
       left?.undo();
       throw error;
     }
-    this.#apply(step, stored);
   }
 
   #apply(step: Step, stored: StoredAgent): void {

@@ -1,6 +1,6 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import { newProgress, openCalls, pendingApproval } from '../../agent/run/journal.ts';
+import { type AskedApproval, findAsked, newProgress, openCalls, pendingApproval } from '../../agent/run/journal.ts';
 import { CANCELLED_BY_USER } from '../../agent/run/result-texts.ts';
 import type { SubAgentTask } from '../../agent/subagents/sub-agents.ts';
 import { Seats } from '../../timing/seats.ts';
@@ -45,7 +45,8 @@ export class RunAgents implements AskingTurns {
     this.seats = new Seats(() => deps.live.subAgents.parallel);
     // Parents first.
     for (const one of adopted?.toSorted((a, b) => a.stored.state.depth - b.stored.state.depth) ?? []) {
-      const agent = this.#add(one);
+      const agent = this.#make(one);
+      this.#add(agent);
       const asked = one.stored.end ? undefined : pendingApproval(one.progress);
       if (asked) this.#asking.set(agent.id, asked.approvalId);
     }
@@ -70,6 +71,11 @@ export class RunAgents implements AskingTurns {
 
   find(parentId: string | undefined, callId: string): AgentRun | undefined {
     return this.#agents.get(nameOf(parentId, callId));
+  }
+
+  /** Also of those that have ended. */
+  findAsked(approvalId: string): AskedApproval | undefined {
+    return [...this.#agents.values()].flatMap(({ progress }) => findAsked(progress, approvalId) ?? []).at(0);
   }
 
   byId(agentId: string): AgentRun | undefined {
@@ -116,27 +122,35 @@ export class RunAgents implements AskingTurns {
       insertAgentMessage({ agentId, seq: 1 }, first, nowMs),
       insertJournal({ runId: agentId }, { kind: 'started' }, nowMs),
     ];
+    const progress = { ...newProgress(), phase: 'started' as const };
+    const agent = this.#make({ stored, progress, numbered: [{ seq: 1, message: first }] });
     this.#starting += 1;
     try {
-      await this.#host.recordBeside({ statements, events: [{ type: 'sub_agent', ...stored.state }], step: {} });
-    } finally {
+      await this.#host.recordBeside({
+        statements,
+        events: [{ type: 'sub_agent', ...stored.state }],
+        step: {},
+        onStored: () => {
+          this.#starting -= 1;
+          this.#add(agent);
+        },
+      });
+    } catch (error) {
       this.#starting -= 1;
+      throw error;
     }
-    const progress = { ...newProgress(), phase: 'started' as const };
-    return this.#add({ stored, progress, numbered: [{ seq: 1, message: first }] });
+    return agent;
   }
 
-  #add(adopted: AdoptedAgent): AgentRun {
-    const { parent_agent_id: parentId, call_id: callId } = adopted.stored.state;
+  #make(adopted: AdoptedAgent): AgentRun {
+    const { parent_agent_id: parentId } = adopted.stored.state;
     const parent = parentId === undefined ? undefined : this.byId(parentId);
-    const agent = new AgentRun(adopted, {
-      host: this.#host,
-      parent: parent ?? this.#host,
-      turns: this,
-      deps: this.#deps,
-    });
+    return new AgentRun(adopted, { host: this.#host, parent: parent ?? this.#host, turns: this, deps: this.#deps });
+  }
+
+  #add(agent: AgentRun): void {
+    const { parent_agent_id: parentId, call_id: callId } = agent.state;
     this.#agents.set(nameOf(parentId, callId), agent);
-    return agent;
   }
 
   /** The question that people can answer now. */

@@ -83,6 +83,23 @@ test('the cancel of a sub-agent holds after a crash', async () => {
   assert.deepEqual([after?.outcome, starts], ['cancelled', 1]);
 });
 
+test('a question that ended with its sub-agent stays as it is when the daemon starts again', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(2), (request) => [calling('touch', { text: firstOf(request) })]);
+  await machine.accept('hello');
+  const wsId = await machine.main();
+  const first = await nextQuestion(machine);
+  await machine.call('subagent.cancel', { wsId, agentId: first.agentId ?? '' });
+  const second = await nextQuestion(machine, first.approvalId);
+  const stored = () => machine.store.db.selectFrom('approvals').selectAll().where('status', '=', 'cancelled').execute();
+  const before = await stored();
+  await machine.clock.advance(60_000);
+  await machine.crash();
+  const again = await nextQuestion(machine);
+  assert.equal(again.approvalId, second.approvalId);
+  assert.deepEqual([await stored(), before.length], [before, 1]);
+});
+
 test('a sub-agent that works too long ends at its limit, and waiting for a person does not count', async () => {
   let starts = 0;
   const execute: Execute = (tool, { signal }) => {

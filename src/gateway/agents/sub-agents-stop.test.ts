@@ -119,6 +119,29 @@ test('a forced cancel ends sub-agents whose tools do not stop, and withdraws the
   assert.deepEqual(rows, [{ status: 'cancelled' }]);
 });
 
+test('sub-agents that end while a forced cancel takes their run over end once', async () => {
+  let starts = 0;
+  const execute: Execute = (_tool, { signal }) => {
+    starts += 1;
+    return until(never, signal);
+  };
+  await using machine = await machineWith({ execute });
+  delegate(machine, prompts(2), () => [calling('look')]);
+  const wsId = await machine.main();
+  for (let turns = 0; turns < 10; turns += 1) {
+    const run = await machine.accept('hello');
+    starts = 0;
+    await turnsUntil(() => starts === 2, 'two starts');
+    const cancelled = machine.call('workstream.cancel', { wsId });
+    for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+    await Promise.all([cancelled, machine.call('workstream.cancel', { wsId, force: true })]);
+    await run?.ended;
+  }
+  const ends = ofType(await machine.events(wsId), 'sub_agent').filter(({ state }) => state === 'ended');
+  assert.equal(new Set(ends.map(({ agent_id }) => agent_id)).size, 20);
+  assert.equal(ends.length, 20);
+});
+
 test('an orderly stop suspends a sub-agent, and the next start continues it', async () => {
   let starts = 0;
   const execute: Execute = (_tool, { signal }) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { hasCode } from '../../home/private-file.ts';
-import { requireId } from './attachment-id.ts';
+import { isId, requireId } from './attachment-id.ts';
 
 /** A file that is read from its beginning. */
 export interface OpenedFile extends AsyncDisposable {
@@ -35,7 +35,7 @@ export function createAttachmentFiles(folder: string, { ending = '' } = {}): Att
   // A symbolic link could lead out of the folder.
   const openFile = async (id: string) => {
     try {
-      return await open(placeOf(id), constants.O_RDONLY | constants.O_NOFOLLOW);
+      return await open(placeOf(id), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     } catch (error) {
       if (hasCode(error, 'ENOENT') || hasCode(error, 'ELOOP')) return undefined;
       throw error;
@@ -69,7 +69,11 @@ export function createAttachmentFiles(folder: string, { ending = '' } = {}): Att
     async list() {
       try {
         const names = (await readdir(folder)).map((name) => withoutEnd(name, PART));
-        return names.filter((name) => name.endsWith(ending)).map((name) => withoutEnd(name, ending));
+        // Other files, such as those of a file manager, are not ours.
+        return names
+          .filter((name) => name.endsWith(ending))
+          .map((name) => withoutEnd(name, ending))
+          .filter(isId);
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return []; // the folder is created with the first attachment
         throw error;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, rm, symlink, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -123,6 +123,19 @@ test('files not sent for a week are removed, row and file', async () => {
   await gateway.clock.leap(4 * 86_400_000);
   await gateway.gateway.attachments.sweep();
   assert.deepEqual([await waiting(), await onDisk()], [[young], [young]]);
+});
+
+sqliteTest('files that are not ours are not removed, and keep no others from being removed', async () => {
+  await using gateway = await wholeGateway();
+  const { receive } = await setUp(gateway);
+  await receive('kept');
+  const at = (name: string) => join(gateway.dir, 'attachments', name);
+  for (const name of ['.DS_Store', 'passwd', 'a b']) await writeFile(at(name), 'mine');
+  await mkdir(at('att_folder'));
+  for (const name of ['att_unused', 'att_zz.part']) await writeFile(at(name), 'unused');
+  await gateway.gateway.attachments.sweep();
+  const left = (await readdir(at('.'))).filter((name) => !/^att_.{16}$/.test(name));
+  assert.deepEqual(left.sort(), ['.DS_Store', 'a b', 'att_folder', 'passwd']);
 });
 
 const DAMAGES: Record<string, (file: string) => Promise<void>> = {

@@ -216,14 +216,15 @@ export class Attachments {
   }
 
   async #sweep(): Promise<void> {
-    const { store, files, clock } = this.#deps;
+    const { store, files, clock, log } = this.#deps;
     const forgotten = build
       .deleteFrom('attachments')
       .where('status', '=', 'pending')
       .where('created_ms', '<', clock.now() - PENDING_DAYS * DAY_MS);
     await store.commit({ statements: [statementOf(forgotten)] });
     for (const id of await files.list())
-      if (!this.#arriving.has(id) && !(await isNamed(store.db, id))) await files.remove(id);
+      if (isOurs(id) && !this.#arriving.has(id) && !(await isNamed(store.db, id)))
+        await files.remove(id).catch((err: unknown) => log.warn({ err, attachment: id }, 'an unused file stays'));
   }
 
   /** Sweeps daily until the signal aborts. */
@@ -282,6 +283,9 @@ export class Attachments {
     if (!(await this.#isThere(wsId, viewer))) throw unknownWorkstream();
   }
 }
+
+/** A person may keep other files in the folder, or have linked it to one of their own. */
+const isOurs = (id: string): boolean => id.startsWith('att_');
 
 /** The scope of idempotency keys for uploads. */
 const UPLOAD = 'attachment.upload';

@@ -36,6 +36,19 @@ export function isAddressRange(text: string): boolean {
 /** Whether an address is one of this machine's loopback interface. */
 export const isLoopback = (address: string): boolean => /^(?:::ffff:)?127\.|^::1$/i.test(address);
 
+/** The network that one party may control: an IPv4 address, or the /64 of an IPv6 address. Limits count by it. */
+export function networkOf(address: string): string {
+  const v4 = address.replace(/^::ffff:/i, '');
+  if (isIPv4(v4)) return v4;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const filled = tail === undefined ? groups : [...groups, ...Array<string>(8).fill('0')];
+  return filled
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+}
+
 function hopBehind(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {
   let client = peer;
   for (const hop of forwarded.split(',').reverse()) {

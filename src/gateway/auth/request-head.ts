@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../protocol/limits.ts';
+import { FORWARDED } from './machines/forwarded-head.ts';
 
 /** Headers that decide who the caller is, where the request comes from, and how the body is read. */
 const SINGLE = new Set(['host', 'origin', 'sec-fetch-site', 'authorization', 'content-type']);
@@ -14,7 +15,7 @@ export interface HeadProblem {
  * use different values, so a check by one of them would not bind the other.
  */
 export function problemOfHead(rawHeaders: readonly string[]): HeadProblem | undefined {
-  if (rawHeaders.length > 2 * LIMITS.requestHeaders) {
+  if (rawHeaders.length > 2 * LIMITS.requestHeaders && countOf(rawHeaders) > LIMITS.requestHeaders) {
     return { status: 431, text: `The request has more than ${LIMITS.requestHeaders} headers` };
   }
   let seen: Set<string> | undefined;
@@ -27,5 +28,14 @@ export function problemOfHead(rawHeaders: readonly string[]): HeadProblem | unde
     seen ??= new Set();
     seen.add(known);
   }
-  return undefined;
+  return seen?.has('host') ? undefined : NO_HOST;
 }
+
+/** Without the header that another daemon adds to a request of its client. */
+function countOf(rawHeaders: readonly string[]): number {
+  const isForwarded = rawHeaders.some((name, at) => at % 2 === 0 && name.toLowerCase() === FORWARDED);
+  return rawHeaders.length / 2 - (isForwarded ? 1 : 0);
+}
+
+/** Refused here and not by Node, whose answer would have neither a body nor the headers of every answer. */
+const NO_HOST: HeadProblem = { status: 400, text: 'The header Host is missing' };

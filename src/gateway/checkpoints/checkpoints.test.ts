@@ -7,7 +7,7 @@ import { tempDir } from '../../testing/temp-store.ts';
 import type { CheckpointSettings } from '../live-settings.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { fakeWorkdirs } from '../testing/fake-workdirs.ts';
-import { calling } from '../testing/puppet-model.ts';
+import { calling, never } from '../testing/puppet-model.ts';
 import { callerOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A gateway whose tool `touch` writes the text of its call into a file of a real folder. */
@@ -174,4 +174,17 @@ test('the changes of a closed conversation can be read without opening it', asyn
   );
   assert.equal((await refusal('checkpoint.undo', { wsId: it.wsId })).code, 'NOT_FOUND');
   assert.equal((await refusal('checkpoint.list', { wsId: '0'.repeat(32) })).code, 'NOT_FOUND');
+});
+
+test('the changes of a run in progress are refused as something that can be asked again', async (t) => {
+  const it = await open(t);
+  it.gateway.puppet.turn(calling('touch', { text: 'one' }));
+  it.gateway.puppet.turn(never());
+  await it.gateway.accept('write one');
+  await turnsUntil(() => it.gateway.puppet.requests.length === 2, 'the second turn');
+  const [run = assert.fail()] = await it.gateway.store.db.selectFrom('runs').select('run_id').execute();
+  await assert.rejects(it.gateway.call('checkpoint.diff', { wsId: it.wsId, runId: run.run_id }), {
+    code: 'CONFLICT',
+    retryable: true,
+  });
 });

@@ -58,7 +58,7 @@ export class Checkpoints {
     const found = runId === undefined ? all.findLast(isEnded) : all.find((each) => each.runId === runId);
     if (!found) throw noSuch(runId);
     const { before, after, roots } = found;
-    if (!after) throw new GatewayError('CONFLICT', 'The run is still in progress. Its changes are known at its end.');
+    if (!after) throw inProgress();
     const trees = toTrees(before).map((tree, index): [string | undefined, string | undefined] => [
       after[index] === null ? undefined : tree,
       after[index] ?? undefined,
@@ -245,6 +245,9 @@ const toShown = ({
   unavailable: none.map(({ path, reason }) => ({ path, reason })),
   ...(isDiscard && { discard: true }),
 });
+
+const inProgress = () =>
+  new GatewayError('CONFLICT', 'The run is still in progress. Its changes are known at its end.', { retryable: true });
 
 const noSuch = (runId: string | undefined) =>
   new GatewayError(

@@ -8,11 +8,11 @@ import type { Cluster } from './cluster.ts';
 import { invalidNode, isNodeId, unknownNode } from './node-ids.ts';
 import { pageOfNodes, pageOfWorkstreams, toOverview, toSnapshot } from './views.ts';
 
-const alone = ({ nodeId, serverUrl, version, startedMs }: ClusterNode): ClusterMachine => ({
+const alone = ({ nodeId, serverUrl, version, state, startedMs }: ClusterNode): ClusterMachine => ({
   nodeId,
   serverUrl,
   version,
-  state: 'active',
+  state,
   isHere: true,
   startedMs,
   seenAgoMs: 0,

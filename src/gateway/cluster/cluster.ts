@@ -1,6 +1,8 @@
 import type { ClusterNode, ClusterWorkstream } from '../../../protocol/cluster/cluster-methods.ts';
+import type { NodeEvent } from '../../../protocol/events/cluster.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Viewer } from '../sharing/perception.ts';
+import type { Peers } from '../store/postgres/lease/peers.ts';
 
 /** A machine without what it does. */
 export type ClusterAddress = Pick<ClusterNode, 'nodeId' | 'serverUrl'>;
@@ -13,7 +15,9 @@ export interface Cluster {
   /** This machine. */
   readonly here: ClusterAddress;
   /** Machines that forward to this one: where they can be reached, if they say so, by their ids. */
-  standbys(): ReadonlyMap<string, string | undefined>;
+  standbys(): Peers;
+  /** Calls the listener when a standby comes or goes, and returns what ends that. */
+  onStandbys(listener: (event: NodeEvent) => void): () => void;
   /** Every machine with its loaded workstreams, as far as the viewer perceives them. */
   read(viewer: Viewer): Promise<ClusterMember[]>;
   /** The machine that serves a workstream, loaded or stored; undefined if no machine has one that the viewer perceives. */

@@ -1,8 +1,11 @@
-import type { ClusterWorkstream } from '../../../protocol/cluster/cluster-methods.ts';
+import type { ClusterNode, ClusterWorkstream } from '../../../protocol/cluster/cluster-methods.ts';
+import type { NodeEvent } from '../../../protocol/events/cluster.ts';
 import type { Clock } from '../../clock.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Health } from '../health.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
+import type { KnownMachine } from '../store/postgres/lease/machines.ts';
+import type { Peers } from '../store/postgres/lease/peers.ts';
 import type { GlobalEvents } from '../streams/global-events.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -14,13 +17,32 @@ interface LocalClusterDeps {
   workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
   /** Absent: no other daemon can use the store. */
-  shared: Pick<SharedStore, 'peers'> | undefined;
+  shared: Pick<SharedStore, 'peers' | 'machines'> | undefined;
   clock: Pick<Clock, 'now'>;
 }
 
-const NONE: ReadonlyMap<string, string | undefined> = new Map();
+const NONE: Peers = new Map();
+const NO_WORKSTREAMS: ClusterNode['workstreams'] = {
+  total: 0,
+  running: 0,
+  thinking: 0,
+  attention: 0,
+  idle: 0,
+  error: 0,
+};
 
-/** A cluster of this machine alone, with those that forward to it. */
+/** A machine that serves nothing. */
+const toOther = ({ nodeId, serverUrl, version, state, startedMs }: KnownMachine): ClusterMember => {
+  const about = { nodeId, serverUrl, version, state, startedMs, reachable: state !== 'lost', health: null };
+  return { node: { ...about, workstreams: NO_WORKSTREAMS, totalTokens: 0 }, workstreams: [] };
+};
+
+const toNodeEvents = (before: Peers, now: Peers): NodeEvent[] => [
+  ...[...now.keys()].filter((id) => !before.has(id)).map((id) => ({ type: 'node_joined' as const, node_id: id })),
+  ...[...before.keys()].filter((id) => !now.has(id)).map((id) => ({ type: 'node_lost' as const, node_id: id })),
+];
+
+/** This machine, which serves all workstreams, with those that forward to it. */
 export function createLocalCluster({ server, health, workstreams, global, shared, clock }: LocalClusterDeps): Cluster {
   const { nodeId, url } = server;
   const startedMs = clock.now();
@@ -49,14 +71,19 @@ export function createLocalCluster({ server, health, workstreams, global, shared
 
   return {
     here,
-    standbys: () => shared?.peers() ?? NONE,
+    standbys: () => shared?.peers.current() ?? NONE,
+    onStandbys: (listener) =>
+      shared?.peers.onChange((before, now) => {
+        for (const event of toNodeEvents(before, now)) listener(event);
+      }) ?? (() => undefined),
     async read(viewer): Promise<ClusterMember[]> {
       const loaded = workstreams.list(viewer).map(({ data }) => toWorkstream(data));
       const { status, backend, version, workstreams: states } = health.summary();
       const totalTokens = loaded.reduce((sum, { tokens }) => sum + tokens, 0);
-      const about = { reachable: true, health: { status, backend }, version };
+      const about = { state: 'active' as const, reachable: true, health: { status, backend }, version };
       const node = { nodeId, serverUrl: url(), workstreams: states, totalTokens, startedMs, ...about };
-      return [{ node, workstreams: loaded }];
+      const others = (await shared?.machines())?.filter(({ isHere }) => !isHere) ?? [];
+      return [{ node, workstreams: loaded }, ...others.map(toOther)];
     },
     async liveOf(wsId, viewer) {
       const loaded = workstreams.find(wsId, viewer);

@@ -15,11 +15,11 @@ function member(nodeId: string, version: string, workstreams: ClusterWorkstream[
   for (const { state } of workstreams) counts[state] += 1;
   const totalTokens = workstreams.reduce((sum, { tokens }) => sum + tokens, 0);
   const backend = { status: 'up', circuitState: 'closed' } as const;
-  const about = { startedMs: 0, reachable: true, health: { status: 'ok', backend }, version } as const;
+  const about = { state: 'active', startedMs: 0, reachable: true, health: { status: 'ok', backend }, version } as const;
   return { node: { nodeId, serverUrl: `http://${nodeId}`, workstreams: counts, totalTokens, ...about }, workstreams };
 }
 
-// Two machines, although there is one now: the views must not depend on their number.
+// Two that serve, although only one does now: the views must not depend on their number.
 const MEMBERS = [
   member('b', '1.0', [
     one('b', { wsId: '1', name: 'Ada', state: 'thinking', tokens: 5, toolCalls: 2 }),
@@ -38,6 +38,14 @@ test('the overview counts all machines', () => {
   assert.deepEqual(toOverview([]), { ...empty, versionDrift: false, versions: [] });
   const { nodes, workstreams, atMs } = toSnapshot(MEMBERS, 7);
   assert.deepEqual([nodes.length, workstreams.length, atMs], [2, 3, 7]);
+});
+
+test('a machine that is lost counts, but its version does not', () => {
+  const [serving] = MEMBERS;
+  const lost = member('c', '0.9', []);
+  const gone: ClusterMember = { ...lost, node: { ...lost.node, state: 'lost', reachable: false, health: null } };
+  const { nodes, versions, versionDrift } = toOverview(serving ? [serving, gone] : []);
+  assert.deepEqual([nodes, versions, versionDrift], [2, ['1.0'], false]);
 });
 
 test('machines are sorted and cut', () => {

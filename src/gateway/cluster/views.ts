@@ -12,7 +12,8 @@ export function toOverview(members: readonly ClusterMember[]): ClusterOverview {
   const all = members.flatMap(({ workstreams }) => workstreams);
   const states = { running: 0, thinking: 0, attention: 0, idle: 0, error: 0 };
   for (const { state } of all) states[state] += 1;
-  const versions = [...new Set(members.map(({ node }) => node.version))].sort();
+  const reachable = members.filter(({ node }) => node.reachable);
+  const versions = [...new Set(reachable.map(({ node }) => node.version))].sort();
   return {
     nodes: members.length,
     workstreams: all.length,

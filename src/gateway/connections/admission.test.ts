@@ -20,3 +20,11 @@ test('all addresses together may use 256', () => {
   places[7]?.();
   assert.ok(enter('10.0.1.1'));
 });
+
+test('the IPv6 addresses of one network are one address', () => {
+  const { enter } = createAdmission({ perAddress: 1 });
+  const leave = enter('2001:db8:0:1::1');
+  assert.deepEqual([enter('2001:db8:0:1::2'), enter('2001:db8:0:2::1') === undefined], [undefined, false]);
+  leave?.();
+  assert.notEqual(enter('2001:db8:0:1::2'), undefined);
+});

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../protocol/limits.ts';
+import { networkOf } from '../auth/client-address.ts';
 
 /** Counts sockets that have not authenticated, so that strangers cannot use up all places. */
 export interface Admission {
@@ -17,18 +18,19 @@ export function createAdmission({
   let total = 0;
   return {
     enter(address) {
-      const count = held.get(address) ?? 0;
+      const network = networkOf(address);
+      const count = held.get(network) ?? 0;
       if (total >= inAll || count >= perAddress) return undefined;
       total += 1;
-      held.set(address, count + 1);
+      held.set(network, count + 1);
       let isInside = true;
       return () => {
         if (!isInside) return;
         isInside = false;
         total -= 1;
-        const left = (held.get(address) ?? 1) - 1;
-        if (left === 0) held.delete(address);
-        else held.set(address, left);
+        const left = (held.get(network) ?? 1) - 1;
+        if (left === 0) held.delete(network);
+        else held.set(network, left);
       };
     },
   };

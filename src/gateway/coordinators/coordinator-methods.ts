@@ -10,7 +10,7 @@ import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { toTask } from './change-tasks.ts';
 import { countOpen, readOpenCoordinators, readSkills, type TreeRow } from './coordinator-rows.ts';
-import type { Coordinators } from './coordinators.ts';
+import { type Coordinators, TRUSTING } from './coordinators.ts';
 import { coordinatorMetrics } from './figures/coordinator-metrics.ts';
 import { toSeen } from './look-into.ts';
 
@@ -55,7 +55,7 @@ export const coordinatorMethods = ({
     return coordinatorMetrics(wsId, viewer, coordinators);
   },
   async 'coordinator.trust'({ wsId, send }, call) {
-    requirePermission(call.principal, 'coordinator.trust.send');
+    requirePermission(call.principal, TRUSTING);
     await coordinators.get(wsId, viewerOf(call));
     const by = send ? callerOf(call).principal : undefined;
     const { untilMs } = await coordinators.trust(wsId, by, call.audited({ id: wsId, send }));
@@ -91,7 +91,7 @@ async function toCoordinator(row: TreeRow, coordinators: Coordinators): Promise<
     coordinators.revokedIn(wsId),
     countOpen(store, wsId),
   ]);
-  const isTrusted = always.isInForce(trust);
+  const isTrusted = always.isInForce(trust, TRUSTING);
   return {
     wsId,
     name,

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import { MAX_ABOVE, MAX_OPEN_CHILDREN, type Outcomes } from '../../agent/coordinator/coordination.ts';
 import type { Accounts } from '../../agent/mcp/accounts/accounts.ts';
@@ -33,6 +34,9 @@ import {
 } from './coordinator-rows.ts';
 import type { CoordinatorRun } from './coordinator-run.ts';
 import { cancelAll, closeAll } from './end-workstreams.ts';
+
+/** What it takes to trust the messages of a coordinator. */
+export const TRUSTING = ['coordinator.trust.send'] as const satisfies readonly Permission[];
 
 export interface CoordinatorsDeps {
   store: Store;
@@ -113,7 +117,7 @@ export class Coordinators {
   /** Whether messages of the coordinator to those below it need no approval in a run. */
   async trusts({ wsId }: Pick<WorkstreamData, 'wsId'>, live: CoordinatorRun): Promise<boolean> {
     const { trust } = await this.read(wsId);
-    return trust !== undefined && this.deps.always.covers(trust, live);
+    return trust !== undefined && this.deps.always.covers(trust, live, TRUSTING);
   }
 
   /**

@@ -21,11 +21,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const turns = createIsolatedTurns(deps);
 
   /** Queues the text in the same transaction as the start, so the run is complete once it has started. */
-  async function tellMain({ id, wakeMode }: Job, text: string, claim: Claim): Promise<Begun> {
+  async function tellMain({ id, wakeMode, rights }: Job, text: string, claim: Claim): Promise<Begun> {
     const wakes = jobKeyOf(id);
     const nowMs = clock.now();
     await systemEvents.add(text, {
-      rights: 'approve', // jobs are created by callers with the approve scope
+      rights: rights ?? 'approve', // of whoever wrote the text
       also: startStatements(claim, { owner, nowMs, sessionKey: MAIN }),
       ...(wakeMode === 'now' && { wakes }),
     });

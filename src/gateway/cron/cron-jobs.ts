@@ -7,9 +7,11 @@ import { changedJob, newJob } from '../../cron/jobs/define-job.ts';
 import type { Job, JobLabel } from '../../cron/jobs/job.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { Channels } from '../channels/channels.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { toThinkingLevel } from '../workstreams/thinking-level.ts';
+import { requireMayAllow, rightsOfTexts } from './allowed-calls.ts';
 import { insertJob } from './job-rows.ts';
 
 interface CronJobsDeps {
@@ -31,8 +33,7 @@ const WITHOUT_LINK = ['last', 'webchat'];
 
 /** Who makes or changes a job, and what administrators write about it. */
 interface Maker {
-  /** A principal. */
-  by?: string | undefined;
+  by?: Principal | undefined;
   label?: JobLabel;
 }
 
@@ -53,12 +54,17 @@ export class CronJobs {
     this.#deps = deps;
   }
 
-  /** `keep`: statements to commit with the job. Throws INVALID_REQUEST naming the field. */
+  /**
+   * `keep`: statements to commit with the job. Throws INVALID_REQUEST naming the field, and FORBIDDEN for a job that allows
+   * calls, of somebody who may not decide about them.
+   */
   async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[], { by, label }: Maker = {}): Promise<Job> {
     const { store, scheduler, ids } = this.#deps;
     this.#checkWork(asked);
+    requireMayAllow(undefined, asked, by);
+    const rights = rightsOfTexts(undefined, asked, by);
     const made = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
-    const job = { ...made, ...(by !== undefined && { sender: by }), ...(label && { label }) };
+    const job = { ...made, rights, ...(by !== undefined && { sender: by.id }), ...(label && { label }) };
     if (scheduler.jobCount >= MAX_JOBS) {
       throw new GatewayError('INVALID_REQUEST', `job limit (${MAX_JOBS}) reached; remove some first`);
     }
@@ -75,15 +81,16 @@ export class CronJobs {
 
   /**
    * Throws NOT_FOUND for an unknown id, and CONFLICT for a revision other than the expected one. A refused change
-   * leaves the job unchanged. `also`: statements to commit with the change.
+   * leaves the job unchanged. FORBIDDEN as for `add`. `also`: statements to commit with the change.
    */
   async update({ id, patch, revision, by, label }: Change, also?: () => Statement[]): Promise<Job> {
     const change = (job: Job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
+      requireMayAllow(job, patch, by);
       const changed = changedJob(job, patch, this.#circumstances());
-      const sender = hasSameDestination(job.payload, changed.payload) ? job.sender : by;
-      const after = { ...changed, sender, ...(label && { label }) };
+      const sender = hasSameDestination(job.payload, changed.payload) ? job.sender : by?.id;
+      const after = { ...changed, sender, rights: rightsOfTexts(job, patch, by), ...(label && { label }) };
       if (patch.payload) this.#checkRoom(after);
       return after;
     };

@@ -71,7 +71,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       const handle = await runs.accept(workstream, {
         message: `[cron:${job.id} ${job.name}] ${turn.message}`,
         principal: sessionKey,
-        rights: 'approve', // with the rights of the job's creator
+        rights: job.rights ?? 'approve', // of whoever wrote the message
         source: 'cron',
         request,
         also: (runId) => startStatements(claim, { owner, nowMs, runId, sessionKey }),

@@ -80,6 +80,7 @@ const definitionOf = (job: Job): JobDefinition => ({
   maxRunMs: job.maxRunMs,
   approval: job.approval,
   ...(job.sender !== undefined && { sender: job.sender }),
+  ...(job.rights !== undefined && { rights: job.rights }),
   ...(job.label && { label: job.label }),
 });
 

@@ -16,7 +16,7 @@ interface SqlLedgerDeps {
   /** The scheduler that owns the claims. */
   owner: string;
   /** Commits a line for the main session together with statements. */
-  tellMain(line: { text: string; wakes: boolean; jobId: string }, also: Statement[]): Promise<void>;
+  tellMain(line: NonNullable<Finish['tellMain']> & { jobId: string }, also: Statement[]): Promise<void>;
 }
 
 /** The maximum stored text of a run's end. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { randomIds } from '../../ids.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
@@ -150,11 +151,15 @@ test('nothing is brought in when it is switched off, or when nothing fits', asyn
   assert.deepEqual(shownMemories(await on.say('what about the tea?')), []);
 });
 
-test('a memory of a caller without the approve scope is shown as untrusted', async () => {
+test('a memory of a caller who may not decide about calls is shown as untrusted', async () => {
   await using gateway = await gatewayWithMemories();
   await gateway.call('memory.save', { name: 'harbour', content: 'kestrel' }, { scope: 'write' });
-  const [shown = ''] = shownMemories(await gateway.say('harbour'));
-  assert.match(shown, /"saved_by":"person",.*"untrusted":true/);
+  // The permission to administer something grants the scope.
+  const permissions = new Set<Permission>(['read', 'write', 'admin.usage']);
+  await gateway.call('memory.save', { name: 'quay', content: 'kestrel' }, { scope: 'approve', permissions });
+  const shown = shownMemories(await gateway.say('harbour and quay')).join('\n');
+  assert.match(shown, /"name":"harbour".*"saved_by":"person",.*"untrusted":true/);
+  assert.match(shown, /"name":"quay".*"saved_by":"person",.*"untrusted":true/);
   const { output } = await gateway.uses('memory', { action: 'save', name: 'copy', content: 'kestrel' });
   assert.match(output, /saved\.$/); // a new message of the person ended it
 });

@@ -1,5 +1,6 @@
 import type { memoryContracts } from '../../../protocol/methods/memory.ts';
 import type { Call, Handlers } from '../call.ts';
+import { callerOf } from '../caller.ts';
 import type { Memories, MemoryRow } from '../memories/memories.ts';
 import {
   checkContent,
@@ -16,6 +17,7 @@ import type { MemoryOrigin } from '../memories/origin.ts';
 import type { Quarantine } from '../memories/quarantine.ts';
 import { toQuarantined } from '../memories/quarantine-rows.ts';
 import { viewerOf } from '../sharing/perception.ts';
+import { mayUse } from '../users/grant.ts';
 
 const LISTED = 100;
 const FOUND = 20;
@@ -77,15 +79,12 @@ function quarantineMethods(quarantine: Quarantine) {
   } satisfies Partial<Handlers>;
 }
 
-const administers = ({ principal }: Call): boolean => principal?.permissions.has('admin.memories') === true;
+const administers = ({ principal }: Call): boolean => principal !== undefined && mayUse(principal, 'admin.memories');
 
 const deciderOf = (call: Call) => ({ ...changeBy(call), administers: administers(call) });
 
 /** A message of this caller would be trusted, too. */
-const originOf = ({ principal }: Call): MemoryOrigin => ({
-  by: 'person',
-  isTrusted: principal?.scopes.has('approve') === true,
-});
+const originOf = (call: Call): MemoryOrigin => ({ by: 'person', isTrusted: callerOf(call).rights === 'approve' });
 
 function adminMethods(memories: Memories) {
   return {

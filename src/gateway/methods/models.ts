@@ -3,7 +3,7 @@ import { type Models, ProviderError } from '../../agent/providers/model.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
-import { requirePermission } from '../required-rights.ts';
+import { requireUsable } from '../required-rights.ts';
 
 interface ModelMethodDeps {
   models: Pick<Models, 'list' | 'check' | 'checkCandidate' | 'discover'>;
@@ -13,12 +13,12 @@ interface ModelMethodDeps {
 
 export const modelsMethods = ({ models, windows, clock }: ModelMethodDeps): Handlers<keyof typeof modelsContracts> => ({
   'models.list': async ({ discover = false }, { principal, signal }) => {
-    if (discover) requirePermission(principal, SETTING);
+    if (discover) requireUsable(principal, SETTING);
     const servers = discover ? { servers: await models.discover(signal) } : {};
     return { models: rowsOf(models, windows), ...servers };
   },
   async 'models.test'({ model, candidate }, { principal, signal }) {
-    if (candidate) requirePermission(principal, SETTING);
+    if (candidate) requireUsable(principal, SETTING);
     const beganMs = clock.monotonic();
     const elapsedMs = () => Math.round(clock.monotonic() - beganMs);
     try {

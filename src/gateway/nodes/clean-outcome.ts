@@ -1,9 +1,17 @@
 import { isRecord } from '../../../protocol/is-record.ts';
+import { readJson } from '../connections/json-text.ts';
 import type { Outcome } from './invocation-outcome.ts';
+
+const MAX_CODE = 128;
+const MAX_MESSAGE = 2_000;
 
 /** The answer of a node with every text in it cleaned, before it is stored or returned. */
 export function cleanOutcome(outcome: Outcome, clean: (text: string) => string): Outcome {
-  if (outcome.kind === 'error') return { ...outcome, message: clean(outcome.message) };
+  if (outcome.kind === 'error') {
+    const { code, message } = outcome;
+    // Shortened last, because the beginning of a secret is not recognised as one.
+    return { kind: 'error', code: short(clean(code), MAX_CODE), message: short(clean(message), MAX_MESSAGE) };
+  }
   const { payload, payloadJSON } = outcome;
   return {
     kind: 'ok',
@@ -12,10 +20,15 @@ export function cleanOutcome(outcome: Outcome, clean: (text: string) => string):
   };
 }
 
+const short = (text: string, maxChars: number): string => text.slice(0, maxChars).toWellFormed();
+
 /** Text within JSON is cleaned without its escapes; other text as it is. */
 function cleanJson(json: string, clean: (text: string) => string): string {
   try {
-    return JSON.stringify(cleanValue(JSON.parse(json), clean));
+    const value: unknown = JSON.parse(json);
+    const cleaned = JSON.stringify(cleanValue(value, clean));
+    // Writing it again would change numbers. Text that repeats a name may hide something in the one that is not read.
+    return cleaned === JSON.stringify(value) && readJson(json).kind === 'read' ? json : cleaned;
   } catch {
     return clean(json); // not JSON, or too deep
   }

@@ -23,11 +23,8 @@ export function readOutcome({ id, json }: { id: string; json: string }, read: Re
 
 export function toOutcome({ ok, payload, payloadJSON, error }: NodeInvokeResultParams): Outcome {
   if (ok) return { kind: 'ok', payload: payload ?? null, payloadJSON: payloadJSON ?? null };
-  const message = (error?.message ?? '').slice(0, MAX_MESSAGE) || 'the node gave no reason';
-  return { kind: 'error', code: error?.code ?? 'UNAVAILABLE', message };
+  return { kind: 'error', code: error?.code ?? 'UNAVAILABLE', message: error?.message || 'the node gave no reason' };
 }
-
-const MAX_MESSAGE = 2_000;
 
 /** The caller's result; throws errors that the node reported. */
 export function toResult(asked: { node_id: string; command: string }, outcome: Outcome): NodeInvokeResult {

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { NodeDirectory } from '../../agent/tools/node.ts';
 import type { Nodes } from './nodes.ts';
 
@@ -10,10 +11,15 @@ export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invocati
       platform,
       commands,
       isConnected: connected,
-      pairing: String(nodes.paired.get(nodeId).approvedAtMs),
+      pairing: pairingOf(nodes, nodeId),
     })),
-  async invoke({ toolCall, ...call }, signal) {
+  async invoke({ toolCall, pairing, ...call }, signal) {
+    if (pairingOf(nodes, call.nodeId) !== pairing)
+      throw new GatewayError('CONFLICT', 'the node was paired again while the call waited; nothing was sent');
     const { payload } = await nodes.invocations.start({ ...call, key: toolCall, toolCall }, signal);
     return payload;
   },
 });
+
+const pairingOf = ({ paired }: Pick<Nodes, 'paired'>, nodeId: string): string =>
+  String(paired.get(nodeId).approvedAtMs);

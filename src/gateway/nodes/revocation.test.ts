@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
+import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const ASKED = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k1' } as const;
 
@@ -37,4 +39,27 @@ test('after a token rotation or a new pairing, a node can still answer its earli
   const back = await gateway.join('n1');
   await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'after all' });
   assert.equal((await answer).payload, 'after all');
+});
+
+test('what is approved, renewed and revoked at the same moment ends as it is stored', async () => {
+  await using it = await wholeGateway();
+  const node = { nodeId: 'n1', commands: ['system.info'] };
+  const ask = async () => (await it.call('node.pair.request', node)).request.requestId;
+  const verify = async (token: string) => (await it.call('node.pair.verify', { nodeId: 'n1', token })).ok;
+  await it.call('node.pair.approve', { requestId: await ask() });
+  const renewing = it.call('node.pair.approve', { requestId: await ask() });
+  const { token } = await it.call('node.token.rotate', { nodeId: 'n1' });
+  const renewed = (await renewing).node.token;
+  const stored = await it.store.db.selectFrom('nodes').select('token_hash').executeTakeFirst();
+  const valid = (await verify(token)) ? token : renewed;
+  assert.equal(stored?.token_hash, hash('sha256', valid, 'hex'));
+  const again = it.call('node.pair.approve', { requestId: await ask() });
+  await it.call('node.token.revoke', { nodeId: 'n1' });
+  await again;
+  const rows = await it.store.db.selectFrom('nodes').select('node_id').execute();
+  const { paired } = await it.call('node.pair.list', {});
+  assert.deepEqual(
+    paired.map(({ nodeId }) => nodeId),
+    rows.map((row) => row.node_id),
+  );
 });

@@ -61,7 +61,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       methods: channelMethods({
         store,
         channels,
-        users: deps.auth.users,
+        accounts: deps.auth,
         services: { telegram, whatsapp },
         push,
         clock,

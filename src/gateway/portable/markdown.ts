@@ -1,6 +1,7 @@
 import type { Attachment, HistoryNote } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../agent/message.ts';
 import { fence } from '../../content/fence.ts';
+import { toMoment } from '../../day.ts';
 import type { StoredMessage } from '../history/messages.ts';
 
 interface Conversation {
@@ -88,7 +89,7 @@ const NAMES = { user: 'You', assistant: 'Assistant', tool: 'Tool' };
 
 const isShown = (block: string): boolean => block.trim() !== '';
 
-const toTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const toTime = (ms: number): string => `${new Date(toMoment(ms)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 const toFiles = (attachments: readonly Attachment[] = []): string[] =>
   attachments.map(

@@ -43,6 +43,11 @@ const file: fc.Arbitrary<FileContent> = fc.oneof(
     .string({ minLength: 1 })
     .map((inside) => contentOf('text/plain', Buffer.from(inside.replaceAll('\0', '').toWellFormed() || 'x'))),
   fc.string().map((inside) => contentOf('image/png', imageOf(inside))),
+  fc.string().map((inside) => contentOf('application/pdf', Buffer.from(`%PDF-1.7${inside.toWellFormed()}`))),
+  fc.string().map((inside) => contentOf('audio/ogg', Buffer.from(`OggS\0${inside.toWellFormed()}`))),
+  fc.string().map((inside) => contentOf('video/mp4', Buffer.from(`\0\0\0\x20ftypisom${inside.toWellFormed()}`))),
+  fc.constant({ name: 'lost.webm', mimeType: 'video/webm', sizeBytes: 12 } as const),
+  fc.constant({ name: '📄'.repeat(200), mimeType: 'image/png', sizeBytes: 12 } as const),
   fc.constant({ name: 'lost.gif', mimeType: 'image/gif', sizeBytes: 12 } as const),
 );
 

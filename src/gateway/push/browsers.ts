@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { openPushKeys, type PushKeys } from '../../home/push-keys.ts';
 import type { Log } from '../../log.ts';
 import type { Holders, Standing } from '../auth/logins/standing.ts';
+import { DeliveryError } from '../channels/channel.ts';
 import type { PushSubscriptionTable } from '../store/schema/channels/push-schema.ts';
 import type { Store } from '../store/store.ts';
 import type { Matter } from './matter.ts';
@@ -81,12 +82,9 @@ export class Browsers {
     { signal, ttlSecs = LEAST_TTL_SECS }: { signal: AbortSignal; ttlSecs?: number },
   ): Promise<void> {
     const { store, services, clock, log } = this.#deps;
-    const { headers, body } = toRequest(row, message, {
-      ...(await this.keys()),
-      subject: services.settings().contact,
-      ttlSecs,
-    });
+    const keys = await this.keys();
     try {
+      const { headers, body } = toRequest(row, message, { ...keys, subject: services.settings().contact, ttlSecs });
       await postNotice(services.publicFetch, row.endpoint, {
         method: 'POST',
         headers: toHeaders(headers),
@@ -159,9 +157,13 @@ function toRequest(
     // What the server still holds for the browser is replaced.
     ...(message.id !== undefined && { topic: hash('sha256', message.id, 'base64url').slice(0, 32) }),
   };
-  return content === 'none'
-    ? webPush.generateRequestDetails(to, null, options)
-    : webPush.generateRequestDetails(to, JSON.stringify(message), options);
+  try {
+    return content === 'none'
+      ? webPush.generateRequestDetails(to, null, options)
+      : webPush.generateRequestDetails(to, JSON.stringify(message), options);
+  } catch (cause) {
+    throw new DeliveryError('nothing can be encrypted for this browser', { retryable: false, cause });
+  }
 }
 
 const ttlOf = (leftMs: number): number => Math.min(MOST_TTL_SECS, Math.max(LEAST_TTL_SECS, Math.floor(leftMs / 1_000)));

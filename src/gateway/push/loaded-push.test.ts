@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OPERATOR, OPERATOR_ID } from '../auth/lineage.ts';
 import type { Principal } from '../auth/principal.ts';
+import { build, statementOf } from '../store/statements.ts';
 import { readVapid } from '../testing/push-browser.ts';
 import { APPROVAL, HIDDEN, pushFixture, SHARED, TITLE } from './push-fixture.ts';
 
@@ -127,6 +128,32 @@ test('an endpoint on this machine, in a private network or at a metadata service
   ])
     await assert.rejects(async () => world.subscribe({ endpoint }), /endpoint: .* is private/, endpoint);
   assert.deepEqual([world.received, await world.list()], [[], []]);
+});
+
+/** 65 bytes, but no point of the curve. */
+const NO_POINT = Buffer.alloc(65, 4).toString('base64url');
+
+test('a browser with a key that nothing can be encrypted for is refused', async () => {
+  await using world = await pushFixture();
+  const keys = { ...world.browser.subscription.keys, p256dh: NO_POINT };
+  await assert.rejects(async () => world.subscribe({ keys }), {
+    code: 'INVALID_REQUEST',
+    message: 'keys.p256dh: must be a point of the curve P-256',
+  });
+  assert.deepEqual(await world.list(), []);
+});
+
+test('a browser with such a key, stored by an earlier version, is not tried again, and this is shown', async () => {
+  await using world = await pushFixture();
+  await world.subscribe();
+  const bad = build.updateTable('push_subscriptions').set({ p256dh: NO_POINT });
+  await world.store.commit({ statements: [statementOf(bad)] });
+  await world.asks();
+  await world.later();
+  assert.deepEqual(
+    [(await world.list())[0]?.problem, world.received, world.log.lines.filter(([level]) => level === 'warn').length],
+    ['nothing can be encrypted for this browser', [], 1],
+  );
 });
 
 test('a browser that the push server does not know any more is forgotten', async () => {

@@ -1,6 +1,8 @@
+import { ECDH } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { PushSubscription, pushContracts } from '../../../protocol/methods/channels/push.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Clock } from '../../clock.ts';
 import { EgressError } from '../../egress/guarded-egress.ts';
@@ -84,6 +86,7 @@ async function subscribe(
   const holder = holders.of(principal);
   if (holder === undefined) throw new GatewayError('FORBIDDEN', 'This credential gets no notifications');
   refusePrivate(endpoint, services);
+  requirePoint(keys.p256dh);
   const own = await browsers.standing(principal.id);
   const before = own.find(([row]) => row.endpoint === endpoint)?.[0];
   if (before === undefined && own.length >= MOST_OF_PRINCIPAL)
@@ -111,6 +114,15 @@ async function subscribe(
     throw new GatewayError('UNAUTHORIZED', 'The credential of this request was revoked or has expired');
   }
   return { subscription: toWire([isKnown ? before : row, standing]) };
+}
+
+/** Nothing could be encrypted for another key, and browsers have none. */
+function requirePoint(p256dh: string): void {
+  try {
+    ECDH.convertKey(p256dh, 'prime256v1', 'base64url');
+  } catch (cause) {
+    throw wrongField('keys.p256dh', 'must be a point of the curve P-256', { cause });
+  }
 }
 
 function refusePrivate(endpoint: string, services: PushDeps['services']): void {

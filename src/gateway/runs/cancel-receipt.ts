@@ -8,15 +8,15 @@ import { withBudgetCall } from '../usage/budget-item.ts';
 import type { LiveRun } from './live-run.ts';
 import type { QueuedRun } from './run-queue.ts';
 
-/** What a cancel is about to stop. */
+/** What a cancel is about to stop; call the result after the stop. */
 export function receiptOf(
   live: LiveRun | undefined,
   queued: QueuedRun[],
   background: readonly unknown[],
-): CancelReceipt {
+): () => CancelReceipt {
   const approval = live?.pendingApproval();
   const [first] = queued;
-  return {
+  const receipt: CancelReceipt = {
     wasRunning: live !== undefined,
     pendingApproval: approval ? toDenied(approval) : null,
     stoppedTools: live ? [...runningTools(live), ...live.agents.runningTools()] : [],
@@ -24,6 +24,14 @@ export function receiptOf(
     ...(background.length > 0 && { backgroundCommands: background.length }),
     queuedMessages: { count: queued.length, firstPreview: first ? first.run.request.message.slice(0, 200) : null },
   };
+  return () => withoutDecided(receipt, live);
+}
+
+/** A decision that was being stored as the cancel came may have been first. The question was not dropped then. */
+function withoutDecided(receipt: CancelReceipt, live: LiveRun | undefined): CancelReceipt {
+  const { pendingApproval } = receipt;
+  const decision = pendingApproval ? live?.decisionOn(pendingApproval.approvalId) : undefined;
+  return decision && decision.by.kind !== 'cancel' ? { ...receipt, pendingApproval: null } : receipt;
 }
 
 const subAgentsOf = (live: LiveRun | undefined): Pick<CancelReceipt, 'subAgents'> => {

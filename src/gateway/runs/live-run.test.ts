@@ -33,6 +33,28 @@ test('of a hundred simultaneous decisions one wins', async () => {
   assert.equal(shapesOf(events).filter((shape) => shape === 'approval_resolved').length, 1);
 });
 
+for (const force of [false, true])
+  test(`${force ? 'a forced cancel' : 'a cancel'} that meets a decision does not claim the question that the other decided`, async () => {
+    for (const approved of [true, false]) {
+      await using run = await asking();
+      const wsId = await run.gateway.main();
+      const [decided, { dropped }] = await Promise.all([
+        run.decide({ approved }).then(
+          () => true,
+          () => false,
+        ),
+        run.gateway.call('workstream.cancel', { wsId, force }),
+      ]);
+      await run.handle?.ended;
+      const [row] = await run.gateway.store.db.selectFrom('approvals').select('decided_by').execute();
+      assert.deepEqual(
+        [decided, dropped.pendingApproval === null],
+        [row?.decided_by === 'ada', row?.decided_by === 'ada'],
+      );
+      assert.equal(dropped.wasRunning, true);
+    }
+  });
+
 test('a decision that could not be stored has no effect and can be repeated', async () => {
   await using run = await asking();
   const { disk } = run.gateway;

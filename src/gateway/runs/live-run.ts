@@ -2,7 +2,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import { markOf } from '../../agent/prefix/environment-mark.ts';
-import { advance, type Decision, type Progress } from '../../agent/run/journal.ts';
+import { advance, type Decision, findAsked, type Progress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { type Recorder, RunSuperseded, type Step } from '../../agent/run/recorder.ts';
 import { isUnavailable } from '../../is-unavailable.ts';
@@ -90,28 +90,30 @@ export class LiveRun implements Recorder {
     this.#suspended.resolve();
   }
 
-  async record(step: Step): Promise<void> {
-    await this.#requireOwn();
-    this.#deltas.throwFailure();
-    try {
-      await this.#commit(step, []);
-      this.#isRefused = false;
-    } catch (error) {
-      this.#isRefused = isUnavailable(error);
-      if (this.#isRefused && this.signal.aborted) this.#stalled.resolve();
-      throw error;
-    }
+  record(step: Step): Promise<void> {
+    return this.#whileOwn(async () => {
+      this.#deltas.throwFailure();
+      try {
+        await this.#write(step, []);
+        this.#isRefused = false;
+      } catch (error) {
+        this.#isRefused = isUnavailable(error);
+        if (this.#isRefused && this.signal.aborted) this.#stalled.resolve();
+        throw error;
+      }
+    });
   }
 
   /** Stores what one of its sub-agents does. Refused like a step when the run was taken over. */
-  async recordBeside(unit: Beside): Promise<void> {
-    await this.#requireOwn();
-    await this.#track(this.#writeBeside(unit));
+  recordBeside(unit: Beside): Promise<void> {
+    return this.#whileOwn(() => this.#writeBeside(unit));
   }
 
-  async #requireOwn(): Promise<void> {
+  /** Nothing may come between the look and the write: whoever takes the run over waits only for what is under way. */
+  async #whileOwn(write: () => Promise<void>): Promise<void> {
     while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // its caller gets the error
     if (this.#superseded) throw new RunSuperseded('the run was taken over');
+    await this.#track(write());
   }
 
   emit(event: StreamEvent): void {
@@ -138,6 +140,11 @@ export class LiveRun implements Recorder {
   /** Rejects with the stop reason. */
   decision(approvalId: string): Promise<Decision> {
     return this.#questions.decision(approvalId);
+  }
+
+  /** The stored decision on a question of the run or of one of its sub-agents. */
+  decisionOn(approvalId: string): Decision | undefined {
+    return (findAsked(this.progress, approvalId) ?? this.agents.findAsked(approvalId))?.decision;
   }
 
   /** The question that people can answer now: of the run, or of one of its sub-agents. */
@@ -208,13 +215,15 @@ export class LiveRun implements Recorder {
       ...(left?.statements ?? []),
       ...stepStatements(this.run, step, nowMs),
     ];
-    const untold = [...this.#deltas.untold];
-    const events = { wsId: this.run.wsId, events: [...untold, ...agents.events, ...actedBy(this.run, step.events)] };
+    let untold: ReturnType<Deltas['take']> = [];
     let lastOffset: number;
     try {
+      untold = this.#deltas.take();
+      const ofStep = [...agents.events, ...actedBy(this.run, step.events)];
+      const events = { wsId: this.run.wsId, events: [...untold.map(({ event }) => event), ...ofStep] };
       lastOffset = await store.commit({ statements, events, durable: step.durable ?? false });
-      this.#deltas.forget(untold.length);
     } catch (error) {
+      this.#deltas.giveBack(untold);
       left?.undo();
       throw toRunError(error);
     }
@@ -223,7 +232,7 @@ export class LiveRun implements Recorder {
     this.#apply(step, { lastOffset, nowMs });
   }
 
-  async #writeBeside({ statements, events, step }: Beside): Promise<void> {
+  async #writeBeside({ statements, events, step, onStored }: Beside): Promise<void> {
     const { data, store, clock } = this.#deps;
     const nowMs = clock.now();
     let lastOffset: number;
@@ -238,6 +247,7 @@ export class LiveRun implements Recorder {
     }
     data.applyStep({ events: [...events], ...(step.journal && { journal: step.journal }) }, { lastOffset, nowMs });
     addTokens(data.tokens, step);
+    onStored();
   }
 
   #apply(step: Step, at: { lastOffset: number; nowMs: number }): void {

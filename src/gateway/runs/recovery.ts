@@ -151,6 +151,7 @@ async function questionOf(
   if (budget && row.status !== 'pending') {
     return { question: { approvalId, budget, expiresAtMs: row.expires_ms, decision: decisionOf(row) } };
   }
+  if (row.status !== 'pending') return {}; // it ended with its sub-agent, while the run went on
   const known = expiries.get(approvalId);
   const expiresAtMs = known ?? (await extend(row, { store, nowMs, lastAliveMs, budget }));
   expiries.set(approvalId, expiresAtMs);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { beforeNextCommit } from '../testing/before-next-commit.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const TIDY = { name: 'tidy', description: 'Tidies up.', content: 'Tidy.' };
@@ -108,10 +109,9 @@ test('invalid skills are refused, with the words that clients expect', async () 
 test('two edits at the same time: one of them is refused', async () => {
   await using gateway = await wholeGateway();
   const { skillId } = await gateway.call('skill.create', TIDY);
-  const ends = await Promise.allSettled(
-    ['A.', 'B.'].map((content) => gateway.call('skill.update', { skillId, content })),
-  );
-  assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  beforeNextCommit(gateway.store, () => gateway.call('skill.update', { skillId, content: 'B.' }));
+  assert.equal((await gateway.refusal('skill.update', { skillId, content: 'A.' })).code, 'CONFLICT');
+  assert.equal((await gateway.call('skill.get', { skillId })).content, 'B.');
 });
 
 test('skills are administered with a permission, and no stranger sees what a workstream uses', async () => {
@@ -150,4 +150,14 @@ test('a name is one by the specification of skills; a stored one stays possible'
   assert.equal(name, 'Old_Name');
   const { message } = await gateway.refusal('skill.update', { skillId, name: 'Other_Name' });
   assert.match(message, /must be lowercase/);
+});
+
+test('a change that meets another one can be repeated', async () => {
+  await using gateway = await wholeGateway();
+  const { skillId } = await gateway.call('skill.create', TIDY);
+  const change = (content: string) => gateway.call('skill.update', { skillId, content });
+  beforeNextCommit(gateway.store, () => change('One.'));
+  await assert.rejects(change('Two.'), { code: 'CONFLICT', retryable: true });
+  const repeated = await change('Two.');
+  assert.deepEqual([repeated.version, repeated.content], ['3', 'Two.']);
 });

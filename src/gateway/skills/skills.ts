@@ -238,4 +238,4 @@ const nameTaken = (cause: unknown) =>
   });
 
 const changedMeanwhile = (cause: unknown) =>
-  new GatewayError('CONFLICT', 'The skill was changed meanwhile; try again', { cause });
+  new GatewayError('CONFLICT', 'The skill was changed meanwhile; try again', { cause, retryable: true });

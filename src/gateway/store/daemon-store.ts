@@ -2,7 +2,8 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { StoredOutputs } from '../../agent/outputs/stored-outputs.ts';
 import type { AttachmentFiles } from '../attachments/attachment-files.ts';
 import type { EventRow } from './checked-rows.ts';
-import type { KnownMachine, Peers } from './postgres/lease/machines.ts';
+import type { KnownMachine } from './postgres/lease/machines.ts';
+import type { KnownPeers } from './postgres/lease/peers.ts';
 import type { Store } from './store.ts';
 
 /** The store as the daemon opens, keeps and closes it. */
@@ -36,8 +37,9 @@ export interface SharedStore {
   readonly epoch: number;
   /** How long ago the lease was renewed last. */
   leaseAgeMs(): number;
-  /** The other daemons that are there, as of the last renewal. */
-  peers(): Peers;
+  /** The lease was not renewed in time, so another daemon may be active. False while nothing can be known and no other one is there. */
+  mayBeReplaced(): boolean;
+  readonly peers: KnownPeers;
   /** All daemons that are known. */
   machines(): Promise<KnownMachine[]>;
   /** What a process proves itself with; undefined if it is not there. */

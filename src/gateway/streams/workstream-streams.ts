@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor } from '../../../protocol/cursor.ts';
 import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
+import type { RequireLease } from '../cluster/require-lease.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LogEntry, LogReader } from '../events/log-reader.ts';
 import { parsePlace, type Resumption, resumption, truncation } from '../events/resumption.ts';
@@ -22,6 +23,7 @@ export interface StreamsDeps {
   snapshots: Snapshots;
   events: EventLog;
   unseenRuns: UnseenRuns;
+  requireLease: RequireLease;
 }
 
 const MAX_TURN_CHARS = 1024 * 1024;
@@ -37,6 +39,7 @@ export class WorkstreamStreams implements EventStreams {
   }
 
   async open(wsId: string, request: StreamRequest): Promise<Opening> {
+    this.#deps.requireLease();
     const workstream = await this.#deps.workstreams.get(wsId, request.viewer);
     const { events } = this.#deps;
     const cursor = request.resume ? parsePlace(request.lastEventId) : undefined;
@@ -68,6 +71,7 @@ export class WorkstreamStreams implements EventStreams {
   }
 
   states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
+    this.#deps.requireLease();
     return this.#deps.global.states(viewer);
   }
 

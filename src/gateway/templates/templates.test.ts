@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import { beforeNextCommit } from '../testing/before-next-commit.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
@@ -259,4 +260,14 @@ test('a fork, and a conversation that /new has saved, keep the templates; a dele
   await gateway.call('sessions.delete', { key: wsId });
   const rows = await gateway.store.db.selectFrom('opening_prompts').select('ws_id').execute();
   assert.deepEqual(rows.map(({ ws_id }) => ws_id).sort(), [fork.wsId, main].sort());
+});
+
+test('a change of a workstream template that meets another one can be repeated', async () => {
+  await using gateway = await wholeGateway();
+  const { wsTemplateId } = await gateway.call('wstemplate.create', { name: 'desk' });
+  const change = (systemPrompt: string) => gateway.call('wstemplate.update', { wsTemplateId, systemPrompt });
+  beforeNextCommit(gateway.store, () => change('One.'));
+  await assert.rejects(change('Two.'), { code: 'CONFLICT', retryable: true });
+  const repeated = await change('Two.');
+  assert.deepEqual([repeated.version, repeated.systemPrompt], [3, 'Two.']);
 });

@@ -137,7 +137,10 @@ export class WsTemplates {
     } catch (error) {
       if (!(error instanceof UnitRefused)) throw error;
       if (error.why === 'key') throw nameTaken(error);
-      throw new GatewayError('CONFLICT', 'The template was changed meanwhile; try again', { cause: error });
+      throw new GatewayError('CONFLICT', 'The template was changed meanwhile; try again', {
+        cause: error,
+        retryable: true,
+      });
     }
   }
 }

@@ -22,8 +22,12 @@ export function toGrant(held: Iterable<Permission>): Grant {
  * The permissions of a credential that its scopes let it use: a token with fewer scopes than its user holds the
  * permissions of the user, and no method lets it use them.
  */
-export const effectiveOf = ({ scopes, permissions }: Grant): Permission[] =>
-  [...permissions].filter((permission) => holds(scopes, scopeFor(permission)));
+export const effectiveOf = (grant: Grant): Permission[] =>
+  [...grant.permissions].filter((permission) => mayUse(grant, permission));
+
+/** Whether a credential holds the permission, with a scope that lets it use it. */
+export const mayUse = ({ scopes, permissions }: Grant, permission: Permission): boolean =>
+  permissions.has(permission) && holds(scopes, scopeFor(permission));
 
 /** The scope of the methods that a permission opens. */
 const scopeFor = (permission: Permission): Scope =>

@@ -241,12 +241,15 @@ test('/clear ends watches, and drops the result that waits', async () => {
   it.end();
 });
 
-/** Lets six minutes pass, with what happens in them. */
-async function sixMinutes({ clock }: Pick<Awaited<ReturnType<typeof watchGateway>>, 'clock'>): Promise<void> {
-  for (let step = 0; step < 6; step += 1) {
+type WatchGateway = Awaited<ReturnType<typeof watchGateway>>;
+
+/** Lets minutes pass until it is so, each with what happens in it. */
+async function minutesUntil({ clock }: WatchGateway, isSo: () => Promise<boolean>): Promise<void> {
+  await turnsUntil(async () => {
     await clock.leap(MINUTE);
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
-  }
+    return isSo();
+  }, 'the end of the watch');
 }
 
 /** Kills the daemon at one of the writes after a watch was created. False: there were fewer. */
@@ -255,14 +258,17 @@ async function dieAt(write: number): Promise<boolean> {
   let polls = 0;
   it.prints.push(async () => ({ output: `${++polls}`, outcome: 'done', exitCode: 0 }));
   await it.watch();
+  const isOver = async () => {
+    const [watch] = (await it.call('watch.list', { ended: true })).watches;
+    return watch?.active === 0 && (await it.told()).length > 0 && !it.mainWorkstream().busy;
+  };
   let writes = 0;
   it.disk.diesAt = () => ++writes === write;
   it.begin();
-  await sixMinutes(it);
+  await minutesUntil(it, async () => writes >= write || (await isOver()));
   await it.crash();
   it.begin();
-  await sixMinutes(it);
-  await it.isIdle(await it.main());
+  await minutesUntil(it, isOver);
   const [watch] = (await it.call('watch.list', { ended: true })).watches;
   assert.ok(it.started.length <= (watch?.poll_count ?? 0), `write ${write}: ${it.started.length} starts`);
   assert.deepEqual([watch?.active, watch?.end], [0, 'fired'], `write ${write}`);

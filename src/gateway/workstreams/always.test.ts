@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { Message } from '../../agent/message.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
@@ -9,7 +10,9 @@ function rulesOver({ alwaysMs = 1_000 } = {}) {
   const clock = fakeClock(5_000);
   const credential = new AbortController();
   const endOf = (id: string) => (id === 'token:t' ? credential.signal : undefined);
-  return { clock, credential, rules: new AlwaysRules({ live: { alwaysMs }, authenticator: { endOf }, clock }) };
+  const held = new Set<Permission>(['approve', 'coordinator.trust.send']);
+  const authenticator = { endOf, viewerOf: () => ({ permissions: held }) };
+  return { clock, credential, held, rules: new AlwaysRules({ live: { alwaysMs }, authenticator, clock }) };
 }
 
 const runOf = (request: Partial<RunRequest>, principal = 'ada'): RunRecord => ({
@@ -28,6 +31,16 @@ test('auto-approve lasts as long as configured; 0 means without end', () => {
   clock.jump(1);
   assert.equal(rules.whyOver(always), 'time');
   assert.deepEqual(rulesOver({ alwaysMs: 0 }).rules.grant('ada'), { by: 'ada', untilMs: null });
+});
+
+test('auto-approve ends with the right of its giver, and covers nobody who lost it', () => {
+  const { held, rules } = rulesOver();
+  const [always, ofOther] = [rules.grant('user:ada'), rules.grant('telegram:7')];
+  const covers = (principal: string) => rules.covers(ofOther, { run: runOf({}, principal), messages: [trusted] });
+  assert.deepEqual([rules.whyOver(always), covers('user:bob'), covers('cron:job_1')], [undefined, true, true]);
+  held.delete('approve');
+  assert.deepEqual([rules.whyOver(always), covers('user:bob'), covers('cron:job_1')], ['giver', false, true]);
+  assert.equal(rules.isInForce(always, ['coordinator.trust.send']), true);
 });
 
 test('auto-approve ends with the credential of its giver', () => {

@@ -1,8 +1,11 @@
 import type { Mode } from '../../../protocol/events/modes.ts';
+import { DECIDING, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Clock } from '../../clock.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import { parentNamed } from '../auth/lineage.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { holdsOneOf } from '../rights.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 
@@ -21,7 +24,7 @@ export interface Always {
 /** The modes that let calls run which would ask otherwise, but not all of them. */
 export type GrantedMode = 'edits' | 'auto';
 
-/** Why auto-approve ended: its time, the credential of its giver, or the conversation in which it was enabled. */
+/** Why auto-approve ended: its time, the credential or the rights of its giver, or the conversation in which it was enabled. */
 export type AlwaysEnd = 'time' | 'giver' | 'conversation';
 
 /** As much of a run as decides whether auto-approve covers its calls. */
@@ -31,7 +34,7 @@ interface CoveredRun extends Pick<RunRecord, 'principal'> {
 
 interface AlwaysDeps {
   live: Pick<LiveSettings, 'alwaysMs'>;
-  authenticator: Pick<Authenticator, 'endOf'>;
+  authenticator: Pick<Authenticator, 'endOf' | 'viewerOf'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -50,28 +53,39 @@ export class AlwaysRules {
     return { by, untilMs, ...(tools && { tools }), ...(mode && { mode }) };
   }
 
-  /** Why it has ended; undefined while it is in force. */
-  whyOver({ by, untilMs }: Always): AlwaysEnd | undefined {
-    if (this.endOf(by)?.aborted) return 'giver';
+  /** Why it has ended; undefined while it is in force. `needed`: one of them is what gave it the right. */
+  whyOver({ by, untilMs }: Always, needed: readonly Permission[] = DECIDING): AlwaysEnd | undefined {
+    if (this.endOf(by)?.aborted || !this.#mayStill(by, needed)) return 'giver';
     return untilMs !== null && untilMs <= this.#deps.clock.now() ? 'time' : undefined;
   }
 
-  isInForce(always: Always | undefined): always is Always {
-    return always !== undefined && this.whyOver(always) === undefined;
+  isInForce(always: Always | undefined, needed: readonly Permission[] = DECIDING): always is Always {
+    return always !== undefined && this.whyOver(always, needed) === undefined;
   }
 
   /**
-   * Whether calls of this run need no approval. Only callers with the approve scope can enable auto-approve, so it
-   * covers only runs that such callers started. A run that the daemon started is covered only while everything it reads
+   * Whether calls of this run need no approval. Only callers who may decide can enable auto-approve, so it covers only runs
+   * that such callers started, and only while they may. A run that the daemon started is covered only while everything it reads
    * was written by such callers.
    */
-  covers(always: Always | undefined, { run, messages }: { run: CoveredRun; messages: readonly Message[] }): boolean {
+  covers(
+    always: Always | undefined,
+    { run, messages }: { run: CoveredRun; messages: readonly Message[] },
+    needed: readonly Permission[] = DECIDING,
+  ): boolean {
     const { principal, request } = run;
-    if (!this.isInForce(always) || request.rights !== 'approve' || this.endOf(principal)?.aborted) return false;
+    if (!this.isInForce(always, needed) || request.rights !== 'approve') return false;
+    if (this.endOf(principal)?.aborted || !this.#mayStill(principal, DECIDING)) return false;
     return request.unattended !== true || !hasForeignText(messages);
   }
 
-  /** Aborts when the credential of a principal ends; undefined for principals that never end. */
+  /** A user may have lost the right meanwhile. Jobs and other principals without a credential have none to lose. */
+  #mayStill(principalId: string, needed: readonly Permission[]): boolean {
+    if (parentNamed(principalId) === undefined) return true;
+    return holdsOneOf(this.#deps.authenticator.viewerOf(principalId).permissions, needed);
+  }
+
+  /** Aborts when the credential of a principal ends, or its user loses rights; undefined for principals that never end. */
   endOf(principalId: string): AbortSignal | undefined {
     return this.#deps.authenticator.endOf(principalId);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ANYONE } from '../sharing/perception.ts';
 import { turnsUntil, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { announceAlwaysEnds } from './announce-always-ends.ts';
 
 /** A daemon's main workstream, with announcements of the end of auto-approve. */
@@ -56,7 +56,12 @@ test('the end of the giver’s credential is announced at once', async () => {
   const credential = new AbortController();
   const endOf = (id: string) => (id === 'token:t' ? credential.signal : undefined);
   await using daemon = await announcing({
-    authenticator: { enabled: false, authenticate: () => undefined, endOf, viewerOf: () => ANYONE },
+    authenticator: {
+      enabled: false,
+      authenticate: () => undefined,
+      endOf,
+      viewerOf: () => ({ permissions: ALL_PERMISSIONS }),
+    },
   });
   await daemon.give('token:t');
   credential.abort();
@@ -84,4 +89,20 @@ test('an end that cannot be stored is announced later, but has its effect meanwh
   daemon.gateway.disk.fails = undefined;
   await daemon.gateway.clock.advance(1_000);
   await turnsUntil(async () => (await daemon.notes()).length === 1, 'the end');
+});
+
+test('the end of the giver’s right to decide is announced at once', async () => {
+  await using daemon = await announcing();
+  const { call } = daemon.gateway;
+  const { roleId } = await call('role.create', {
+    name: 'lead',
+    displayName: 'Lead',
+    permissions: ['write', 'approve'],
+  });
+  const person = { username: 'ada', displayName: 'Ada', password: 'correct horse', roles: ['builtin-viewer', roleId] };
+  const { userId } = await call('user.create', person);
+  await daemon.give(`user:${userId}`);
+  await call('user.role.unassign', { userId, roleId });
+  await turnsUntil(async () => (await daemon.notes()).length === 1, 'the end');
+  assert.equal(await daemon.isGiven(), false);
 });

@@ -73,7 +73,8 @@ export const alwaysEnded = (why: AlwaysEnd) => ({ type: 'info' as const, message
 
 const WHY: Record<AlwaysEnd, string> = {
   time: 'Auto-approve has expired.',
-  giver: 'Auto-approve has ended: the credential of the person who turned it on was revoked or has expired.',
+  giver:
+    'Auto-approve has ended: the credential of the person who turned it on was revoked or has expired, or this person may not decide any more.',
   conversation: 'Auto-approve has ended with the conversation it was turned on in.',
 };
 const FROM_NOW_ON = 'Tool calls that need approval ask again.';

@@ -89,6 +89,23 @@ test('busy workstreams, those with messages that wait, and main stay loaded; if 
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
 });
 
+test('a call that was refused for want of room is carried out when it is repeated with its key and there is room', async () => {
+  await using gateway = await wholeGateway(THREE);
+  for (const workstream of [await make(gateway, 'a'), await make(gateway, 'b')]) {
+    workstream.queue.add({ ...RUN, wsId: workstream.data.wsId }, { isStored: true });
+    workstream.queue.hold('no answer');
+  }
+  const create = () => gateway.call('workstream.create', { name: 'c', idempotencyKey: 'k' });
+  const code = { code: 'INVALID_REQUEST', message: 'Maximum of 3 workstreams reached' };
+  await assert.rejects(create(), { ...code, retryable: true });
+  await assert.rejects(create(), code);
+  const [first] = gateway.parts.workstreams.list(DAEMON).filter(({ queue }) => queue.length > 0);
+  const [waiting = assert.fail()] = first?.queue.all() ?? [];
+  first?.queue.left(waiting);
+  assert.deepEqual(await create(), await create());
+  assert.deepEqual(namesOf(gateway).length, 3);
+});
+
 test('a reader does not keep a workstream loaded, and goes on when it is loaded again', async () => {
   await using gateway = await wholeGateway(THREE);
   const a = await make(gateway, 'a', 'b');

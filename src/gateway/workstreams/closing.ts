@@ -43,10 +43,10 @@ export const shuttingDown = () => new StopReason('shutdown', WORDS.shutdown);
 /** Why a workstream is no longer loaded: it makes room, or a person closed or deleted it. */
 export type Unloading = 'evicted' | 'closed';
 
-/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. */
+/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. The code and the words are specified. */
 export class NoRoom extends GatewayError {
   constructor(maxWorkstreams: number) {
-    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
+    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`, { retryable: true });
   }
 }
 

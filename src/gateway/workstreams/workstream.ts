@@ -114,10 +114,10 @@ export class Workstream {
     this.#place.stop(byClient());
     await this.#place.settled();
     const waiting = this.queue.all();
-    const receipt = receiptOf(this.#live, waiting, this.#deps.background.commands.runningIn(this.data.wsId));
+    const toReceipt = receiptOf(this.#live, waiting, this.#deps.background.commands.runningIn(this.data.wsId));
     // In parallel, because a run must stop even while the store cannot drop the queued ones.
     await Promise.all([this.#drop(waiting), this.#stopCurrent({ force })]);
-    return receipt;
+    return toReceipt();
   }
 
   /** Stops one run, current or queued; false when it is neither. */

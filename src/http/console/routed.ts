@@ -5,7 +5,7 @@ import { routedPath } from '../../../protocol/http/routed.ts';
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
 import type { Result } from '../../../protocol/index.ts';
 import type { Cluster } from '../../gateway/cluster/cluster.ts';
-import { unknownNode } from '../../gateway/cluster/node-ids.ts';
+import { idleNode, unknownNode } from '../../gateway/cluster/node-ids.ts';
 import type { Binding } from '../bind.ts';
 import type { Guarded } from '../guard.ts';
 
@@ -35,7 +35,10 @@ interface Placement<E extends Endpoint> {
 const ANY_NODE: ReadonlySet<string> = new Set(['auto', 'pool']);
 
 /** Creating a workstream on a machine: the same as without routing, and the answer says where it is. */
-export function placedCreations(bindings: readonly Binding[], { here }: Pick<Cluster, 'here'>): Binding[] {
+export function placedCreations(
+  bindings: readonly Binding[],
+  { here, standbys }: Pick<Cluster, 'here' | 'standbys'>,
+): Binding[] {
   const plain = bindings.find(({ endpoint }) => endpoint === workstreamEndpoints.create);
   if (!plain) return [];
   const placed = <E extends Endpoint>(endpoint: E, { targetOf, toPlace }: Placement<E>): Binding => ({
@@ -43,7 +46,7 @@ export function placedCreations(bindings: readonly Binding[], { here }: Pick<Clu
     endpoint,
     params(asked: never, via) {
       const target = targetOf(asked);
-      if (target && target !== here.nodeId) throw unknownNode();
+      if (target && target !== here.nodeId) throw standbys().has(target) ? idleNode(here.nodeId) : unknownNode();
       return plain.params(asked, via);
     },
     reply: (result: never, asked: never) => Object.assign({}, plain.reply(result, asked), toPlace(asked, result)),

@@ -21,6 +21,7 @@ const toWorkstream = (one: ClusterWorkstream) => ({
 const toNode = ({ nodeId, serverUrl, workstreams, health, ...node }: ClusterNode) => ({
   node_id: nodeId,
   server_url: serverUrl,
+  state: node.state,
   ws_total: workstreams.total,
   ws_running: workstreams.running,
   ws_thinking: workstreams.thinking,
@@ -30,7 +31,7 @@ const toNode = ({ nodeId, serverUrl, workstreams, health, ...node }: ClusterNode
   total_tokens: node.totalTokens,
   started: iso(node.startedMs),
   reachable: node.reachable,
-  health: {
+  health: health && {
     status: health.status,
     backend: { status: health.backend.status, circuit_state: health.backend.circuitState },
   },

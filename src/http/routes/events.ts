@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { GlobalEvent } from '../../../protocol/events/global.ts';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
@@ -14,7 +13,7 @@ import { type Exchange, type HttpMetrics, noteAnswered } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
 import { openSse, RETRY, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
-import { createLatest } from '../streams/latest.ts';
+import { type Change, createLatest } from '../streams/latest.ts';
 
 export interface EventRouteDeps {
   streams: EventStreams;
@@ -106,25 +105,28 @@ interface Changes {
   /** The frames that the stream begins with, as JSON texts. */
   first(): string[] | Promise<string[]>;
   /** Undefined for events that the stream does not show. */
-  toJson(event: GlobalEvent): string | undefined;
+  toJson(event: Change): string | undefined;
+  /** Further changes, until the returned function is called. */
+  onOther?(listener: (event: Change) => void): () => void;
 }
 
 /** Streams changes of all workstreams. A slow client gets the latest event of each type and workstream, and never a backlog. */
 export async function streamChanges(
   { exchange: { res, requestId }, principal }: StreamRequest<unknown>,
   { streams, writing, metrics, closing }: EventRouteDeps,
-  { first, toJson }: Changes,
+  { first, toJson, onOther }: Changes,
 ): Promise<void> {
   const waiting = createLatest();
   let pump: () => void = () => undefined;
   // First, so that nothing is missed while the beginning is read.
-  const stopListening = streams.onChange({
-    viewer: principal,
-    onEvent(event) {
-      if (waiting.put(event)) metrics.sseCoalesced();
-      pump();
-    },
-  });
+  const onEvent = (event: Change) => {
+    if (waiting.put(event)) metrics.sseCoalesced();
+    pump();
+  };
+  const stops = [streams.onChange({ viewer: principal, onEvent }), onOther?.(onEvent)];
+  const stopListening = () => {
+    for (const stop of stops) stop?.();
+  };
   const opening = await Promise.resolve()
     .then(first)
     .catch((error: unknown) => {

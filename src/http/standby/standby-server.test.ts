@@ -151,12 +151,23 @@ test('what is not for the active daemon is answered here', async () => {
   await using scene = await standbyScene();
   const foreign = await scene.ask('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
   assert.equal(statusOf(foreign), 403);
-  assert.equal(statusOf(await scene.ask('GET / HTTP/1.0\r\n\r\n')), 403);
+  for (const unread of ['GET / HTTP/1.0\r\n\r\n', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 'nonsense\r\n\r\n']) {
+    const refused = await scene.ask(unread);
+    assert.equal(statusOf(refused), 400, unread);
+    assert.deepEqual(headOf(refused).slice(1, 2), ['Access-Control-Allow-Origin: *'], unread);
+    assert.match(bodyOf(refused), /^\{"error":"The .+","request_id":"standby-\w+"\}$/);
+  }
   assert.match(await scene.ask(request('GET /', [`Headgate-Forwarded: a;1;192.0.2.1;b`])), refused);
   assert.match(await scene.ask(request('GET /', [`${FORWARDED}:`])), refused);
   assert.equal(statusOf(await scene.ask(request('GET /', ['Host: localhost']))), 400);
   assert.equal(statusOf(await scene.ask(request('GET /', Array(100).fill('A: b')))), 431);
   assert.match(await scene.ask(request('GET /node/here_0001/health')), /"status":"standby"/);
+  assert.match(await scene.ask('CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\n'), /^HTTP\/1\.1 404 [\s\S]*Not found$/);
+  for (const path of ['/health', '/metrics'])
+    assert.equal(
+      statusOf(await scene.ask(`GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)),
+      403,
+    );
   assert.deepEqual(scene.one.got, []);
   assert.equal(bodyOf(await scene.ask(request('GET /node/here_0001/x'))).includes('one answers'), true);
   assert.deepEqual(

@@ -12,6 +12,7 @@ import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
 import { iso } from '../iso.ts';
 import { rawAnswer } from '../raw/raw-answer.ts';
+import { answerUnread } from '../raw/unread.ts';
 import type { ActiveDaemon, OwnProof } from './active-daemon.ts';
 import { endSoon, hasBody } from './forwarded-message.ts';
 import { createForwarder, type Forwarder, type NoAnswer } from './forwarder.ts';
@@ -47,7 +48,7 @@ export interface StandbyServer {
  */
 export function createStandbyServer(deps: StandbyDeps): StandbyServer {
   const { state, own, active, clientAddress, clock, log } = deps;
-  const { answer, refuse } = createAnswers(deps);
+  const { answer, refuse, newRequestId } = createAnswers(deps);
   const forwarder = createForwarder({
     own,
     active,
@@ -71,12 +72,13 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
       connectionsCheckingInterval: 5_000, // Node's default of 30 s would give a request head up to 45 s
       requestTimeout: 0, // the active daemon limits bodies
       keepAliveTimeout: 5_000,
-      maxHeaderSize: 16 * 1024,
+      maxHeaderSize: LIMITS.requestHeadBytes,
+      requireHostHeader: false, // refused below, with the headers of every answer
       shouldUpgradeCallback: ({ method, url, headers }) => isWebSocketUpgrade({ method, url: ownUrl(url), headers }),
     },
     serve,
   );
-  server.maxHeadersCount = LIMITS.requestHeaders + 1; // like the active daemon: one more makes the excess visible
+  server.maxHeadersCount = LIMITS.requestHeaders + 2; // like the active daemon
   server.on('checkExpectation', serve); // the expectation is ignored
   server.on('upgrade', (req, socket: Duplex, head) => {
     req.url = ownUrl(req.url);
@@ -89,7 +91,8 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
     socket.setNoDelay(true);
     socket.on('error', (err) => log.debug({ err }, 'a connection failed'));
   });
-  server.on('connect', (_, socket) => socket.destroy());
+  answerUnread(server, { newRequestId, clock, log });
+  server.on('connect', (_, socket) => refuse(socket, NO_PROXY));
   return { server, forwarder };
 }
 
@@ -100,12 +103,12 @@ function createOwnAnswers(
 ): (req: IncomingMessage) => Said | undefined {
   const startedMs = clock.monotonic();
   return ({ url = '/', headers, rawHeaders }) => {
-    const path = url.split('?', 1)[0];
-    if (path === '/health') return { status: 503, body: toHealth(state(), clock.monotonic() - startedMs) };
-    if (path === '/metrics') return { status: 200, type: 'text/plain; version=0.0.4', body: toMetrics(counts) };
     const problem = problemOfHead(rawHeaders);
     if (problem) return { status: problem.status, body: { error: problem.text } };
     if (!originPolicy.checkHost(headers.host)) return { status: 403, body: { error: UNKNOWN_HOST } };
+    const path = url.split('?', 1)[0];
+    if (path === '/health') return { status: 503, body: toHealth(state(), clock.monotonic() - startedMs) };
+    if (path === '/metrics') return { status: 200, type: 'text/plain; version=0.0.4', body: toMetrics(counts) };
     return headers[FORWARDED] === undefined ? undefined : NOT_NOW; // never twice
   };
 }
@@ -113,14 +116,18 @@ function createOwnAnswers(
 /** Answers requests, and those for WebSockets. Connections end, so that clients soon ask the daemon that comes after this server. */
 function createAnswers({ requestIdPrefix, clock }: StandbyDeps) {
   let requests = 0;
-  const toAnswer = ({ status, type = 'application/json', body }: Said) => {
+  const newRequestId = () => {
     requests += 1;
-    const requestId = `${requestIdPrefix}-${requests.toString(36)}`;
+    return `${requestIdPrefix}-${requests.toString(36)}`;
+  };
+  const toAnswer = ({ status, type = 'application/json', body }: Said) => {
+    const requestId = newRequestId();
     const text = typeof body === 'string' ? body : JSON.stringify({ ...body, request_id: requestId });
     const headers = { ...(status === 503 && { 'Retry-After': RETRY_SECONDS }) };
     return { requestId, answer: { status, contentType: type, body: text, headers } };
   };
   return {
+    newRequestId,
     answer(req: IncomingMessage, res: ServerResponse, said: Said): void {
       const { requestId, answer } = toAnswer(said);
       req.resume();
@@ -141,12 +148,15 @@ function createAnswers({ requestIdPrefix, clock }: StandbyDeps) {
 }
 
 interface Said {
-  status: 200 | 400 | 403 | 431 | 502 | 503;
+  status: 200 | 400 | 403 | 404 | 431 | 502 | 503;
   type?: string;
   body: string | object;
 }
 
 const RETRY_SECONDS = '1';
+
+/** As the active daemon answers the same. */
+const NO_PROXY: Said = { status: 404, type: 'text/plain; charset=utf-8', body: 'Not found' };
 
 /** Servers disagree on whether what follows belongs to the body or to the socket. */
 const NO_BODY: Said = { status: 400, body: { error: 'A request for a WebSocket has no body.' } };

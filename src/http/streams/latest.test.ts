@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GlobalEvent } from '../../../protocol/events/global.ts';
-import { createLatest } from './latest.ts';
+import { type Change, createLatest } from './latest.ts';
 
 const activity: GlobalEvent = { type: 'ws_activity', ws_id: 'a', activity: 'bash: ls', activity_state: 'tool' };
 const state: GlobalEvent = { ...activity, type: 'ws_state', state: 'running', tokens: 1, context_ratio: 0 };
@@ -9,7 +9,7 @@ const created: GlobalEvent = { type: 'ws_created', ws_id: 'a', name: 'one' };
 const closed: GlobalEvent = { type: 'ws_closed', ws_id: 'a', name: 'one', reason: 'closed' };
 const renamed: GlobalEvent = { type: 'ws_rename', ws_id: 'a', name: 'uno' };
 
-function left(...events: GlobalEvent[]): string[] {
+function left(...events: Change[]): string[] {
   const waiting = createLatest();
   for (const event of events) waiting.put(event);
   const types = waiting.takeAll().map(({ type }) => type);
@@ -25,6 +25,13 @@ test('of each workstream the latest event of each kind is kept, in order', () =>
 test('a closing replaces what happened before, and a workstream that comes back replaces its closing', () => {
   assert.deepEqual(left(created, state, activity, renamed, closed), ['ws_closed']);
   assert.deepEqual(left(closed, created, state), ['ws_created', 'ws_state']);
+});
+
+test('of each machine, only whether it is there now is kept', () => {
+  const joined = { type: 'node_joined', node_id: 'a' } as const;
+  const lost = { type: 'node_lost', node_id: 'a' } as const;
+  assert.deepEqual(left(joined, lost, { ...joined, node_id: 'b' }), ['node_lost', 'node_joined']);
+  assert.deepEqual(left(lost, joined), ['node_joined']);
 });
 
 test('the latest health is kept, apart from the workstreams', () => {

@@ -10,7 +10,7 @@ function open(schedule = (run: () => void) => run()) {
   const fake = createFakeClient();
   const shown: string[] = [];
   const kept: string[] = [];
-  const drafts = { find: () => '', keep: (_wsId: string, text: string) => void kept.push(text) };
+  const drafts = { find: () => '', findFiles: () => [], keep: (_wsId: string, text: string) => void kept.push(text) };
   let keys = 0;
   const actions = createActions({
     client: fake.client,

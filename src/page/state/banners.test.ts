@@ -98,6 +98,18 @@ test('a notice that only mentions a demo or a sandbox does not replace their ban
   );
 });
 
+test('information of a daemon is remembered by the daemon, its model and its words; a warning is not', () => {
+  const notices: HealthSummary['notices'] = [
+    { code: 'demo_model', level: 'info', text: 'Demo.' },
+    warn('program_unsafe', 'W.'),
+  ];
+  const keptBy = (health: Partial<HealthSummary>) =>
+    toBanners({ ...calm, health: { ...healthy, notices, ...health } }).map(({ keptAs }) => keptAs);
+  const [information, warning] = keptBy({});
+  assert.equal(warning, undefined);
+  assert.equal(new Set([information, keptBy({ nodeId: 'o' })[0], keptBy({ model: 'p' })[0]]).size, 3);
+});
+
 test('a notice keeps its id when another one ends, and no two share one', () => {
   const idsOf = (...notices: HealthSummary['notices']) =>
     toBanners({ ...calm, health: { ...healthy, notices } }).map(({ id }) => id);

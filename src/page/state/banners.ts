@@ -10,6 +10,8 @@ export interface Banner {
   id: string;
   level: 'info' | 'warning' | 'error';
   text: string;
+  /** By what a browser remembers that it was hidden; absent if it returns at each reload. */
+  keptAs?: string;
   /** The button of the banner. */
   action?: 'retry' | 'ask-again' | 'reload';
 }
@@ -39,7 +41,7 @@ export function toBanners(situation: Situation): Banner[] {
     ...stored.map(toProblemBanner),
     ...consentBanners(situation),
     ...approvalBanners(situation),
-    ...noticeBanners(health?.notices ?? []),
+    ...noticeBanners(health),
     ...others.map(toProblemBanner),
     ...versionBanners(isOutdated),
   ];
@@ -94,11 +96,14 @@ function approvalBanners({ autoApprove, nowMs, timeZone }: Situation): Banner[] 
 
 const toMinute = (ms: number) => ms - (ms % 60_000);
 
-function noticeBanners(notices: HealthSummary['notices']): Banner[] {
+function noticeBanners(health: HealthSummary | undefined): Banner[] {
+  if (health === undefined) return [];
+  const { notices, nodeId, model } = health;
   return notices.map(({ code, level, text }, index, all): Banner => {
     // Counted per code, so that a notice keeps its id when another one ends.
     const earlier = all.slice(0, index).filter((other) => other.code === code).length;
-    return { id: `${code}${earlier}`, level, text };
+    const kept = level === 'info' && { keptAs: JSON.stringify([nodeId, model, text]) };
+    return { id: `${code}${earlier}`, level, text, ...kept };
   });
 }
 

@@ -39,7 +39,7 @@ function setUp() {
     schedule: (run) => run(),
     isInFront: () => true,
     asides: { find: () => undefined, keep: () => undefined },
-    drafts: { find: () => '', keep: () => undefined },
+    drafts: { find: () => '', findFiles: () => [], keep: () => undefined },
     onRetitled: () => undefined,
     onWatch: () => undefined,
     onGone: () => undefined,

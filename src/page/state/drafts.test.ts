@@ -23,6 +23,23 @@ test('a draft survives a reload, a sent one does not', () => {
   assert.deepEqual([again.find('a'), again.find('b')], ['half a thought', '']);
 });
 
+test('the files of a draft survive a reload with its text, and alone', () => {
+  const memory = memoryOf();
+  const drafts = new Drafts(memory);
+  const sizes = { mime_type: 'text/plain', size_bytes: 3, kind: 'text' } as const;
+  const [one, two] = ['one', 'two'].map((filename) => ({ attachment_id: `att_${filename}`, filename, ...sizes }));
+  assert.ok(one && two);
+  drafts.keep('a', 'with words', [one]);
+  drafts.keep('a', 'with words', [one, two]);
+  drafts.keep('b', '', [two]);
+  drafts.keep('c', 'x'.repeat(32_769), [one]);
+  const again = new Drafts(memory);
+  assert.deepEqual([again.find('a'), again.findFiles('a')], ['with words', [one, two]]);
+  assert.deepEqual([again.find('b'), again.findFiles('b')], ['', [two]]);
+  assert.deepEqual([again.find('c'), again.findFiles('c')], ['', [one]]);
+  assert.deepEqual(new Drafts(memoryOf('[["a","text"],["b","text",[1,{"filename":"x"}]]]')).findFiles('b'), []);
+});
+
 test('the oldest drafts are dropped, and a draft that is too long is not stored', () => {
   const memory = memoryOf();
   const drafts = new Drafts(memory);

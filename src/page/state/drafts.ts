@@ -1,3 +1,5 @@
+import type { Attachment } from '../../../protocol/stream-events.ts';
+
 type Memory = Pick<Storage, 'getItem' | 'setItem'>;
 
 const MEMORY_KEY = 'headgate.drafts';
@@ -5,53 +7,81 @@ const MEMORY_KEY = 'headgate.drafts';
 const MOST = 30;
 const MOST_CHARS = 32_768;
 
-/** Unsent messages by workstream. They survive a reload. */
+type Kept = readonly [text: string, files: readonly Attachment[]];
+const NOTHING: Kept = ['', []];
+
+/** Unsent messages by workstream, with the files that the daemon has. They survive a reload. */
 export class Drafts {
   readonly #memory: Memory;
   /** Ordered by last change. */
-  readonly #texts: Map<string, string>;
+  readonly #kept: Map<string, Kept>;
 
   constructor(memory: Memory) {
     this.#memory = memory;
-    this.#texts = new Map(read(memory));
+    this.#kept = new Map(read(memory).map(([wsId, ...kept]) => [wsId, kept]));
   }
 
   find(wsId: string): string {
-    return this.#texts.get(wsId) ?? '';
+    return this.#of(wsId)[0];
   }
 
-  keep(wsId: string, text: string): void {
-    if (text === this.find(wsId)) return;
-    this.#texts.delete(wsId);
-    if (text !== '' && text.length <= MOST_CHARS) this.#texts.set(wsId, text);
-    for (const oldest of [...this.#texts.keys()].slice(0, -MOST)) this.#texts.delete(oldest);
+  findFiles(wsId: string): readonly Attachment[] {
+    return this.#of(wsId)[1];
+  }
+
+  keep(wsId: string, text: string, files: readonly Attachment[] = []): void {
+    const kept: Kept = [text.length <= MOST_CHARS ? text : '', files];
+    if (JSON.stringify(kept) === JSON.stringify(this.#of(wsId))) return;
+    this.#kept.delete(wsId);
+    if (kept[0] !== '' || files.length > 0) this.#kept.set(wsId, kept);
+    for (const oldest of [...this.#kept.keys()].slice(0, -MOST)) this.#kept.delete(oldest);
     this.#write();
   }
 
   /** Called at logout, so that no drafts remain in the browser. */
   clear(): void {
-    if (this.#texts.size === 0) return;
-    this.#texts.clear();
+    if (this.#kept.size === 0) return;
+    this.#kept.clear();
     this.#write();
+  }
+
+  #of(wsId: string): Kept {
+    return this.#kept.get(wsId) ?? NOTHING;
   }
 
   #write(): void {
     try {
-      this.#memory.setItem(MEMORY_KEY, JSON.stringify([...this.#texts]));
+      const entries = [...this.#kept].map(([wsId, kept]) => [wsId, ...kept]);
+      this.#memory.setItem(MEMORY_KEY, JSON.stringify(entries));
     } catch {
       // The browser's storage is full or switched off: drafts are lost at a reload.
     }
   }
 }
 
-function read(memory: Memory): [string, string][] {
+type Entry = [wsId: string, text: string, files: Attachment[]];
+
+function read(memory: Memory): Entry[] {
   try {
     const stored: unknown = JSON.parse(memory.getItem(MEMORY_KEY) ?? '[]');
-    return Array.isArray(stored) ? stored.filter(isPair) : [];
+    return Array.isArray(stored) ? stored.flatMap(toEntry) : [];
   } catch {
     return []; // not ours, or damaged
   }
 }
 
-const isPair = (entry: unknown): entry is [string, string] =>
-  Array.isArray(entry) && entry.length === 2 && entry.every((part) => typeof part === 'string');
+/** Pages of earlier versions stored no files. */
+function toEntry(stored: unknown): Entry[] {
+  if (!Array.isArray(stored)) return [];
+  const [wsId, text, files = []] = stored;
+  if (typeof wsId !== 'string' || typeof text !== 'string' || !Array.isArray(files)) return [];
+  return [[wsId, text, files.filter(isAttachment)]];
+}
+
+const isAttachment = (file: unknown): file is Attachment =>
+  typeof file === 'object' &&
+  file !== null &&
+  'attachment_id' in file &&
+  typeof file.attachment_id === 'string' &&
+  'filename' in file &&
+  typeof file.filename === 'string';

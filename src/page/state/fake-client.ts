@@ -25,7 +25,7 @@ export function createFakeClient() {
     },
     subscribe(wsId, options) {
       subscriptions.set(wsId, options);
-      return { cursor: undefined, close: () => void closed.push(wsId) };
+      return { cursor: undefined, hurry: () => undefined, close: () => void closed.push(wsId) };
     },
     retryNow: () => undefined,
     close: () => void closed.push('client'),

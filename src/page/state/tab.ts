@@ -5,7 +5,7 @@ import type { Watch } from '../../../protocol/events/watch.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol/stream-events.ts';
-import { generatedName } from '../../../protocol/text/generated-name.ts';
+import { generatedName, toShownName } from '../../../protocol/text/generated-name.ts';
 import type { AsideTarget } from './aside/aside-target.ts';
 import type { KeptAside } from './aside/kept-aside.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
@@ -51,6 +51,8 @@ export interface Tab {
   readonly problem: Signal<string | undefined>;
   /** Applies the events that were received since the last drawn frame. */
   catchUp(): void;
+  /** Reads the conversation before those of other tabs. */
+  hurry(): void;
   close(): void;
 }
 
@@ -60,7 +62,7 @@ interface TabPort {
   schedule(run: () => void): void;
   isInFront(wsId: string): boolean;
   asides: Pick<KeptAside, 'find' | 'keep'>;
-  drafts: Pick<Drafts, 'find' | 'keep'>;
+  drafts: Pick<Drafts, 'find' | 'findFiles' | 'keep'>;
   /** The title has changed, or who sees it. The list has to be read again. */
   onRetitled(): void;
   onWatch(watch: Watch): void;
@@ -77,11 +79,14 @@ export function openTab(
   const row = signal(first);
   const unread = signal(false);
   const draft = signal(drafts.find(wsId));
+  const chips = signal<readonly Chip[]>(drafts.findFiles(wsId).map(toChip));
   const sending = signal<readonly Draft[]>([]);
   // Messages being sent are kept too: if the page is reloaded before the daemon has them, they are a draft again.
-  const stopKeeping = effect(() =>
-    drafts.keep(wsId, joinTexts([...sending.value.map(({ text }) => text), draft.value])),
-  );
+  const stopKeeping = effect(() => {
+    const unsent = [...sending.value, { text: draft.value, chips: chips.value }];
+    const files = unsent.flatMap((one) => one.chips.flatMap(({ attachment }) => attachment ?? []));
+    drafts.keep(wsId, joinTexts(unsent.map(({ text }) => text)), files);
+  });
   const aside = signal(asides.find(wsId));
   const stopKeepingAside = effect(() => asides.keep(wsId, aside.value));
   let queue: StreamEvent[] = [];
@@ -113,13 +118,14 @@ export function openTab(
     unread,
     queue: signal([]),
     draft,
-    chips: signal([]),
+    chips,
     sending,
     goal: signal(undefined),
     search: signal(undefined),
     aside,
     problem: signal(undefined),
     catchUp: flush,
+    hurry: () => subscription.hurry(),
     close() {
       stopKeeping();
       stopKeepingAside();
@@ -127,6 +133,12 @@ export function openTab(
     },
   };
 }
+
+const toChip = (attachment: Attachment): Chip => ({
+  key: attachment.attachment_id,
+  name: attachment.filename,
+  attachment,
+});
 
 /** One draft out of several. */
 export const joinTexts = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n\n');
@@ -136,7 +148,7 @@ export function tabName(tab: Tab): string {
   const row = tab.row.value;
   const name = tab.conversation.value?.name ?? row.name;
   if (name !== generatedName(tab.wsId)) return name;
-  return row.title ?? (row.sessionKey === 'main' ? 'main' : name);
+  return row.title ?? toShownName({ wsId: tab.wsId, sessionKey: row.sessionKey, name });
 }
 
 /** The state from the event log, or from the list until the log is read. */

@@ -19,7 +19,7 @@ function open(remembered: string | null = null) {
     schedule: (run) => run(),
     isVisible: () => true,
     pins: { ids: signal<ReadonlySet<string>>(new Set()) },
-    drafts: { find: (wsId) => (wsId === 'a' ? 'half a thought' : ''), keep: () => undefined },
+    drafts: { find: (wsId) => (wsId === 'a' ? 'half a thought' : ''), findFiles: () => [], keep: () => undefined },
     memory: {
       getItem: () => stored.front,
       setItem: (_key, value) => {

@@ -19,7 +19,7 @@ interface Port {
   isVisible(): boolean;
   /** Stores which tab is in front, over a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
-  drafts: Pick<Drafts, 'find' | 'keep'>;
+  drafts: Pick<Drafts, 'find' | 'findFiles' | 'keep'>;
   pins: Pick<Pins, 'ids'>;
 }
 
@@ -72,7 +72,13 @@ export class Workstreams {
   async refresh(): Promise<void> {
     const workstreams = await this.#list();
     const before = new Map(this.tabs.peek().map((tab) => [tab.wsId, tab]));
-    const tabs = workstreams.map((row) => this.#adopt(row, before.get(row.wsId)));
+    const front = this.#front.peek();
+    const adopted = new Map(
+      workstreams
+        .toSorted((one, other) => Number(other.wsId === front) - Number(one.wsId === front)) // its conversation is waited for
+        .map((row) => [row.wsId, this.#adopt(row, before.get(row.wsId))]),
+    );
+    const tabs = workstreams.flatMap(({ wsId }) => adopted.get(wsId) ?? []);
     const loaded = new Set(workstreams.map(({ wsId }) => wsId));
     for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
     this.tabs.value = tabs;
@@ -187,6 +193,7 @@ export class Workstreams {
 
   #bring(wsId: string): void {
     this.#front.value = wsId;
+    this.front.peek()?.hurry();
     this.#port.memory.setItem(MEMORY_KEY, wsId);
     this.markRead();
   }

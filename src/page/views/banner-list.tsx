@@ -1,18 +1,20 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { App, Desk } from '../state/app.ts';
 import type { Banner } from '../state/banners.ts';
+import { HiddenBanners } from '../state/hidden-banners.ts';
 import { Icon } from './icons.tsx';
 
 /** Notices across the page. Information and warnings without an action can be hidden; errors cannot. */
 export function BannerList({ app, desk }: { app: App; desk: Desk }) {
-  const hidden = useSignal<readonly string[]>([]);
-  const shown = app.banners.value.filter(({ id }) => !hidden.value.includes(id));
+  const hidden = useMemo(() => new HiddenBanners(localStorage), []);
+  const shown = app.banners.value.filter((banner) => !hidden.has(banner));
   return (
     <div class="banners" role="status" aria-label="Notices">
       {shown.map((banner) => (
         <p key={banner.id} class={`banner ${banner.level}`}>
-          <Icon name={banner.level === 'info' ? 'question' : 'warning'} />
+          <Icon name={banner.level === 'info' ? 'info' : 'warning'} />
           <span>
             {banner.text} {banner.action === 'retry' && <Countdown app={app} />}
           </span>
@@ -22,9 +24,7 @@ export function BannerList({ app, desk }: { app: App; desk: Desk }) {
               type="button"
               class="quiet icon-only"
               aria-label="Hide this notice"
-              onClick={() => {
-                hidden.value = [...hidden.value, banner.id];
-              }}
+              onClick={() => hidden.hide(banner)}
             >
               <Icon name="close" />
             </button>

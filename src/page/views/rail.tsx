@@ -24,6 +24,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
   const closeDrawer = () => {
     if (overlay.peek() === 'drawer') overlay.value = undefined;
   };
+  useNarrowOnly(isDrawn, closeDrawer);
   const { shown } = desk.workstreams;
   const showPanel = (panel: Panel) => () => {
     closeDrawer();
@@ -184,4 +185,18 @@ function useDrawerFocus(isDrawn: boolean, drawer: HTMLElement | null): void {
       if (before instanceof HTMLElement && document.querySelector('dialog[open]') === null) before.focus();
     };
   }, [isDrawn, drawer]);
+}
+
+/** Closes the drawer when the window gets wide, for example when a phone is turned: the list then has its own column. */
+function useNarrowOnly(isDrawn: boolean, close: () => void): void {
+  useLayoutEffect(() => {
+    if (!isDrawn) return;
+    const wide = matchMedia('(min-width: 761px)');
+    const look = () => {
+      if (wide.matches) close();
+    };
+    look();
+    wide.addEventListener('change', look);
+    return () => wide.removeEventListener('change', look);
+  }, [isDrawn]);
 }

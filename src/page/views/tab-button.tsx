@@ -75,7 +75,9 @@ export function TabButton({ app, listed, desk, mayClose, isNext, onChosen }: Tab
         }}
       >
         <span class={`dot ${state}`} aria-hidden="true" />
-        <span class="tab-name">{name}</span>
+        <span class="tab-name" dir="auto">
+          {name}
+        </span>
         <CoordinatorMark listed={listed} />
         <Marks app={app} desk={desk} tab={tab} />
       </button>

@@ -188,6 +188,13 @@ const HIDDEN = [
   ],
 ];
 
+test('the full stop of a sentence does not change the folder that it names', () => {
+  assert.match(judgeCommand('npm test').reasoning, /It writes the folder it runs in\.$/);
+  assert.match(judgeCommand('rm -rf .').reasoning, /the working directory: the folder it runs in\.$/);
+  assert.match(judgeCommand('rm -rf ..').reasoning, /: \.\.\/\.$/);
+  assert.match(judgeCommand('touch a.').reasoning, /It writes a\.\.$/);
+});
+
 test('a dangerous command is found wherever it hides', () => {
   const missed = HIDDEN.filter((command) => !['high', 'critical'].includes(judgeCommand(command).level));
   assert.deepEqual(missed, []);

@@ -78,7 +78,13 @@ const isGitConfig = (path: string): boolean => path.endsWith('/.git/config');
 
 function apply(rules: readonly PlaceRule[], spot: Spot, shown: string): Finding | undefined {
   const found = rules.find(({ fits }) => fits(spot));
-  return found && { rule: found.rule, level: found.level, why: `${found.why} ${shown}.` };
+  return found && { rule: found.rule, level: found.level, why: `${found.why} ${toSaid(shown)}.` };
+}
+
+/** A path before the full stop: `.` would read as the folder above, and `..` as an omission. */
+function toSaid(shown: string): string {
+  if (shown === '.') return 'the folder it runs in';
+  return /(^|\/)\.\.?$/.test(shown) ? `${shown}/` : shown;
 }
 
 const isSystem = ({ area }: Spot): boolean => area === 'system' || area === 'device';

@@ -145,6 +145,7 @@ class Sorter implements SortedArguments {
 
   #add(name: string, use: Use, word: ShellWord): void {
     this.given.add(name);
+    if (word.splits && word.isFree) this.strange.push(word); // as above
     this.values.push({ name, use, word });
   }
 }

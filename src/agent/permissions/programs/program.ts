@@ -9,7 +9,7 @@ import { addHost, addPath } from './targets.ts';
 export type Stdin =
   | { kind: 'text'; text: string }
   /** Paths below these folders, each ended by NUL. */
-  | { kind: 'paths'; within: readonly string[] }
+  | { kind: 'paths'; within: readonly string[]; mayBeLinks: boolean }
   | { kind: 'unknown' };
 
 /** Reads what a program starts. */

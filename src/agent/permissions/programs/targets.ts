@@ -20,7 +20,7 @@ type PathUse = 'read' | 'write' | 'delete' | 'list';
 /** Adds the use of a path. `-` is the standard input or output. */
 export function addPath(place: Place, use: PathUse, word: ShellWord): void {
   const { value, within } = word;
-  if (within !== undefined) for (const folder of within) addPath(place, use, toKnownWord(folder));
+  if (within !== undefined) addWithin(place, use, { ...word, within });
   else if (value !== '' && value !== '-' && !(value !== undefined && WITHOUT_EFFECT.test(value)))
     for (const target of toTargets(word, place.scope))
       place.findings.addEffect({
@@ -28,6 +28,11 @@ export function addPath(place: Place, use: PathUse, word: ShellWord): void {
         ...target,
         ...(use === 'list' && { isListing: true }),
       });
+}
+
+function addWithin(place: Place, use: PathUse, word: ShellWord & { within: readonly string[] }): void {
+  if (use === 'read' && word.mayBeLink) addLinks(place, word.written);
+  else for (const folder of word.within) addPath(place, use, toKnownWord(folder));
 }
 
 type Target = Pick<Effect, 'target' | 'path' | 'certain' | 'glob'>;
@@ -69,6 +74,10 @@ export function resolvePath(value: string, { folder, isRealFolder }: Scope): str
 
 /** Adds a change of everything in the working directory. */
 export const addFolder = (place: Place, use: PathUse, folder = '.'): void => addPath(place, use, toKnownWord(folder));
+
+/** Adds that links in a folder are followed; they lead anywhere. */
+export const addLinks = ({ findings }: Pick<Place, 'findings'>, target?: string): void =>
+  findings.addEffect({ kind: 'read', ...(target !== undefined && { target }), certain: false });
 
 /** Adds a connection to the host of a URL, of `user@host:path` or of a plain name. */
 export function addHost({ findings }: Pick<Place, 'findings'>, word: ShellWord): void {

@@ -15,6 +15,8 @@ export class ArithmeticUses {
 
   assign(name: string, isNumber: boolean): void {
     (isNumber ? this.#numeric : this.#others).add(name);
+    // Bash evaluates a text that is assigned to some of these. The others have to be numbers.
+    if (SHELL_NUMBERS.test(name)) this.#used.add(name);
   }
 
   /** Variables in arithmetic that may not be numbers. */
@@ -29,7 +31,7 @@ interface Place {
 }
 
 /** Names that only the shell sets, to numbers. */
-const SHELL_NUMBERS = /^(RANDOM|SECONDS|LINENO|BASHPID|PPID|UID|EUID|OPTIND|EPOCHSECONDS)$/;
+const SHELL_NUMBERS = /^(RANDOM|SECONDS|LINENO|BASHPID|PPID|UID|EUID|OPTIND|EPOCHSECONDS|HISTCMD|SRANDOM)$/;
 const NUMBER = /^[+-]?(\d+|0x[\da-f]+|\d+#\w+)$/i;
 const SHELL_NUMBER = /^(\$[#?$!]|\$\{#[^}]*\})$/;
 

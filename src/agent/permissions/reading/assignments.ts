@@ -1,5 +1,5 @@
 import type { Assignment, Word } from 'unbash';
-import { type ArithmeticUses, isNumberText } from './arithmetic.ts';
+import { type ArithmeticUses, isNumberText, useArithmetic } from './arithmetic.ts';
 import { isObeyed, mayChangePrograms } from './environment-names.ts';
 import type { Findings } from './findings.ts';
 import type { Scope } from './scope.ts';
@@ -16,7 +16,14 @@ export function readAssignment(assignment: Assignment, isExported: boolean, plac
   const { name, value, text } = assignment;
   const words = value.type === 'ArrayValue' ? value.elements : [value];
   for (const word of words) noteValue(name, word, place);
+  if (value.type === 'ArrayValue') for (const { text: element } of words) useSubscript(element, place);
   noteVariable(name, { isExported, at: text }, place);
+}
+
+/** The subscript of an element such as `[i]=x` is evaluated. */
+function useSubscript(element: string, place: Place): void {
+  const [, subscript] = /^\[(.*?)\]\+?=/s.exec(element) ?? [];
+  if (subscript !== undefined) useArithmetic(place, subscript);
 }
 
 function noteValue(name: string, word: Word, { findings, arithmetic, scope }: Place): void {

@@ -15,7 +15,19 @@ export function toFoundPaths(node: SyntaxNode | undefined): Stdin {
     tests.some((word, index) => word === undefined || (OTHER_OUTPUT.test(word) && tests[index - 1] !== '-name'));
   if (isOther || tests.at(-1) !== '-print0') return { kind: 'unknown' };
   const folders = words.slice(0, from).flatMap((word) => word ?? []);
-  return { kind: 'paths', within: folders.length > 0 ? folders : ['.'] };
+  const mayBeLinks = !findsNoLinks(words);
+  return { kind: 'paths', within: folders.length > 0 ? folders : ['.'], mayBeLinks };
+}
+
+/**
+ * Whether the tests of find let nothing pass but files and folders: all of them must hold, and one before the first action names
+ * these types.
+ */
+export function findsNoLinks(words: readonly (string | undefined)[]): boolean {
+  if (words.some((word) => word === undefined || /^(-o|-or|-not|!|,)$/.test(word))) return false;
+  const action = words.findIndex((word) => word !== undefined && /^-(exec|ok|print)/.test(word));
+  const tests = words.slice(0, action < 0 ? undefined : action);
+  return tests.some((word, index) => tests[index - 1] === '-type' && /^[fd](,[fd])*$/.test(word ?? ''));
 }
 
 /** Without anything that is expanded. */

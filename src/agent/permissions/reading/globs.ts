@@ -1,4 +1,5 @@
 import type { WordPart } from 'unbash';
+import { ANY, fitsGlob, type GlobPart, ONE } from '../fits-glob.ts';
 
 /** Characters of a pattern that are not literal, unless a backslash precedes them. */
 const SPECIAL = /[\\*?[\]]/g;
@@ -39,19 +40,22 @@ export function toPlainText(glob: string): string | undefined {
   return escapeGlob(plain) === glob ? plain : undefined;
 }
 
-/** Matches a name, as a shell does: a dot at its beginning only by itself. */
-export function toNamePattern(glob: string): RegExp {
-  const source = glob.replace(
-    /\\(.)|\[[!^]?\]?(?:\[[:.=][^\]]*\]|[^\]])*\]|[\s\S]/g,
-    (each: string, escaped: string | undefined) => {
-      if (escaped !== undefined) return toLiteral(escaped);
-      if (each === '*') return '.*';
-      if (each === '?') return '.';
-      // A bracket may hold classes and ranges of the locale: any character is more than it matches.
-      return each.length > 1 ? '.' : toLiteral(each);
-    },
-  );
-  return new RegExp(`^${/^[*?[]/.test(glob) ? '(?!\\.)' : ''}${source}$`, 's');
+/** Prepares the match of names, as a shell does it: a dot at their beginning only by itself. */
+export function toNameMatcher(glob: string): (name: string) => boolean {
+  const parts: GlobPart[] = [];
+  for (const [part = '', escaped] of glob.matchAll(PARTS)) {
+    const last = toPart(part, escaped);
+    if (!(last === ANY && parts.at(-1) === ANY)) parts.push(last);
+  }
+  const hidesDots = /^[*?[]/.test(glob);
+  return (name) => !(hidesDots && name.startsWith('.')) && fitsGlob(parts, name);
 }
 
-const toLiteral = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+const PARTS = /\\(.)|\[[!^]?\]?(?:\[[:.=][^\]]*\]|[^\]])*\]|[\s\S]/gsu;
+
+function toPart(part: string, escaped: string | undefined): GlobPart {
+  if (escaped !== undefined) return escaped;
+  if (part === '*') return ANY;
+  // A bracket may hold classes and ranges of the locale: any character is more than it matches.
+  return part === '?' || (part.startsWith('[') && part.length > 1) ? ONE : part;
+}

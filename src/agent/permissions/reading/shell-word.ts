@@ -17,6 +17,8 @@ export interface ShellWord {
   globs?: readonly string[] | undefined;
   /** Folders of which one has the file that it names, at any depth. */
   within?: readonly string[] | undefined;
+  /** Whether that file may be a link, which leads anywhere. */
+  mayBeLink?: boolean;
 }
 
 /** Reads a word of the parser. `home` replaces a tilde; undefined if it is unknown. */

@@ -69,6 +69,10 @@ test('the beginning of a command is suggested only if files and hosts are no par
   assert.deepEqual(suggested('git push origin'), [['push', 'origin']]);
   for (const command of ['rm build', 'cp a b', 'curl example.com', 'tar xf a.tar', 'tee a', 'chmod x a', 'pkill node'])
     assert.deepEqual(suggested(command), [], command);
+  assert.deepEqual(suggested('npm run build'), [['run', 'build']]);
+  // What may follow is any program, or any code.
+  for (const command of ['go run ./x', 'npm exec ./x', 'uv run python x.py', 'poetry run sh -c x', 'nix shell -c x'])
+    assert.deepEqual(suggested(command), [], command);
 });
 
 test('the exact text of a command covers it whole, and nothing else', () => {

@@ -72,6 +72,9 @@ const SUBCOMMAND = /^[a-z][a-z\d:_.-]*$/i;
 const RUNS_OTHERS =
   /^(ba|da|z|k|fi)?sh$|^(sudo|doas|su|env|xargs|nohup|nice|timeout|time|exec|eval|command|python[\d.]*|node|deno|bun|perl|ruby|php|awk|sed|find|ssh|docker|podman|kubectl|npx|bunx|uvx)$/;
 
+/** Subcommands whose next argument is a program or a file of code: `go run`, `npm exec`. */
+const STARTS_NEXT = /^(run|exec|dlx|shell|eval)$/;
+
 /** The one program that asks, with its first arguments. */
 function forPrefix({ commands, effects }: CommandReading): Candidate[] {
   const asking = [...new Set(effects.flatMap(({ by }) => by ?? []))];
@@ -93,6 +96,7 @@ function prefixOf({ words, startedBy }: ReadCommand, targets: readonly string[])
   const begin = rest.findIndex(({ value }) => value === undefined || !SUBCOMMAND.test(value));
   const known = rest.slice(0, begin === -1 ? 2 : Math.min(begin, 2)).flatMap(({ value }) => value ?? []);
   if (known.some((text) => targets.includes(text))) return [];
+  if (known.some((text) => RUNS_OTHERS.test(text)) || STARTS_NEXT.test(known.at(-1) ?? '')) return [];
   return known.length > 0 ? [{ program: first.value, argsStart: known }] : [];
 }
 

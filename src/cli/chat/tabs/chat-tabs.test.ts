@@ -11,7 +11,7 @@ function open() {
     client: {
       subscribe(wsId, options) {
         followed.set(wsId, options);
-        return { cursor: undefined, close: () => void followed.delete(wsId) };
+        return { cursor: undefined, hurry: () => undefined, close: () => void followed.delete(wsId) };
       },
     },
     start: (wsId, draft) => ({

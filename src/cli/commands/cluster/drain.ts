@@ -39,7 +39,9 @@ export async function drain({ flags, around, root }: DrainCommand): Promise<void
     throw new StartError('No standby is there to take over. Start one on another machine: headgate start --standby');
   process.kill(running.pid, DRAIN_SIGNAL);
   await untilOver(running.url);
-  const names = next.map(({ nodeId, serverUrl }) => `${toSafeText(nodeId)} at ${toSafeText(serverUrl)}`);
+  const names = next.map(({ nodeId, serverUrl }) =>
+    toSafeText(serverUrl === '' ? nodeId : `${nodeId} at ${serverUrl}`),
+  );
   process.stdout.write(
     `Handed over. ${names.length === 1 ? `${names[0]} takes over` : `One of these takes over: ${names.join(', ')}`}.\n`,
   );

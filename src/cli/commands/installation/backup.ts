@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { systemClock } from '../../../clock.ts';
 import { type Backup, checkBackup, type Manifest, makeBackup, restoreBackup } from '../../../daemon/backup/backup.ts';
 import { resolveHome, type Surroundings } from '../../../home/home-path.ts';
 import { readVersion } from '../../../version.ts';
-import { toSafeText } from '../../terminal/safe-text.ts';
 import { untilSignal } from '../store/until-signal.ts';
 
 export interface BackupFlags {
@@ -41,7 +41,9 @@ export async function backup(target: string | undefined, { flags, around, root }
 }
 
 function toWarnings({ machineKey, leftOut }: Backup): string[] {
-  const links = leftOut.map((name) => `Not in it: ${toSafeText(name)}, which is neither a file nor a folder.`);
+  const links = leftOut.map(
+    (name) => `Not in it: ${toVisibleLine(name)}, which is neither a file nor a folder, or whose name is not UTF-8.`,
+  );
   if (machineKey !== null && !machineKey.included) return [...links, toKeyHint(machineKey.id)];
   return ['It holds the operator token and the key of all secrets. Keep it as safe as the home folder.', ...links];
 }
@@ -72,10 +74,10 @@ export async function restore(
 }
 
 const describe = ({ createdAt, version, files }: Manifest): string =>
-  `${countOf(files.length)} of ${createdAt}, by Headgate ${toSafeText(version)}`;
+  `${countOf(files.length)} of ${createdAt}, by Headgate ${toVisibleLine(version)}`;
 
 const toKeyNeed = ({ machineKey }: Manifest): string[] =>
-  machineKey === null || machineKey.included ? [] : [toKeyHint(toSafeText(machineKey.id))];
+  machineKey === null || machineKey.included ? [] : [toKeyHint(toVisibleLine(machineKey.id))];
 
 const countOf = (files: number): string => (files === 1 ? '1 file' : `${files} files`);
 

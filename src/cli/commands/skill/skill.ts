@@ -2,7 +2,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
-import { readFrontMatter } from '../../../content/skills/front-matter.ts';
+import { readFrontMatter, toFieldText } from '../../../content/skills/front-matter.ts';
 import { validateSkill } from '../../../content/skills/validate-skill.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
 import { NotFoundError, UsageError } from '../../../start-error.ts';
@@ -123,8 +123,8 @@ export async function addSkill(folder: string, command: SkillCommand<AddSkillFla
       name: String(fields.name).trim(),
       description: String(fields.description).trim(),
       content: body,
-      ...(fields.license !== undefined && { license: String(fields.license) }),
-      ...(fields.compatibility !== undefined && { compatibility: String(fields.compatibility) }),
+      ...(fields.license !== undefined && { license: toFieldText(fields.license) }),
+      ...(fields.compatibility !== undefined && { compatibility: toFieldText(fields.compatibility) }),
       ...(activation !== undefined && { activation }),
     });
     for (const file of files)

@@ -121,3 +121,18 @@ test('the wait is in whole milliseconds, whatever the clock', async () => {
   await clock.advance(0.25);
   assert.equal(fail(), 5 * MINUTE_MS);
 });
+
+test('whoever is locked out, or guesses from many networks, does not let the lock of an account be forgotten', () => {
+  const { throttle } = setUp();
+  const guess = (address: string, account: string) => {
+    const attempt = throttle.begin('password', address, account);
+    if (attempt.kind === 'counted') attempt.ended('failed');
+    return attempt.kind;
+  };
+  for (let n = 0; n < 5; n += 1) guess('1.2.3.4', 'ada');
+  assert.equal(guess('5.6.7.8', 'ada'), 'locked');
+  for (let n = 0; n < 12_000; n += 1) guess('1.2.3.4', `somebody ${n}`);
+  assert.equal(guess('5.6.7.8', 'ada'), 'locked');
+  for (let n = 0; n < 12_000; n += 1) guess(`10.${n >> 8}.${n & 255}.1`, `other ${n}`);
+  assert.equal(guess('5.6.7.8', 'ada'), 'locked');
+});

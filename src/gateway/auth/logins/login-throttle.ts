@@ -1,5 +1,5 @@
-import { isIPv4 } from 'node:net';
 import type { Clock } from '../../../clock.ts';
+import { networkOf } from '../client-address.ts';
 
 const WINDOW_MS = 5 * 60_000;
 const PER_ACCOUNT = 5;
@@ -54,14 +54,15 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
   const byKey = new Map<string, Failures>();
   let waitingInAll = 0;
 
-  const failuresOf = (key: string, nowMs: number): Failures => {
+  const find = (key: string, nowMs: number): Failures => {
     const known = byKey.get(key);
-    const failures = known === undefined || isOver(known, nowMs) ? noFailures() : known;
+    return known === undefined || isOver(known, nowMs) ? noFailures() : known;
+  };
+  /** Only what is counted takes up room: whoever is locked out could otherwise let the locks of others be forgotten. */
+  const keep = (key: string, failures: Failures, nowMs: number) => {
     byKey.delete(key);
     byKey.set(key, failures); // moved to the end of the map: the least recently used key is removed first
-    const [oldest] = byKey.keys();
-    if (byKey.size > MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
-    return failures;
+    if (byKey.size > MAX_KEYS) byKey.delete(leastNeeded(byKey, nowMs));
   };
 
   const waitFor = ({ waiting }: Failures): Attempt => {
@@ -80,15 +81,19 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
     begin(kind, address, account) {
       const nowMs = clock.monotonic();
       const { address: mostOfAddress, all } = LIMITS[kind];
-      const counted = [{ failures: failuresOf(`address:${kind}:${networkOf(address)}`, nowMs), most: mostOfAddress }];
+      const keyed = (key: string, most: number) => ({ key, failures: find(key, nowMs), most });
+      const counted = [keyed(`address:${kind}:${networkOf(address)}`, mostOfAddress)];
       // Codes and tokens are guessed from anywhere; the guesses at a password are counted for its account.
-      if (account !== undefined) counted.push({ failures: failuresOf(`account:${account}`, nowMs), most: PER_ACCOUNT });
-      else if (all !== undefined) counted.push({ failures: failuresOf(`kind:${kind}`, nowMs), most: all });
+      if (account !== undefined) counted.push(keyed(`account:${account}`, PER_ACCOUNT));
+      else if (all !== undefined) counted.push(keyed(`kind:${kind}`, all));
       const waitMs = Math.max(...counted.map(({ failures, most }) => lockOf(failures, most, nowMs)));
       if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
       const crowded = counted.find(({ failures, most }) => isCrowded(failures, most));
       if (crowded !== undefined) return waitFor(crowded.failures);
-      for (const { failures } of counted) failures.pending += 1;
+      for (const { key, failures } of counted) {
+        failures.pending += 1;
+        keep(key, failures, nowMs);
+      }
       return {
         kind: 'counted',
         ended(how) {
@@ -101,6 +106,18 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
       };
     },
   };
+}
+
+/** The first key without a lock, else the first one; never the last, which has just been added. */
+function leastNeeded(byKey: ReadonlyMap<string, Failures>, nowMs: number): string {
+  const [first = ''] = byKey.keys();
+  let others = byKey.size - 1;
+  for (const [key, { lockedUntilMs }] of byKey) {
+    if (others === 0) break;
+    if (lockedUntilMs <= nowMs) return key;
+    others -= 1;
+  }
+  return first;
 }
 
 const isCrowded = ({ atMs, pending }: Failures, limit: number) => pending > 0 && atMs.length + pending >= limit;
@@ -128,17 +145,4 @@ function lockOf(failures: Failures, limit: number, nowMs: number): number {
     failures.atMs = [];
   }
   return Math.max(0, failures.lockedUntilMs - nowMs);
-}
-
-/** The network that one party may control: an IPv4 address, or the /64 of an IPv6 address. */
-function networkOf(address: string): string {
-  const v4 = address.replace(/^::ffff:/i, '');
-  if (isIPv4(v4)) return v4;
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const filled = tail === undefined ? groups : [...groups, ...Array<string>(8).fill('0')];
-  return filled
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':');
 }

@@ -2,6 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The header of a request that another daemon forwards; lower case, as Node names headers. */
 export const FORWARDED = 'headgate-forwarded';
+/** What this header adds to a request at most: its name, a session, a number, an IP address and a code. */
+export const FORWARDED_BYTES = 256;
 /** In the answer to a request whose session is not known, as after a restart: greet again. */
 export const UNKNOWN_SESSION = 'headgate-session-unknown';
 

@@ -17,6 +17,11 @@ import { createPendingLogins } from './pending-login.ts';
 import { toPerson } from './person-claims.ts';
 import { ProviderError } from './provider-error.ts';
 
+/**
+ * Long ago: while its own session lasts, a provider answers without asking anybody, so a login is a fresh proof only if the
+ * provider says so.
+ */
+const UNKNOWN_MS = 0;
 /** Long enough for the log, whatever a provider writes. */
 const MAX_LOGGED = 300;
 
@@ -121,7 +126,7 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
       if (person === undefined) throw oidcRefused('invalid_token');
       const entry = await people.enter(person, claims);
       if (entry.kind === 'refused') throw oidcRefused(entry.reason);
-      const { subject, authenticatedMs = clock.now() } = person;
+      const { subject, authenticatedMs = UNKNOWN_MS } = person;
       return { ...entry.entered, issuer, subject, authenticatedMs: Math.min(authenticatedMs, clock.now()) };
     },
   };

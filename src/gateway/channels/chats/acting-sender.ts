@@ -35,7 +35,8 @@ export function actAs(
   if (userId !== '' && bounds === undefined) return undefined;
   const isApprover = settings.approvers.has(senderId);
   const most = bounds ?? ofOperator(isApprover);
-  const rights = lesserOf(rightsOf(most.scopes), isApprover ? 'approve' : 'write');
+  const decides = isApprover && mayDecide(most);
+  const rights = lesserOf(rightsOf(most.scopes), decides ? 'approve' : 'write');
   const principal: Principal = {
     id: principalIdOf(channel, senderId),
     scopes: expandScopes([rights]),
@@ -44,7 +45,7 @@ export function actAs(
     source: { kind: 'channel' },
     ended: NEVER_ENDS,
   };
-  return { principal, rights, mayApprove: isApprover && mayDecide(principal) };
+  return { principal, rights, mayApprove: decides };
 }
 
 /** What the operator lends to people who are linked to no user. */

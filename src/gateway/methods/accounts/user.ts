@@ -175,7 +175,7 @@ const toUser = (person: Person, users: Users): User => ({
 
 /** Who administers users may not act on those who may do more. */
 export const requireOver = (
-  call: Call,
+  call: Pick<Call, 'principal'>,
   userId: string,
   { roles, users }: Pick<UserMethodDeps, 'roles' | 'users'>,
 ): void => requireHeld(call, roles.permissionsOf(users.rolesOf(userId)));

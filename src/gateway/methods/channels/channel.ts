@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
+import { BUILTIN_ROLES } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { ChannelRow, channelContracts } from '../../../../protocol/methods/channels/channel.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Call, Handlers } from '../../call.ts';
@@ -10,6 +11,7 @@ import {
   approveSender,
   countBlocked,
   readPending,
+  readSender,
   readSenders,
   restoreSender,
   revokeSender,
@@ -21,13 +23,17 @@ import type { Push } from '../../push/push-noun.ts';
 import { seesEverything, viewerOf } from '../../sharing/perception.ts';
 import type { ChunkTable, SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import { type Store, tookEffect } from '../../store/store.ts';
+import type { Roles } from '../../users/roles.ts';
+import type { Users } from '../../users/users.ts';
+import { requireHeld } from '../accounts/role.ts';
+import { requireOver } from '../accounts/user.ts';
 
 type ChannelService = Pick<LazyService, 'report' | 'backlog' | 'check' | 'drop'>;
 
 export interface ChannelMethodDeps {
   store: Pick<Store, 'db' | 'commit'>;
   channels: Pick<Channels, 'all'>;
-  users: { findLogin(username: string): { userId: string } | undefined };
+  accounts: { users: Users; roles: Roles };
   /** By the names of their channels. */
   services: Readonly<Record<string, ChannelService>>;
   push: Pick<Push, 'look'>;
@@ -42,7 +48,7 @@ const SENDER_ID = /^-?[1-9]\d{0,19}$/;
 export const channelMethods = ({
   store,
   channels,
-  users,
+  accounts,
   services,
   push,
   clock,
@@ -71,11 +77,13 @@ export const channelMethods = ({
   },
   'channel.pair': (params, call) => {
     serviceOf(params.channel, services);
-    return pair(params, call, { store, users, push, clock });
+    return pair(params, call, { store, accounts, push, clock });
   },
   'channel.revoke': async ({ channel, senderId }, call) => {
     const service = serviceOf(channel, services);
     checkSenderId(senderId);
+    const linkedId = (await readSender(store, { channel, senderId }))?.user_id ?? '';
+    if (linkedId !== '') requireOver(call, linkedId, accounts);
     const by = call.principal?.id ?? 'unknown';
     const revoke = revokeSender({ channel, senderId }, { by, nowMs: clock.now() });
     const record = call.audited({ id: senderId, channel });
@@ -87,6 +95,8 @@ export const channelMethods = ({
   'channel.restore': async ({ channel, senderId }, call) => {
     serviceOf(channel, services);
     checkSenderId(senderId);
+    const known = await readSender(store, { channel, senderId });
+    if (known) requireOverSender(call, known.user_id, accounts);
     const restore = restoreSender({ channel, senderId }, { by: call.principal?.id ?? 'unknown', nowMs: clock.now() });
     const record = call.audited({ id: senderId, channel });
     return { restored: await tookEffect(store.commit({ statements: [restore, ...record] })) };
@@ -99,9 +109,9 @@ export const channelMethods = ({
 async function pair(
   { channel, code, user }: { channel: string; code: string; user?: string | undefined },
   call: Pick<Call, 'principal' | 'audited'>,
-  { store, users, push, clock }: Pick<ChannelMethodDeps, 'store' | 'users' | 'push' | 'clock'>,
+  { store, accounts, push, clock }: Pick<ChannelMethodDeps, 'store' | 'accounts' | 'push' | 'clock'>,
 ) {
-  const linked = user === undefined ? undefined : users.findLogin(user);
+  const linked = user === undefined ? undefined : accounts.users.findLogin(user);
   if (user !== undefined && linked === undefined) throw new GatewayError('NOT_FOUND', 'Unknown user');
   const codeHash = hashOfCode(code);
   const nowMs = clock.now();
@@ -110,6 +120,7 @@ async function pair(
   const { sender_id: senderId, name } = asking;
   const userId = linked?.userId ?? '';
   const wsId = await readChatOfOther(store, { channel, senderId, userId });
+  requireOverSender(call, userId, accounts);
   if (wsId !== undefined) throw new GatewayError('CONFLICT', chatOfOther(wsId));
   const by = call.principal?.id ?? 'unknown';
   const approve = approveSender({ channel, senderId }, { codeHash, userId, by, nowMs });
@@ -117,6 +128,15 @@ async function pair(
   if (!(await tookEffect(store.commit({ statements: [approve, ...call.audited(detail)] })))) throw unknownCode();
   push.look();
   return { channel, senderId, name };
+}
+
+/**
+ * Whoever may write in a chat has the rights of the linked user, or what the operator lends. Nobody hands out rights that
+ * they do not hold.
+ */
+function requireOverSender(call: Pick<Call, 'principal'>, userId: string, accounts: ChannelMethodDeps['accounts']) {
+  if (userId === '') requireHeld(call, BUILTIN_ROLES['builtin-operator'].permissions);
+  else requireOver(call, userId, accounts);
 }
 
 /** A conversation is read by whoever writes to it. */

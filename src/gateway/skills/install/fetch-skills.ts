@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { LeftOut } from '../../../../protocol/methods/skills/skill.ts';
 import { MAX_RESOURCE_BYTES } from '../../../../protocol/methods/skills/skill-resource.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { MAX_SKILL_BYTES, MAX_SKILL_CHARS, parseSkill } from '../../../agent/skills/parse-skill.ts';
 import { checkResourcePath } from '../skill-input.ts';
 import { MOST_RESOURCES } from '../skill-resources.ts';
@@ -49,10 +50,15 @@ export async function fetchSkills(
   const fetched: FetchedSkill[] = [];
   for (let at = 0; at < skillFiles.length; at += MOST_FETCHED) {
     const some = skillFiles.slice(at, at + MOST_FETCHED);
-    fetched.push(...(await Promise.all(some.map((file) => fetchSkill(repository, file, address)))));
+    const skills = await Promise.all(some.map((file) => fetchSkill(repository, file, address)));
+    fetched.push(...skills.map(toVisible));
   }
   return fetched;
 }
+
+/** Folders of repositories may be named with anything, and a problem repeats the name. */
+const toVisible = (fetched: FetchedSkill): FetchedSkill =>
+  'problem' in fetched ? { name: toVisibleLine(fetched.name), problem: toVisibleLine(fetched.problem) } : fetched;
 
 async function fetchSkill(repository: Repository, file: RepositoryFile, address: SourceAddress): Promise<FetchedSkill> {
   const folder = folderOf(file);
@@ -141,7 +147,8 @@ const MOST_NAMED = 50;
 function leftOutOf(files: readonly LeftFile[]): { leftOut?: LeftOut } {
   if (files.length === 0) return {};
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return { leftOut: { count: files.length, files: sorted.slice(0, MOST_NAMED) } };
+  const named = sorted.slice(0, MOST_NAMED).map((file) => ({ ...file, path: toVisibleLine(file.path) }));
+  return { leftOut: { count: files.length, files: named } };
 }
 
 function isResource(place: string): boolean {

@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { createCheckedGet } from '../../../egress/web/checked-get.ts';
-import { gatewayWithSkills, toldOfSkills } from '../skills-fixture.ts';
-import { skillFile, sourceServer } from './source-fixture.ts';
-
-async function open(t: TestContext, changed: Partial<Awaited<ReturnType<typeof sourceServer>>['sources']> = {}) {
-  const source = await sourceServer();
-  const sources = { ...source.sources, ...changed };
-  const gateway = await gatewayWithSkills({ get: createCheckedGet({ environment: {} }), sources });
-  t.after(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await source[Symbol.asyncDispose]();
-    gateway.removeFolders();
-  });
-  return { source, gateway };
-}
-
-const GITHUB = { source: 'github', url: 'https://github.com/ada/skills' };
+import { test } from 'node:test';
+import { toldOfSkills } from '../skills-fixture.ts';
+import { GITHUB, installScene as open } from './install-fixture.ts';
+import { skillFile } from './source-fixture.ts';
 
 test('a skill is installed with its files and its scan, and is not used before an administrator says so', async (t) => {
   const { source, gateway } = await open(t);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { GatewayError } from '../../../../protocol/errors.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { SourceAddress } from './source-address.ts';
 import type { SourceClient, SourceSettings } from './source-client.ts';
 
@@ -32,7 +33,7 @@ const Tree = z.object({
       /** `120000`: a link. */
       mode: z.string(),
       sha: z.string(),
-      size: z.number().optional(),
+      size: z.int().min(0).optional(),
     }),
   ),
 });
@@ -87,7 +88,7 @@ const odd = (why: string, cause?: unknown) =>
   new GatewayError('UPSTREAM_FAILED', `The list of files of the repository cannot be used: ${why}`, { cause });
 
 const changed = (path: string) =>
-  new GatewayError('UPSTREAM_FAILED', `${path} was changed while it was fetched; try again`);
+  new GatewayError('UPSTREAM_FAILED', `${toVisibleLine(path)} was changed while it was fetched; try again`);
 
 /** As Git names a file by its content. */
 const shaOf = (bytes: Buffer): string =>

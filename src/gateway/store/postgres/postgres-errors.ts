@@ -18,14 +18,20 @@ function stateOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The error of a socket or a lookup has a code; the driver's own errors have only a message. */
+/** The error of a socket, a lookup or a certificate has a code; the driver's own errors have only a message. */
 function isOfConnection(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof TypeError) return false;
-  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E')) return true;
-  return /^(?:Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool|Query read timeout|timeout exceeded|The server does not support SSL)/.test(
-    error.message,
-  );
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false;
+  return ('code' in error && typeof error.code === 'string') || OF_CONNECTION.test(error.message);
 }
+
+/** How the messages of the driver begin (pg 8). */
+const OF_CONNECTION = new RegExp(
+  `^(?:${[
+    ...['Connection terminated', 'Client has encountered a connection error', 'Client was closed', 'Cannot use a pool'],
+    ...['Query read timeout', 'timeout exceeded', 'timeout expired', 'Received unexpected', 'SASL'],
+    ...['The server does not support SSL', 'There was an error establishing an SSL connection'],
+  ].join('|')})`,
+);
 
 /** A statement of a transaction that an earlier statement has ended. */
 export const isAfterFailure = (error: unknown): boolean => stateOf(error) === '25P02';
@@ -46,7 +52,10 @@ const FAULTS: readonly (readonly [beginning: string, PostgresFault])[] = [
   ['53', 'unwritable'], // disk full, out of memory, too many connections
   ['58', 'unwritable'], // input and output errors
   ['25006', 'unwritable'], // a standby, or a database that only reads
+  ['25P03', 'lost'], // a transaction was idle for too long, as after a pause, which ends the session
+  ['25P04', 'lost'], // a transaction took too long, which does, too
   ['40', 'unwritable'], // a deadlock or a conflict with another writer
   ['55P03', 'unwritable'], // a lock of another session
+  ['57014', 'unwritable'], // a statement took too long, or was cancelled
   ['XX', 'damaged'], // data corrupted, or an internal error
 ];

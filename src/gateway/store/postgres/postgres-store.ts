@@ -120,11 +120,12 @@ function openSession(
 }
 
 const sharedOf = (
-  { lease, leaseAgeMs, peers }: WritingSession,
+  { lease, leaseAgeMs, mayBeReplaced, peers }: WritingSession,
   { reading, machine }: { reading: Reading; machine: Machine },
 ): SharedStore => ({
   epoch: lease.epoch,
   leaseAgeMs,
+  mayBeReplaced,
   peers,
   machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
   async publicKeyOf(process) {

@@ -15,7 +15,7 @@ import {
 } from './lease/lease.ts';
 import { keepLease, type LeaseKeeper } from './lease/lease-keeper.ts';
 import { createLeaseTables } from './lease/lease-tables.ts';
-import type { Peers } from './lease/machines.ts';
+import type { KnownPeers } from './lease/peers.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
 import { messageOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
@@ -33,8 +33,9 @@ export interface WritingSession {
   readonly lease: Lease;
   /** How long ago the lease was renewed last. */
   leaseAgeMs(): number;
-  /** The other daemons, as of the last renewal. */
-  peers(): Peers;
+  /** The lease was not renewed in time, so another daemon may be active. */
+  mayBeReplaced(): boolean;
+  readonly peers: KnownPeers;
   /** Throws while there is no connection. */
   client(): PostgresClient;
   /** Connects again, if the connection was lost, and throws if this daemon may not or cannot write. */
@@ -80,6 +81,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       claimed,
       lease: taken,
       leaseAgeMs: keeping.ageMs,
+      mayBeReplaced: keeping.mayBeTaken,
       peers: keeping.peers,
       client: connections.client,
       async restore() {

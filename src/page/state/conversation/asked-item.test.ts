@@ -17,6 +17,22 @@ const item = (changes: Partial<ApprovalItem>): ApprovalItem => ({
 });
 const lines = Array.from({ length: 99 }, (_, index) => `line ${index}`).join('\n');
 
+const VERDICT: NonNullable<ApprovalItem['verdict']> = {
+  verdict_id: 'v1',
+  call_id: 'c1',
+  func_name: 'bash',
+  func_args: '{}',
+  intent_summary: 'make',
+  risk_level: 'medium',
+  confidence: 0.5,
+  recommendation: 'review',
+  reasoning: 'It installs packages, or runs what they contain.',
+  evidence: [],
+  tier: 'heuristic',
+  judge_model: '',
+  latency_ms: 0,
+};
+
 test('a preview that repeats the subject is not shown', () => {
   assert.deepEqual(toAskedItem(readItem(item({})), ROOM), {
     header: 'bash: make',
@@ -58,24 +74,20 @@ test('a long subject and a long reason leave room for the calls below, and keep 
   assert.match(error ?? '', /end\\nno such file$/);
 });
 
+test('a reason that only repeats an effect, which is shown beside it, is left out', () => {
+  const rated = (reasoning: string) => ({ ...VERDICT, reasoning });
+  const effects = { list: [{ kind: 'write' as const, target: 'a.txt', certain: true }] };
+  const texts = ['It writes a.txt.', 'It writes outside the working directory: a.txt.'].map(
+    (reasoning) =>
+      toAskedItem(readItem(item({ heuristic_verdict: rated(reasoning), effects })), { rows: 6, columns: 90 })
+        .verdicts[0]?.text,
+  );
+  assert.deepEqual(texts, ['Medium risk', 'Medium risk: It writes outside the working directory: a.txt.']);
+});
+
 test('the reason of a verdict loses its end, at a word, and never its middle', () => {
-  const verdict: ApprovalItem['verdict'] = {
-    verdict_id: 'v1',
-    call_id: 'c1',
-    func_name: 'bash',
-    func_args: '{}',
-    intent_summary: 'make',
-    risk_level: 'medium',
-    confidence: 0.5,
-    recommendation: 'review',
-    reasoning: 'It installs packages, or runs what they contain.',
-    evidence: [],
-    tier: 'heuristic',
-    judge_model: '',
-    latency_ms: 0,
-  };
   const textOf = (columns: number) =>
-    toAskedItem(readItem(item({ heuristic_verdict: verdict })), { rows: 6, columns }).verdicts[0]?.text;
+    toAskedItem(readItem(item({ heuristic_verdict: VERDICT })), { rows: 6, columns }).verdicts[0]?.text;
   assert.equal(textOf(40), 'Medium risk: It installs packages, or …');
   assert.equal(textOf(90), 'Medium risk: It installs packages, or runs what they contain.');
 });

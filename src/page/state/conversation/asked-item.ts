@@ -10,7 +10,7 @@ import {
   toLineEnds,
   toTextEnds,
 } from '../../../../protocol/text/text-ends.ts';
-import { RISK_WORDS, toRaterWords } from '../../../../protocol/text/verdict-words.ts';
+import { toRaterWords, toRiskWords } from '../../../../protocol/text/verdict-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 
 /** A call that waits for approval, with its parsed preview. */
@@ -65,9 +65,9 @@ const verdictsOn = ({ verdict, heuristic_verdict: heuristic }: ApprovalItem): Ve
     (one) => one !== undefined,
   );
 
-const toAskedVerdict = (verdict: Verdict): AskedVerdict => ({
+const toAskedVerdict = (verdict: Verdict, { effects }: ApprovalItem): AskedVerdict => ({
   level: verdict.risk_level,
-  text: toVisibleLine(`${RISK_WORDS[verdict.risk_level]}: ${verdict.reasoning}`),
+  text: toVisibleLine(toRiskWords(verdict, effects)),
   details: [...verdict.evidence, toRaterWords(verdict)].map(toVisibleLine),
 });
 
@@ -80,7 +80,7 @@ export const toWholeItem = ({ item, preview }: ReadItem): AskedItem => ({
   error: item.error ?? undefined,
   effects: item.effects === undefined ? [] : toEffectPhrases(item.effects),
   ruling: item.ruling && toRulingWords(item.ruling),
-  verdicts: verdictsOn(item).map(toAskedVerdict),
+  verdicts: verdictsOn(item).map((verdict) => toAskedVerdict(verdict, item)),
   isShort: false,
   preview: preview === undefined ? { kind: 'none' } : { kind: 'whole', text: preview.lines.join('\n') },
   isWhole: true,

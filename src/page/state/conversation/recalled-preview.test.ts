@@ -5,7 +5,7 @@ import { type RecalledPreview, recallPreview } from './recalled-preview.ts';
 
 const recall = (name: string, args: object) => recallPreview({ name, arguments: JSON.stringify(args) });
 const diffOf = ({ text, isDiff }: RecalledPreview) => (isDiff ? parseDiff(text) : undefined);
-const plain = (text: string): RecalledPreview => ({ text, isDiff: false });
+const plain = (text: string): RecalledPreview => ({ text, isDiff: false, isNumbered: false });
 
 test('an edit is shown as a diff, a written file as all new', () => {
   const edit = diffOf(recall('edit_file', { path: 'a.ts', old_string: 'one\ntwo', new_string: 'one\n2' }));
@@ -16,6 +16,12 @@ test('an edit is shown as a diff, a written file as all new', () => {
     ),
     [[['a.ts', 'a.ts', 1, 1]], [[undefined, 'b.ts', 2, 0]]],
   );
+});
+
+test('the lines of a written file have the numbers of the file, those of an edit do not', () => {
+  const edit = recall('edit_file', { path: 'a.ts', old_string: 'one', new_string: '1' });
+  const written = recall('write_file', { path: 'b.ts', content: 'x' });
+  assert.deepEqual([edit.isNumbered, written.isNumbered], [false, true]);
 });
 
 test('several edits are shown as several diffs, a patch as it was written', () => {

@@ -8,6 +8,8 @@ const MAX_CHARS = 100_000;
 export interface RecalledPreview {
   text: string;
   isDiff: boolean;
+  /** Whether the line numbers of the diff are those of the file: an edit does not say where its texts are. */
+  isNumbered: boolean;
 }
 
 /**
@@ -20,11 +22,11 @@ export function recallPreview({ name, arguments: text }: { name: string; argumen
   if (name === 'edit_file' && path !== undefined) return toEditDiff(path, args);
   if (name === TODO_TOOL) return toText(toTodoLines(readTodo(text) ?? []).join('\n'));
   if (name === 'apply_patch' && patch !== undefined) return toText(patch);
-  if (name === 'write_file' && path !== undefined && content !== undefined) return toDiff(path, undefined, content);
+  if (name === 'write_file' && path !== undefined && content !== undefined) return toWritten(path, content);
   return toText(name === 'bash' && command?.includes('\n') ? command : '');
 }
 
-const toText = (text: string): RecalledPreview => ({ text, isDiff: false });
+const toText = (text: string): RecalledPreview => ({ text, isDiff: false, isNumbered: false });
 
 function toDiff(path: string, before: string | undefined, after: string): RecalledPreview {
   if ((before?.length ?? 0) + after.length > MAX_CHARS) return toText(after);
@@ -33,7 +35,12 @@ function toDiff(path: string, before: string | undefined, after: string): Recall
   const limit = before === undefined ? {} : { maxEditLength: MOST_CHANGES };
   const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, ...limit };
   const diff = createTwoFilesPatch(from, path, withLineEnd(before ?? ''), withLineEnd(after), '', '', options);
-  return diff === undefined ? toText(after) : { text: diff, isDiff: true };
+  return diff === undefined ? toText(after) : { text: diff, isDiff: true, isNumbered: false };
+}
+
+function toWritten(path: string, content: string): RecalledPreview {
+  const written = toDiff(path, undefined, content);
+  return { ...written, isNumbered: written.isDiff };
 }
 
 /** Part of a file rarely ends with a line end, so a missing one is not shown as a change. */
@@ -47,6 +54,7 @@ function toEditDiff(path: string, { edits, ...single }: Record<string, unknown>)
   return {
     text: diffs.map(({ text }) => text).join(''),
     isDiff: diffs.length > 0 && diffs.every(({ isDiff }) => isDiff),
+    isNumbered: false,
   };
 }
 

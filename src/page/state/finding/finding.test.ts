@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import type { Block } from '../conversation/blocks.ts';
 import { fold, snapshot } from '../conversation/conversation-fixture.ts';
 import { BlockSearch, stepFound } from './block-search.ts';
+import { toFoundWords } from './found-words.ts';
 import { findGoal, type Goal } from './goal.ts';
 import { findPlace, toFragment } from './message-link.ts';
 
@@ -59,6 +60,23 @@ test('words are found in some blocks at a time, the latest first, regardless of 
   assert.deepEqual(
     [stepFound(found, undefined, -1), stepFound(found, found[2], 1), stepFound([], undefined, 1)],
     [found[2], found[0], undefined],
+  );
+});
+
+test('the count says what it counts, because a message may have many marks', () => {
+  const calls = fold([
+    ...turn('kestrel kestrel', 7),
+    { type: 'tool_result', call_id: 'c1', name: 'bash', output: 'kestrel', outcome: 'done', is_error: false },
+  ]).blocks;
+  const say = (words: string, at?: number) => {
+    const search = new BlockSearch(words);
+    search.step(calls, 10_000);
+    const found = search.found(calls);
+    return toFoundWords({ words, blocks: calls, found, at: at === undefined ? undefined : found[at], isBusy: false });
+  };
+  assert.deepEqual(
+    [say('kestrel'), say('answer to'), say('answer to', 0), say('bash'), say('heron'), say(' ')],
+    ['In 3 messages and calls', 'In 1 message', '1 of 1 message', 'In 1 call', 'Nothing found', ''],
   );
 });
 

@@ -42,6 +42,6 @@ export function toTaskWords(state: WorkstreamState, hasAnswer: boolean): string 
   if (state === 'error')
     return 'The model could not answer. The message above says why; another model can be chosen below.';
   return hasAnswer
-    ? 'That was all: you ask, the agent asks back, and you decide. Questions of all workstreams wait in the Inbox, its files are under Files, and Agent in the list has tools, skills and memories.'
+    ? 'That was all: you ask, the agent asks back, and you decide. Questions of all workstreams wait in the Inbox, the folder above the conversation shows its files, and Agent in the list has tools, skills and memories.'
     : 'The task is being sent.';
 }

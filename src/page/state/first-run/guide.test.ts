@@ -73,6 +73,16 @@ test('a folder that the daemon refuses leaves the steps open', async () => {
   assert.deepEqual([guide.isOpen.value, guide.task.value], [true, undefined]);
 });
 
+test('the guide explains the first task until it is done, and no later one', async () => {
+  const { guide } = open();
+  await guide.startTask({ model: 'demo', workdir: '' });
+  const shown = [false, true, true, false, true].map((isDone) => {
+    guide.follow(isDone);
+    return guide.task.value;
+  });
+  assert.deepEqual(shown, ['ws-new', 'ws-new', 'ws-new', undefined, undefined]);
+});
+
 test('the words say what happens and what to do', () => {
   assert.match(toTestWords({ ok: true, name: 'opus', elapsedMs: 420 }), /opus answered in 0\.4 s/);
   assert.match(

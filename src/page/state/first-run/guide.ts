@@ -24,6 +24,7 @@ export class Guide {
   readonly #task = signal<string | undefined>(undefined);
   readonly #tested = signal<ReadonlyMap<string, Tested>>(new Map());
   #isOffered = false;
+  #isTaskDone = false;
 
   constructor(port: Port) {
     this.#port = port;
@@ -62,6 +63,12 @@ export class Guide {
     this.#opened.value = 'asked for';
   }
 
+  /** Follows the first task: the guide explains it, and nothing that a person does after it. */
+  follow(isDone: boolean): void {
+    if (isDone) this.#isTaskDone = true;
+    else if (this.#isTaskDone) this.leave();
+  }
+
   /** It does not open by itself again. */
   leave(): void {
     this.#opened.value = undefined;
@@ -92,6 +99,7 @@ export class Guide {
     if (wsId === undefined) throw new Error('The new workstream is not there.');
     await client.call('workstream.send', { wsId, message: FIRST_TASK, idempotencyKey: newKey() });
     this.leave();
+    this.#isTaskDone = false;
     this.#task.value = wsId;
   }
 

@@ -14,7 +14,7 @@ function tab(wsId: string, changed: Partial<WorkstreamRow>, workdir?: string) {
   const fake = createFakeClient();
   const row = { ...snapshot().workstream, wsId, updatedMs: NOW, ...changed };
   const tab = openTab(row, {
-    ...{ client: fake.client, schedule: nothing, drafts: { find: () => '', keep: nothing } },
+    ...{ client: fake.client, schedule: nothing, drafts: { find: () => '', findFiles: () => [], keep: nothing } },
     asides: { find: () => undefined, keep: () => undefined },
     ...{ isInFront: () => false, onRetitled: nothing, onWatch: nothing, onGone: nothing },
   });

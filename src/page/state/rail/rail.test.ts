@@ -17,7 +17,7 @@ const nothing = () => undefined;
 function tab(wsId: string, state: WorkstreamState = 'idle', parentWsId?: string) {
   const row = { ...snapshot().workstream, wsId, name: wsId, state, ...(parentWsId !== undefined && { parentWsId }) };
   return openTab(row, {
-    ...{ client: fake.client, schedule: nothing, drafts: { find: () => '', keep: nothing } },
+    ...{ client: fake.client, schedule: nothing, drafts: { find: () => '', findFiles: () => [], keep: nothing } },
     asides: { find: () => undefined, keep: () => undefined },
     ...{ isInFront: () => false, onRetitled: nothing, onWatch: nothing, onGone: nothing },
   });

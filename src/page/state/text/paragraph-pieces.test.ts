@@ -18,6 +18,18 @@ test('pieces end at words and add up to the paragraph', () => {
   for (const piece of pieces.slice(0, -1)) assert.match(piece, /\s$/);
 });
 
+test('pieces end with a sentence or a line, so that no line breaks in the middle of one', () => {
+  const sentences = 'Five words are in here. Is it, "so?" '.repeat(300).trim();
+  const lines = 'a line without any full stop\n'.repeat(400).trim();
+  const marked = 'some **bold** words with `code`, and an end. '.repeat(300).trim();
+  for (const text of [sentences, lines, marked]) {
+    const pieces = textOf(toPieces(inlinesOf(text)));
+    assert.equal(pieces.join(''), text);
+    assert.ok(pieces.length > 3);
+    for (const piece of pieces.slice(0, -1)) assert.match(piece, /([.?]"? |\n)$/);
+  }
+});
+
 test('a very long word is cut too', () => {
   const pieces = textOf(toPieces(inlinesOf('x'.repeat(9_000))));
   assert.deepEqual(

@@ -156,10 +156,14 @@ function takeFocus(field: HTMLTextAreaElement | null): void {
 
 const MAX_HEIGHT_PX = 220;
 
+/** The box keeps its height while the text is measured: a conversation that grew meanwhile would move, as if scrolled by hand. */
 function fitHeight(field: HTMLTextAreaElement | null): void {
-  if (!field) return;
+  const box = field?.parentElement;
+  if (!field || !box) return;
+  box.style.minHeight = `${box.getBoundingClientRect().height}px`;
   field.style.height = 'auto';
   field.style.height = `${Math.min(field.scrollHeight, MAX_HEIGHT_PX)}px`;
+  box.style.minHeight = '';
 }
 
 /** Loaded with the first waiting message. It stays then, because it also says that there are none any more. */

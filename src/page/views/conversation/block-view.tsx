@@ -100,7 +100,7 @@ const Note = ({ block }: { block: NoteBlock }) =>
     <div class="block note quiet-line">{block.text}</div>
   ) : (
     <div class={`block note ${block.level}`} role={block.level === 'error' ? 'alert' : undefined}>
-      <Icon name={block.level === 'error' ? 'warning' : 'question'} />
+      <Icon name={block.level === 'error' ? 'warning' : 'info'} />
       <div class={`note-text ${block.text.includes('\n') ? 'lines' : ''}`}>{block.text}</div>
     </div>
   );

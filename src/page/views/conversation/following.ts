@@ -13,6 +13,8 @@ const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 export class Following {
   /** The end is in view and stays in view while the content grows. */
   readonly isFollowing: Signal<boolean> = signal(true);
+  /** The content is read from its start, as the first steps are: growing does not move it. */
+  isFromStart = false;
   /** Called after a scroll or a change of size, when other blocks may be in view. */
   onMove: () => void = () => undefined;
   #view: HTMLElement | undefined;
@@ -52,7 +54,7 @@ export class Following {
   /** Call this after a change of the content, before it is painted. */
   settle(): void {
     const view = this.#view;
-    if (!view) return;
+    if (!view || this.isFromStart) return;
     if (this.isFollowing.peek()) view.scrollTop = view.scrollHeight;
     else if (this.#anchor?.element.isConnected) {
       const moved = this.#topOf(this.#anchor.element) - this.#anchor.top;
@@ -85,6 +87,7 @@ export class Following {
   }
 
   #onScroll(view: HTMLElement): void {
+    if (this.isFromStart) return;
     const now = measure(view);
     const seen = this.#seen;
     const isNearEnd = now.scrollHeight - now.scrollTop - now.clientHeight < NEAR_PX;
@@ -99,7 +102,8 @@ export class Following {
   /** Stops following at once: otherwise streamed text would pull the view back before the scroll becomes visible. */
   #onLeaving(event: WheelEvent | KeyboardEvent, view: HTMLElement): void {
     const isUp = 'deltaY' in event ? event.deltaY < 0 : UPWARD_KEYS.includes(event.key);
-    if (isUp && view.scrollTop > 0 && !isForInside(event.target, view)) this.isFollowing.value = false;
+    if (!isUp || this.isFromStart || view.scrollTop === 0 || isForInside(event.target, view)) return;
+    this.isFollowing.value = false;
   }
 
   #remember(view: HTMLElement): void {

@@ -63,17 +63,24 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   const isRunning = tool.phase === 'running';
   const { recalled, ruling } = tool;
   const preview = useMemo(
-    () => (recalled ? recallPreview(recalled) : { text: tool.preview, isDiff: tool.isDiff }),
+    () => (recalled ? recallPreview(recalled) : { text: tool.preview, isDiff: tool.isDiff, isNumbered: true }),
     [recalled, tool.preview],
   );
   const isEmpty = toPlainText(output).trim() === '';
   return (
     <div class="tool-body">
-      {FILE_TOOLS.includes(tool.name) && tool.subject !== undefined && <OpenFile path={tool.subject} />}
+      {FILE_TOOLS.includes(tool.name) && !preview.isDiff && tool.subject !== undefined && (
+        <OpenFile path={tool.subject} />
+      )}
       {openAside && <OpenWhole tool={tool} openAside={openAside} />}
       {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
       {hasOwnPreview({ ...tool, preview: preview.text }) && (
-        <PatchView {...preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
+        <PatchView
+          text={preview.text}
+          isDiff={preview.isDiff}
+          numbered={preview.isNumbered}
+          language={findLanguage(tool.name)}
+        />
       )}
       {tool.liveDropped > 0 && tool.result === undefined && (
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are hidden while the tool runs.`}</p>
@@ -106,7 +113,7 @@ function OpenWhole({ tool: { name, callId }, openAside }: { tool: ToolBlock; ope
 
 type OpenAsideOf = NonNullable<ConversationContext['openAside']>;
 
-/** The tools whose subject is a file, and whose card names it nowhere else. */
+/** The tools whose subject is a file. A diff names its file itself. */
 const FILE_TOOLS = ['read_file', 'write_file'];
 
 const OpenFile = ({ path }: { path: string }) => (

@@ -41,6 +41,8 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const pending = findPendingApproval(blocks);
   const sending = tab.sending.value;
   const isSending = sending.length > 0;
+  const isEmpty = blocks.length === 0 && !isSending;
+  following.isFromStart = isEmpty;
   useEffect(() => {
     if (isSending) following.jump(); // the sender wants to see the answer
   }, [isSending]);
@@ -67,7 +69,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
                 Load earlier messages
               </button>
             )}
-            {blocks.length === 0 && !isSending && <Welcome app={app} desk={desk} tab={tab} />}
+            {isEmpty && <Welcome app={app} desk={desk} tab={tab} />}
             <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
             {drawn.map((block) =>
               block.kind === 'summary' ? (

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Block } from '../../state/conversation/blocks.ts';
 import { stepFound } from '../../state/finding/block-search.ts';
+import { toFoundWords } from '../../state/finding/found-words.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon, type IconName } from '../icons.tsx';
 import { useMatches } from './use-matches.ts';
@@ -56,7 +57,7 @@ export function FindBar({ tab, blocks, words, truncated, loadEarlier }: FindBarP
         }}
       />
       <span class="find-count" role="status">
-        {toCount({ words, found, at, isBusy })}
+        {toFoundWords({ words, blocks, found, at, isBusy })}
       </span>
       {truncated && words.trim() !== '' && <EarlierButton loadEarlier={loadEarlier} />}
       <Step label="Match above (Enter)" icon="up" disabled={found.length === 0} onClick={() => step(-1)} />
@@ -102,18 +103,3 @@ const Step = (props: { label: string; icon: IconName; disabled?: boolean; onClic
     <Icon name={props.icon} />
   </button>
 );
-
-interface Count {
-  words: string;
-  found: readonly string[];
-  at: string | undefined;
-  isBusy: boolean;
-}
-
-function toCount({ words, found, at, isBusy }: Count): string {
-  if (words.trim() === '') return '';
-  if (isBusy) return 'Searching…';
-  if (found.length === 0) return 'Nothing found';
-  const index = at === undefined ? -1 : found.indexOf(at);
-  return index < 0 ? `${found.length} found` : `${index + 1} of ${found.length}`;
-}

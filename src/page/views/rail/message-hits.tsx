@@ -6,6 +6,7 @@ import type { Desk } from '../../state/app.ts';
 import { toAge } from '../../state/rail/age.ts';
 import { MessageFinder, wordsToMark } from '../../state/rail/message-finder.ts';
 import type { Narrowing } from '../../state/rail/rail-filters.ts';
+import { toCount } from '../panel.tsx';
 
 interface MessageHitsProps {
   desk: Desk;
@@ -34,10 +35,12 @@ export function MessageHits({ desk, words, narrowing, onChosen }: MessageHitsPro
         <li key={`${hit.wsId} ${hit.seq}`} class="tab">
           <button type="button" class="tab-main message-hit" onClick={() => void open(hit)}>
             <span class="message-hit-head">
-              <span class="tab-name">{hit.name}</span>
+              <span class="tab-name" dir="auto">
+                {hit.name}
+              </span>
               <span class="tab-age">{toAge(hit.createdMs, desk.now())}</span>
             </span>
-            <span class="message-hit-text">
+            <span class="message-hit-text" dir="auto">
               {hit.role === 'user' && <span class="hidden-text">You: </span>}
               {hit.excerpt}
             </span>
@@ -49,7 +52,7 @@ export function MessageHits({ desk, words, narrowing, onChosen }: MessageHitsPro
           {problem ?? found?.problem}
         </p>
         <p class="hidden-text" role="status">
-          {found && `${found.messages.length} messages found`}
+          {found && `${toCount(found.messages.length, 'message') || 'No messages'} found`}
         </p>
       </li>
     </>

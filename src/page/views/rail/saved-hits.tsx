@@ -35,7 +35,9 @@ export function SavedHits({ desk, words, narrowing, clear, openHits, onChosen }:
       {rows?.map((row) => (
         <li key={row.wsId} class="tab">
           <button type="button" class="tab-main" onClick={() => void open(row)}>
-            <span class="tab-name">{savedName(row)}</span>
+            <span class="tab-name" dir="auto">
+              {savedName(row)}
+            </span>
             <span class="tab-age">{toAge(row.updatedMs, desk.now())}</span>
           </button>
         </li>

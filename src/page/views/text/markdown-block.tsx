@@ -1,5 +1,6 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { useMemo } from 'preact/hooks';
+import { directionOf } from '../../state/text/direction.ts';
 import { showHidden } from '../../state/text/hidden-characters.ts';
 import { isFootnote, isFootnoteMark, isMath } from '../../state/text/markdown-extras.ts';
 import { LONG_PARAGRAPH, toPieces } from '../../state/text/paragraph-pieces.ts';
@@ -44,7 +45,7 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
       return <Heading token={token} />;
     case 'blockquote':
       return (
-        <blockquote>
+        <blockquote dir={directionOf(token.raw)}>
           <ManyBlocks tokens={token.tokens} growing={growing} />
         </blockquote>
       );
@@ -175,15 +176,20 @@ function List({ token, growing }: { token: Tokens.List; growing: boolean }) {
     .map((item, index) => (
       <Item key={index} item={item} loose={token.loose} growing={growing && index === token.items.length - 1} />
     ));
-  if (!token.ordered) return <ul>{items}</ul>;
-  return <ol start={typeof token.start === 'number' ? token.start : 1}>{items}</ol>;
+  const dir = directionOf(token.raw);
+  if (!token.ordered) return <ul dir={dir}>{items}</ul>;
+  return (
+    <ol dir={dir} start={typeof token.start === 'number' ? token.start : 1}>
+      {items}
+    </ol>
+  );
 }
 
 /** `loose` is passed separately because the list may have become loose after this item was parsed. */
 const Item = ({ item, loose, growing }: { item: Tokens.ListItem; loose: boolean; growing: boolean }) =>
   useMemo(
     () => (
-      <li class={item.task ? 'task' : undefined} dir="auto">
+      <li class={item.task ? 'task' : undefined}>
         <Blocks tokens={loose ? item.tokens.map(toParagraph) : item.tokens} growing={growing} />
       </li>
     ),

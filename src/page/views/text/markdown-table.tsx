@@ -1,6 +1,7 @@
 import type { Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { directionOf } from '../../state/text/direction.ts';
 import { CopyButton } from './code.tsx';
 import { useStepwise } from './stepwise.ts';
 
@@ -17,7 +18,7 @@ export function MarkdownTable({ token: { header, rows, raw }, step, draw }: Mark
   return (
     <figure class="table">
       <div class="table-scroll">
-        <table>
+        <table dir={directionOf(raw)}>
           <thead>
             <tr>
               {header.map((cell, index) => (

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { FileBoard } from '../../state/workspace/file-board.ts';
+import { toCount } from '../panel.tsx';
 
 interface FileSearchProps {
   board: FileBoard;
@@ -33,7 +34,7 @@ export function FileSearch({ board, onOpen }: FileSearchProps) {
         }}
       />
       <p class="soft" role="status">
-        {found !== undefined && (found.length === 0 ? 'No file matches.' : `${found.length} files`)}
+        {found !== undefined && (toCount(found.length, 'file') || 'No file matches.')}
       </p>
       {found && (
         <ul class="files-found" aria-label="Files that match">

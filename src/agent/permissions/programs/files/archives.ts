@@ -2,7 +2,7 @@ import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { type SortedArguments, sortArguments, toOptions } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRule, toRules } from '../rows.ts';
-import { addFolder } from '../targets.ts';
+import { addFolder, addLinks } from '../targets.ts';
 
 const TAR_OPTIONS = toOptions(`
   -c -x -t -r -u -d -A -z -j -J -Z -a -v -p -P -k -m -O -h -w -W -U -l -S -G -n -s -i -B -R -o
@@ -11,8 +11,8 @@ const TAR_OPTIONS = toOptions(`
   --no-same-permissions --numeric-owner --sparse --totals --wildcards --no-wildcards --anchored --ignore-failed-read --one-file-system --unlink-first --remove-files
   --strip-components,--exclude,--owner,--group,--mode,--mtime,--format,--transform,--xform,--newer,--level,--sort,--warning,--strip,--blocking-factor,-b,-N,-L:value
   --exclude-vcs --exclude-backups --one-top-level --no-xattrs --xattrs --acls --selinux --null --verbatim-files-from
-  -T,-X,--files-from,--exclude-from:read -C,--directory,-f,--file,-g,--listed-incremental:value
-  -I,-F,--use-compress-program,--to-command,--checkpoint-action,--info-script,--new-volume-script,--rsh-command,--rmt-command:unknown --checkpoint
+  -X,--exclude-from:read -C,--directory,-f,--file,-g,--listed-incremental:value
+  -T,--files-from,-I,-F,--use-compress-program,--to-command,--checkpoint-action,--info-script,--new-volume-script,--rsh-command,--rmt-command:unknown --checkpoint
 `);
 
 /** `tar xzf a.tgz` has options without a dash first. */
@@ -46,6 +46,7 @@ function addMembers(call: ProgramCall, args: SortedArguments, isWritten: boolean
   const there = toFolder(call, folders);
   const use = hasOption(args, '--remove-files') ? 'delete' : 'read';
   if (isWritten) for (const word of args.operands) addUse(there, use, word);
+  if (isWritten && hasOption(args, '-h', '--dereference')) addLinks(there);
   const isExtracted = hasOption(args, '-x', '--extract', '--get') && !hasOption(args, '-O', '--to-stdout');
   if (isExtracted) addExtracted(there, args, folders);
 }
@@ -139,6 +140,7 @@ const ZIP = toRule({
   also: (call, { operands, given }) => {
     const [archive, ...members] = operands;
     if (archive) addNeighbour(call, archive, false);
+    if (given.has('-r') && !given.has('-y')) addLinks(call);
     if (given.has('-m')) for (const word of members) addUse(call, 'delete', word);
   },
 });

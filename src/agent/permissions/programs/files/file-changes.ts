@@ -3,7 +3,7 @@ import { dropStart, type ShellWord } from '../../reading/shell-word.ts';
 import { mayBe, type SortedArguments } from '../options.ts';
 import { addEffect, addUnknown, addUse, type ProgramCall, type ProgramRule, type Use } from '../program.ts';
 import { toRule, toRules } from '../rows.ts';
-import { addFolder } from '../targets.ts';
+import { addFolder, addLinks } from '../targets.ts';
 
 const COPY_OPTIONS = `
   -a -b -d -f -i -H -l -L -n -p -P -r -R -s -u -v -x -T -Z -c -C -D --archive --backup --force --interactive --link --dereference --no-clobber --no-dereference
@@ -22,6 +22,7 @@ function toCopy(source: Use): ProgramRule {
       for (const word of sources) addUse(call, source, word);
       const target = operands.at(-1);
       if (!hasTarget && target) addUse(call, 'write', target);
+      if (given.has('-L') || given.has('--dereference')) addLinks(call);
     },
   });
 }

@@ -1,4 +1,6 @@
+import { findsNoLinks } from '../../reading/found-paths.ts';
 import { type ShellWord, toKnownWord, UNKNOWN_WORDS } from '../../reading/shell-word.ts';
+import { mayBe } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall } from '../program.ts';
 import { toRules } from '../rows.ts';
 import { replaceIn } from '../shell/xargs.ts';
@@ -31,8 +33,13 @@ function readTest(left: ShellWord[], place: { call: ProgramCall; roots: readonly
   else if (name === '-delete') for (const root of roots) addUse(call, 'delete', root);
   else if (/^-(fprint0?|fls|fprintf)$/.test(name)) addOutput(left, name, call);
   else if (name === '-files0-from') addFile(left.shift(), call);
-  else if (WITH_VALUE.test(name)) left.shift();
+  else if (WITH_VALUE.test(name)) addValue(left.shift(), call);
   else if (!WITHOUT_VALUE.test(name) && !/^[(),!]$/.test(name)) addUnknown(call, word);
+}
+
+/** A value that may become several words brings further tests, such as `-delete`; the names of files like `*.c` cannot. */
+function addValue(word: ShellWord | undefined, call: ProgramCall): void {
+  if (word?.splits && !word.globs?.every((glob) => /\.\w+$/.test(glob))) addUnknown(call, word);
 }
 
 function addOutput(left: ShellWord[], name: string, call: ProgramCall): void {
@@ -56,6 +63,7 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
   const end = left.findIndex(({ value }, index) => value === ';' || (value === '+' && left[index - 1]?.value === '{}'));
   const words = left.splice(0, end < 0 ? left.length : end + 1);
   if (end >= 0) words.pop();
+  for (const word of words) if (word.splits) addUnknown(call, word); // it may end the command, and bring tests
   const scope = call.scope.fork();
   if (isInFolder) scope.folder = undefined;
   // Found paths begin as the path they were found in, so that they are no options unless it is one.
@@ -71,6 +79,7 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
       start,
       isFree: start === '',
       within: within?.every((each) => each !== undefined) ? within : undefined,
+      mayBeLink: !findsNoLinks(call.args.map(({ value }) => value)),
     };
   });
   call.reader.words(replaced, { scope, stdin: { kind: 'unknown' }, startedBy: 'find' });
@@ -79,6 +88,7 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
 /** The same for fd: commands follow its option. */
 function fd(call: ProgramCall): void {
   const at = call.args.findIndex(({ start }) => /^-[a-zA-Z]*[xX]|^--exec/.test(start));
+  for (const word of call.args) if (mayBe(word, ['--search-path', '--base-directory'])) addUnknown(call, word);
   const [pattern, ...paths] = call.args.slice(0, at < 0 ? undefined : at).filter(({ start }) => !start.startsWith('-'));
   for (const word of paths.length > 0 ? paths : [toKnownWord('.')]) addUse(call, 'list', word);
   if (pattern?.splits) addUnknown(call, pattern);

@@ -40,7 +40,9 @@ function curl(call: ProgramCall): void {
 }
 
 function addAddress(call: ProgramCall, word: ShellWord): void {
-  if (/^file:/i.test(word.start))
+  // curl decodes the path, cuts off a query or fragment, and has patterns of its own.
+  if (/^file:.*[%?#{}[\]\\]/is.test(word.value ?? word.start)) addUnknown(call, word);
+  else if (/^file:/i.test(word.start))
     addUse(call, 'read', dropStart(word, /^file:(\/\/(localhost)?)?/i.exec(word.start)?.[0].length ?? 0));
   else addUse(call, 'host', word);
 }

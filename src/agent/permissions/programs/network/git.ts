@@ -56,6 +56,8 @@ const addRepository = (
   });
 
 const EXTERNAL = /^(-O|-u)/;
+/** The same behind other letters; others have a value. */
+const PAGER_OF_GREP = /^-[^-efmABC]*O/;
 const EXTERNAL_LONG = [
   ...['--ext-diff', '--textconv', '--open-files-in-pager', '--exec', '--upload-pack', '--receive-pack', '--remote'],
   ...['--show-signature', '--paginate', '--filters', '--batch-command'],
@@ -66,6 +68,7 @@ function addSpecialOptions(call: ProgramCall): void {
   const end = call.args.findIndex(({ value }) => value === '--');
   for (const word of call.args.slice(0, end < 0 ? undefined : end)) {
     if (word.isFree || EXTERNAL.test(word.start) || mayBe(word, EXTERNAL_LONG)) addUnknown(call, word);
+    else if (call.name === 'git grep' && PAGER_OF_GREP.test(word.start)) addUnknown(call, word);
     if (/^--ou/.test(word.start)) addOutput(call, word); // long options may be shortened
   }
   addOutside(call);

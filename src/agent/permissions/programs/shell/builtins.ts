@@ -100,6 +100,18 @@ function evaluate(call: ProgramCall): void {
   }
 }
 
+/** `-p` names a variable. An argument that is not a number may be `-p`. */
+function wait(call: ProgramCall): void {
+  if (call.args.some(({ start }) => /^-\w*p/.test(start))) setVariables(call);
+  for (const word of call.args) if (word.isFree) useArithmetic(call, word.written.replace(/^"(.*)"$/s, '$1'));
+}
+
+/** -x starts a command. */
+function jobs(call: ProgramCall): void {
+  for (const word of call.args)
+    if (word.isFree || /^-\w*x/.test(word.start)) call.findings.addGap('unknown_code', word.written);
+}
+
 const HARMLESS_SET =
   /^(--|-|[-+][euxfvhnCE]+|[-+][euxfvhnCE]*o|pipefail|errexit|nounset|xtrace|noglob|noclobber|verbose|errtrace)$/;
 const HARMLESS_SHOPT = /^(-[suqp]+|nullglob|extglob|nocasematch|failglob|inherit_errexit)$/;
@@ -131,15 +143,15 @@ export const BUILTINS = new Map([
       setVariables({ ...call, args: args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start)) });
     },
     unset,
-    // -p names a variable.
-    wait: (call) => (call.args.some(({ start }) => /^-\w*p/.test(start)) ? setVariables(call) : undefined),
+    wait,
+    jobs,
     printf,
     'test [': testFile,
     let: evaluate,
     set: (call) => setOptions(call, HARMLESS_SET),
     shopt: (call) => setOptions(call, HARMLESS_SHOPT),
     'enable hash bind complete compopt compgen fc history': changesLookups,
-    ': true false echo pwd exit return break continue shift jobs bg fg disown dirs type times umask ulimit caller suspend logout':
+    ': true false echo pwd exit return break continue shift bg fg disown dirs type times umask ulimit caller suspend logout':
       nothing,
   }),
   ...CODE_BUILTINS,

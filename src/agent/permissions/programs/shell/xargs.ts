@@ -31,6 +31,7 @@ const toFound = (stdin: Stdin): ShellWord =>
         start: stdin.within.length === 1 ? (stdin.within[0] ?? '') : '.',
         isFree: false,
         within: stdin.within,
+        mayBeLink: stdin.mayBeLinks,
       }
     : UNKNOWN_WORDS;
 

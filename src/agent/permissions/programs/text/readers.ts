@@ -2,13 +2,20 @@ import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { mayBe } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { type Row, toRule, toRules } from '../rows.ts';
-import { addManualCache, addNameLookup } from '../targets.ts';
+import { addLinks, addManualCache, addNameLookup } from '../targets.ts';
 
 /** Options never do more than read, and operands are files. */
 const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
 /** Only names, sizes and dates of the operands are read. */
 const lists = (options: string): Row => ({ options, lenient: true, operands: ['list'] });
 const nothing: Row = { lenient: true };
+/** Programs for object files load plugins, and take further arguments from a file: `@file`. */
+const objects = (options: string): Row => ({
+  ...files(`${options} --plugin:unknown`),
+  also: (call) => {
+    for (const word of call.args) if (word.start.startsWith('@')) addUnknown(call, word);
+  },
+});
 
 const HERE = toKnownWord('.');
 
@@ -45,7 +52,7 @@ function grep(call: ProgramCall): void {
   );
   (hasPattern ? onlyFiles : withPattern)(call);
   const followed = call.args.find(({ start }) => (isRipgrep ? /^-[^-]*L|^--follow/ : /^-[^-]*R|^--deref/).test(start));
-  if (followed) addLinks(call, followed);
+  if (followed) addLinks(call, followed.written);
   const isRecursive = isRipgrep || call.args.some((word) => /^-[^-]*[rR]/.test(word.start) || mayBe(word, RECURSIVE));
   if (!isRecursive) return;
   const plain = call.args.filter(({ start }) => !start.startsWith('-')).length;
@@ -54,9 +61,11 @@ function grep(call: ProgramCall): void {
   if (plain <= (hasPattern ? 0 : 1) + values) addUse(call, 'read', HERE);
 }
 
-/** Links below a folder lead anywhere. */
-const addLinks = ({ findings }: ProgramCall, { written }: ShellWord): void =>
-  findings.addEffect({ kind: 'read', target: written, certain: false });
+/** A comparison of folders follows the links in them. */
+function addFollowed(call: ProgramCall): void {
+  const recursive = call.args.find((word) => /^-[^-]*r/.test(word.start) || mayBe(word, ['--recursive']));
+  if (recursive && !call.args.some((word) => mayBe(word, ['--no-dereference']))) addLinks(call, recursive.written);
+}
 
 /** Lists the working directory unless paths are given. */
 const listsHere = (options: string): ProgramRule => {
@@ -81,7 +90,7 @@ const jq: ProgramRule = (call) => {
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     if (word.value === '--args' || word.value === '--jsonargs') break;
     if (!/^--(arg|argjson|slurpfile|rawfile)$/.test(word.value ?? '')) args.push(word);
-    else addJqFile(call, word, left.splice(0, 2)[1]);
+    else addJqValues(call, word, left.splice(0, 2));
   }
   addJqModules(call, args);
   const hasFilterFile = args.some(({ start }) => /^(-[a-zA-Z]*f|--from-file)/.test(start));
@@ -95,7 +104,9 @@ function addJqModules(call: ProgramCall, args: readonly ShellWord[]): void {
     if (/\b(import|include)\b|^(-[a-zA-Z]*[fL]|--from|--lib)/.test(word.start)) addUnknown(call, word);
 }
 
-function addJqFile(call: ProgramCall, option: ShellWord, value: ShellWord | undefined): void {
+function addJqValues(call: ProgramCall, option: ShellWord, values: readonly ShellWord[]): void {
+  for (const word of values) if (word.splits) addUnknown(call, word); // it may become several words
+  const [, value] = values;
   if (value && option.start.endsWith('file')) addUse(call, 'read', value);
 }
 
@@ -113,27 +124,35 @@ const sortRow: Row = {
     -b -d -f -g -i -M -h -n -R -r -V -c -C -m -s -u -z --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort
     --numeric-sort --random-sort --reverse --version-sort --check --merge --stable --unique --zero-terminated --debug --parallel,--batch-size,--sort:value
     -k,-t,-S,--key,--field-separator,--buffer-size:value -T,--temporary-directory:write -o,--output:write
-    --files0-from,--random-source:read --compress-program:unknown
+    --random-source:read --files0-from,--compress-program:unknown
   `,
   operands: ['read'],
 };
 
 /** Rules of programs that only read, but for a few of their options. */
 export const READERS = toRules({
-  'cat tac tsort rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep':
+  'cat tac tsort rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum zcat bzcat zgrep':
     files(''),
+  wc: files('--files0-from:unknown'),
+  xzcat: {
+    ...files('--files,--files0:unknown'),
+    also: (call, { given }) => {
+      if (given.has('--files') || given.has('--files0')) addUnknown(call); // the input names the files
+    },
+  },
   nl: files('-b,-d,-f,-h,-i,-l,-n,-s,-v,-w:value'),
   'fold expand unexpand': files('-w,-t,--width,--tabs:value'),
   fmt: files('-w,-g,-p,--width,--goal,--prefix:value'),
   paste: files('-d,--delimiters:value'),
   cmp: files('-n,-i,--bytes,--ignore-initial:value'),
   'od hexdump hd': files('-A,-j,-N,-t,-n,-e,--address-radix,--format,--read-bytes,--skip-bytes:value -f:read'),
-  strings: files('-n,-t,-e,-s,-T,--bytes,--radix,--encoding:value'),
+  strings: objects('-n,-t,-e,-s,-T,--bytes,--radix,--encoding:value'),
   'base64 base32': files('-w,--wrap:value'),
   column: files('-s,-c,-o,-N,-R,-H,-O,-W,-E,--separator,--output-separator,--table-columns,--output-width:value'),
   'head tail': files('-n,-c,--lines,--bytes,--pid,--sleep-interval:value'),
   cut: files('-d,-f,-b,-c,--fields,--characters,--bytes,--delimiter,--output-delimiter:value'),
-  'nm size users who last': files(''),
+  'nm size': objects(''),
+  'users who last': files(''),
   getent: (call) => {
     if (call.args.some(({ value }) => value === undefined || /host/.test(value))) addNameLookup(call);
     if (!call.args.every(({ value }) => value !== undefined && !/shadow/.test(value)))
@@ -141,13 +160,18 @@ export const READERS = toRules({
   },
   'readlink realpath': lists(''),
   'ls dir vdir': listsHere('-I,-w,-T,--ignore,--hide,--width,--tabsize:value'),
-  du: listsHere('-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from,--files0-from:read'),
+  du: listsHere(
+    '-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from:read --files0-from:unknown',
+  ),
   df: lists('-B,-t,-x,--block-size,--type,--exclude-type:value'),
   stat: lists('-c,--format,--printf:value'),
   join: files('-1,-2,-t,-a,-v,-o,-e,-j:value'),
-  'diff diff3': files(
-    '-U,-C,-x,-I,-L,-W,-F,--label,--exclude,--ignore-matching-lines,--width:value -X,--exclude-from:read --diff-program:unknown',
-  ),
+  'diff diff3': {
+    ...files(
+      '-U,-C,-x,-I,-L,-W,-F,--label,--exclude,--ignore-matching-lines,--width:value -X,--exclude-from:read --diff-program:unknown',
+    ),
+    also: addFollowed,
+  },
   'basename dirname seq sleep yes nproc uname whoami id groups arch tty w uptime free ps pgrep pidof printenv locale getconf cal factor expr numfmt tr which whereis lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat tput clear hostid logname':
     nothing,
   grep,
@@ -164,7 +188,7 @@ export const READERS = toRules({
     },
   },
   file: {
-    options: '-b -i -k -L -h -z -s -N -n -r -0 --brief --mime --mime-type --mime-encoding -F:value -f,-m:read',
+    options: '-b -i -k -L -h -z -s -N -n -r -0 --brief --mime --mime-type --mime-encoding -F:value -m:read -f:unknown',
     operands: ['read'],
   },
   // A pager or a browser may be given, and the file of a page.

@@ -58,7 +58,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
   const beganMs = clock.monotonic();
   let current: PostgresClient | undefined = first.client;
   let connectedMs = beganMs;
-  let reportedMs = Number.NEGATIVE_INFINITY;
+  let reported: { url: string; atMs: number } | undefined;
   let holder: Holder | undefined;
   const listeners: (() => void)[] = [];
 
@@ -66,7 +66,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
     const { owner, nodeId, sinceMs } = found;
     const isNew = holder?.process !== owner;
     // Again and again, because a daemon on a free port knows its address only once it listens.
-    if (isNew || isDue)
+    if (isNew || isDue || holder?.url === undefined)
       holder = { process: owner, nodeId, sinceMs, url: undefined, ...(await findMachine(client, owner)) };
     if (!isNew) return;
     log.info({ active: nodeId, epoch: found.epoch }, 'another daemon is active; this one waits');
@@ -78,10 +78,12 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
       connectedMs = clock.monotonic();
     }
     const nowMs = clock.monotonic();
-    const isDue = nowMs - reportedMs >= RENEW_MS;
+    // Its address is reported as soon as it listens.
+    const isDue = reported === undefined || nowMs - reported.atMs >= RENEW_MS || reported.url !== machine.url();
     if (isDue) {
+      const url = machine.url();
       await reportMachine(current, machine);
-      reportedMs = nowMs;
+      reported = { url, atMs: nowMs };
     }
     const found = await readLease(current);
     if (found === undefined || found.isFree) holder = undefined;

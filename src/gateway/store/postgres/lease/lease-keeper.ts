@@ -5,7 +5,8 @@ import { type PostgresClient, writingClient } from '../postgres-connection.ts';
 import { messageOf } from '../postgres-errors.ts';
 import { type Lease, type Machine, renewLease } from './lease.ts';
 import { LEASE_MS, RENEW_MS } from './lease-tables.ts';
-import { forgetFormer, forgetMachine, type Peers, readPeers, reportMachine } from './machines.ts';
+import { forgetFormer, forgetMachine, readPeers, reportMachine } from './machines.ts';
+import { createKnownPeers, type KnownPeers } from './peers.ts';
 
 interface KeeperDeps {
   url: string;
@@ -21,8 +22,9 @@ interface KeeperDeps {
 export interface LeaseKeeper {
   /** How long ago the lease was renewed last. */
   ageMs(): number;
-  /** The other daemons, as of the last renewal. */
-  peers(): Peers;
+  /** The lease was not renewed in time, so another daemon may have it. */
+  mayBeTaken(): boolean;
+  readonly peers: KnownPeers;
   close(): Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
   let client: PostgresClient | undefined;
   let renewedMs = clock.monotonic();
   let isLate = false;
-  let peers: Peers = new Map();
+  const peers = createKnownPeers();
 
   const connect = async (): Promise<PostgresClient> => {
     const next = writingClient(url, LEASE_MS);
@@ -47,7 +49,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
     const isOwn = await renewLease(client, lease);
     if (!isOwn) return false;
     await reportMachine(client, machine);
-    peers = await readPeers(client, machine);
+    peers.replace(await readPeers(client, machine));
     renewedMs = askedMs;
     if (isLate) log.info({}, 'the lease of the database is renewed again');
     isLate = false;
@@ -61,7 +63,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
   /** How soon the lease has to be renewed again. */
   const attempt = async (): Promise<number> => {
     try {
-      if (await renew()) return RENEW_MS;
+      if (await renew()) return machine.url() === '' ? UNPLACED_MS : RENEW_MS;
       stop.abort();
       onTaken();
     } catch (error) {
@@ -80,9 +82,12 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
   };
   const running = run();
 
+  const ageMs = () => clock.monotonic() - renewedMs;
   return {
-    ageMs: () => clock.monotonic() - renewedMs,
-    peers: () => peers,
+    ageMs,
+    // Also if nobody else was there: a standby may have come since.
+    mayBeTaken: () => ageMs() > LEASE_MS,
+    peers,
     close: once(async () => {
       stop.abort();
       await running;
@@ -93,3 +98,5 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
 }
 
 const RETRY_MS = 500;
+/** Until it listens: the others learn its address soon. */
+const UNPLACED_MS = 100;

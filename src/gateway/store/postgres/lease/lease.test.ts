@@ -75,6 +75,54 @@ test('a daemon whose lease was taken writes nothing, says so, and is told', inst
 });
 
 test(
+  'a daemon that was paused does not know whether it was replaced until it has renewed its lease',
+  installed,
+  async () => {
+    const clock = fakeClock(1_000);
+    let pausedMs = 0;
+    await using store = await openPostgresStore({
+      url: await newDatabase(),
+      machine: someMachine('a'),
+      clock: { ...clock, monotonic: () => clock.monotonic() + pausedMs },
+      log: recordingLog(),
+    });
+    const { shared } = store;
+    if (shared === undefined) return assert.fail('the store can be shared');
+    while ((await shared.machines()).length === 0); // the lease has been renewed once
+    assert.equal(shared.mayBeReplaced(), false);
+    pausedMs = 10_000;
+    assert.equal(shared.mayBeReplaced(), true);
+    await clock.advance(2_000);
+    while (shared.mayBeReplaced()) await shared.machines();
+  },
+);
+
+test(
+  'a daemon alone that has lost the database does not know whether another one has come since',
+  installed,
+  async () => {
+    const clock = fakeClock(1_000);
+    const log = recordingLog();
+    const url = await newDatabase();
+    await using store = await openPostgresStore({ url, machine: someMachine('a'), clock, log });
+    while ((await store.shared?.machines())?.length === 0); // the lease has been renewed once
+    const all = new URL(url);
+    const name = all.pathname.slice(1);
+    all.pathname = '/postgres';
+    await queryPostgres(String(all), `alter database ${name} allow_connections false`);
+    await queryPostgres(
+      String(all),
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+    );
+    const isLate = () => log.lines.some(([, line]) => line === 'the lease of the database could not be renewed');
+    while (!isLate()) await clock.advance(500);
+    assert.equal(store.shared?.mayBeReplaced(), false);
+    await clock.advance(6_000);
+    assert.equal(store.shared?.mayBeReplaced(), true);
+  },
+);
+
+test(
   'the statements of a daemon with an old epoch are refused even on a connection that is still open',
   installed,
   async () => {

@@ -2,6 +2,7 @@ import type { PostgresClient } from '../postgres-connection.ts';
 import { rowsOf } from '../rows-of.ts';
 import { DAEMON_LEASE, type Machine } from './lease.ts';
 import { LEASE_MS } from './lease-tables.ts';
+import type { Peers } from './peers.ts';
 
 /** Says that this machine is there. */
 export async function reportMachine(client: PostgresClient, machine: Machine): Promise<void> {
@@ -11,7 +12,8 @@ export async function reportMachine(client: PostgresClient, machine: Machine): P
 
 const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, seen_at)
   values ($1, $2, $3, $4, $5, $6, clock_timestamp())
-  on conflict (process) do update set server_url = excluded.server_url, address = excluded.address, seen_at = excluded.seen_at`;
+  on conflict (process) do update set seen_at = excluded.seen_at, address = coalesce(excluded.address, machines.address),
+    server_url = case when excluded.server_url = '' then machines.server_url else excluded.server_url end`;
 
 /** Removes former processes of this home, and machines that have been gone for a day. */
 export async function forgetFormer(client: PostgresClient, { process, nodeId }: Machine): Promise<void> {
@@ -29,8 +31,8 @@ export async function forgetMachine(client: PostgresClient, { process }: Pick<Ma
 
 /** Where a daemon is. */
 export interface MachineAddress {
-  /** For clients. */
-  url: string;
+  /** For clients; absent until it listens. */
+  url?: string;
   /** For other daemons; absent if they cannot reach it, or it does not say. */
   address?: string;
   publicKey?: string;
@@ -43,14 +45,11 @@ export async function findMachine(client: PostgresClient, process: string): Prom
   if (row === undefined) return undefined;
   const { server_url: url, address, public_key: publicKey } = row;
   return {
-    url: String(url),
+    ...(typeof url === 'string' && url !== '' && { url }),
     ...(typeof address === 'string' && { address }),
     ...(typeof publicKey === 'string' && { publicKey }),
   };
 }
-
-/** The other daemons that are there: where they can be reached, if they say so, by their node ids. */
-export type Peers = ReadonlyMap<string, string | undefined>;
 
 export async function readPeers(client: PostgresClient, { process }: Pick<Machine, 'process'>): Promise<Peers> {
   const rows = await rowsOf(

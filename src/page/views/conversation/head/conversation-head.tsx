@@ -40,7 +40,9 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
           }}
         />
       ) : (
-        <h1 onDblClick={rename}>{tabName(tab)}</h1>
+        <h1 dir="auto" onDblClick={rename}>
+          {tabName(tab)}
+        </h1>
       )}
       <span class={`state-word ${state}`}>{STATE_WORDS[state]}</span>
       {mayRename && !isRenaming.value && (

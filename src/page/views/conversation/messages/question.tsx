@@ -40,7 +40,7 @@ export function Question({ block, turn, isBusy, mayWrite, desk, tab }: QuestionP
           onDone={() => edit(false)}
         />
       ) : (
-        text
+        <div dir="auto">{text}</div>
       )}
       {failed && (
         <span class="failed" title={failed.text}>
