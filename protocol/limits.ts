@@ -15,6 +15,8 @@ export const LIMITS = {
   imageBytes: 6 * 1024 * 1024,
   /** Timeout for an HTTP request line and headers; checked every 5 s. */
   headMs: 15_000,
+  /** How long a connection without a request stays open: longer than proxies keep theirs, which is often a minute. */
+  keepAliveMs: 65_000,
   requestHeaders: 100,
   /** The request line and all headers; Node refuses more. */
   requestHeadBytes: 16 * 1024,

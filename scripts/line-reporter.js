@@ -27,8 +27,10 @@ function toEntry(type, { name, nesting, file, line, skip, todo, tags, details, m
   return { outcome: 'failed', name, file, line, ms, reason: reasonOf(details?.error) };
 }
 
-/** The error of the test, without the wrapper of the runner. */
+/** The error of the test, without the wrapper of the runner, and what caused it: `fetch failed` alone says nothing. */
 function reasonOf(error) {
-  const cause = error?.cause ?? error;
-  return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
+  const thrown = error?.cause ?? error;
+  if (!(thrown instanceof Error)) return inspect(thrown);
+  const text = thrown.stack ?? thrown.message;
+  return thrown.cause === undefined ? text : `${text}\ncaused by ${inspect(thrown.cause)}`;
 }

@@ -105,6 +105,13 @@ test('a failed test is reported with its place and reason', async (t) => {
   assert.deepEqual([result.failed, result.ok], [1, false]);
 });
 
+test('what caused the error of a test is shown', async (t) => {
+  const { told } = await runTexts(t, [
+    `test('asks', () => { throw new TypeError('fetch failed', { cause: new Error('socket hang up') }); });`,
+  ]);
+  assert.match(told, /TypeError: fetch failed[\s\S]*caused by Error: socket hang up/);
+});
+
 test('diagnostics of a test are shown if it fails', async (t) => {
   const { told } = await runTexts(t, [
     `test('quiet', (t) => t.diagnostic('nobody asked'));\n` +

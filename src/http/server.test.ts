@@ -90,7 +90,7 @@ test('the limits against slow clients are set', async () => {
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount } = edge.server;
   assert.deepEqual(
     { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount },
-    { headersTimeout: 15_000, requestTimeout: 82 * 60_000, keepAliveTimeout: 5_000, maxHeadersCount: 102 },
+    { headersTimeout: 15_000, requestTimeout: 82 * 60_000, keepAliveTimeout: 65_000, maxHeadersCount: 102 },
   );
 });
 

@@ -29,7 +29,7 @@ export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpAp
       headersTimeout: LIMITS.headMs,
       connectionsCheckingInterval: 5_000, // Node's default of 30 s would give a request head up to 45 s
       requestTimeout: LONGEST_MS,
-      keepAliveTimeout: 5_000,
+      keepAliveTimeout: LIMITS.keepAliveMs,
       maxHeaderSize: LIMITS.requestHeadBytes + FORWARDED_BYTES,
       insecureHTTPParser: false,
       requireHostHeader: false, // the gate refuses it, with the headers of every answer

@@ -71,7 +71,7 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
       headersTimeout: LIMITS.headMs,
       connectionsCheckingInterval: 5_000, // Node's default of 30 s would give a request head up to 45 s
       requestTimeout: 0, // the active daemon limits bodies
-      keepAliveTimeout: 5_000,
+      keepAliveTimeout: LIMITS.keepAliveMs,
       maxHeaderSize: LIMITS.requestHeadBytes,
       requireHostHeader: false, // refused below, with the headers of every answer
       shouldUpgradeCallback: ({ method, url, headers }) => isWebSocketUpgrade({ method, url: ownUrl(url), headers }),
