@@ -1,6 +1,6 @@
 // `npm run check`: format, lint, types, dead code, architecture and unit tests, in about a minute.
 import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,12 +16,19 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The minimum numbers of tests, including skipped ones; with fewer, some were not found. Raise them as tests are added. */
 const FLOORS = { unit: 5_900, 'end-to-end': 2_105 };
 
-/** A process that runs longer hangs: even on a busy machine, none took half of this time. */
-const HUNG_MS = 600_000;
-export const watch = (_files, kill) => {
+/** A process in which no test begins or ends for so long hangs: even on a slow and busy machine, no test took half of this time. */
+const HUNG_MS = 300_000;
+
+/** Kills a process whose report has not grown between two looks. */
+export const watch = (_files, kill, report) => {
+  let before;
   // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.
-  const timer = setTimeout(kill, HUNG_MS);
-  return () => clearTimeout(timer);
+  const timer = setInterval(() => {
+    const size = statSync(report, { throwIfNoEntry: false })?.size ?? 0;
+    if (size === before) kill();
+    before = size;
+  }, HUNG_MS);
+  return () => clearInterval(timer);
 };
 
 const STATIC_CHECKS = {

@@ -30,8 +30,8 @@ const ROOMY = ['--min-semi-space-size=64', '--max-semi-space-size=128', '--singl
 /**
  * Runs every batch of files in a separate process. Batches that took longest the last time start first, so that none runs
  * alone at the end. Returns the counts; `ok` is false if a test failed, or fewer than `atLeast` ran or were skipped. No test runs
- * twice. A test that must not be skipped here counts as failed. `watch(files, kill)` kills a process that hangs, and returns a
- * function that ends the watch.
+ * twice. A test that must not be skipped here counts as failed. `watch(files, kill, report)` kills a process that hangs, and
+ * returns a function that ends the watch; `report` is the file that grows with each test.
  */
 export async function runTests({
   name,
@@ -109,7 +109,7 @@ const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.
 async function runBatch({ files, watch, environment, reportPath }) {
   const startMs = performance.now();
   const { code, signal, output } = await runProcess([...ROOMY, RUN_FILES, ...files], {
-    watch: (kill) => watch(files, kill),
+    watch: (kill) => watch(files, kill, reportPath),
     environment: { ...environment, TEST_REPORT: reportPath },
   });
   const tookSeconds = (performance.now() - startMs) / 1000;
