@@ -8,6 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { watchIdleShare } from './idle-share.js';
 import { maySkip } from './skips.js';
 
 /** Longer reasons are cut: some assertions compare megabytes. */
@@ -17,7 +18,11 @@ const MAX_OUTPUT = 3_000;
 /** How many of the slowest files are listed. */
 const SLOWEST = 8;
 /** More processes than cores, because tests often wait for timers. Not many more: each starts others, and all become slower. */
-const AT_ONCE = availableParallelism() * 2;
+const AT_FIRST = availableParallelism() * 2;
+/** Another one starts when so much of the processors' time was idle between two looks. */
+const IDLE_SHARE = 0.2;
+const LOOK_MS = 2_000;
+const AT_MOST = availableParallelism() * 4;
 /** How long the output of an ended process is awaited. */
 const LAST_WORDS_MS = 10_000;
 const RUN_FILES = fileURLToPath(new URL('run-files.js', import.meta.url));
@@ -47,6 +52,8 @@ export async function runTests({
   const seconds = {};
   const queue = longestFirst(batches, durations.known);
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
+  const idleShare = watchIdleShare();
+  const workers = [];
   const work = async () => {
     for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
       const reportPath = path.join(folder, String(queue.length));
@@ -57,7 +64,13 @@ export async function runTests({
       results.push(...judged);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  for (let count = 0; count < AT_FIRST; count += 1) workers.push(work());
+  // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.
+  const looking = setInterval(() => {
+    if (idleShare() > IDLE_SHARE && queue.length > 0 && workers.length < AT_MOST) workers.push(work());
+  }, LOOK_MS);
+  for (const worker of workers) await worker; // also those that are added meanwhile
+  clearInterval(looking);
   await rm(folder, { recursive: true });
   durations.keep(seconds);
   const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map((outcome) => results.filter(is(outcome)));
