@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import type { GatewayError } from '../../../protocol/errors.ts';
 import type { Config } from './config.ts';
@@ -64,6 +65,33 @@ test('a text is written unchanged, with comments; the old file is kept, and mask
   assert.equal(await readFile(`${world.file}.bak`, 'utf8'), TEXT);
   assert.equal((await stat(world.file)).mode & 0o777, 0o600);
   assert.equal(world.applied[0]?.models?.fast?.apiKey, 'sk-1234');
+});
+
+test('a file behind a link is replaced, and the link stays', async () => {
+  using world = await setUp();
+  const folder = path.join(path.dirname(world.file), 'dotfiles');
+  await mkdir(folder);
+  await writeFile(path.join(folder, 'mine.json'), '{ retentionDays: 7 }');
+  await symlink('dotfiles/mine.json', world.file);
+  await world.config.write('{ retentionDays: 9 }', undefined);
+  assert.equal(await readlink(world.file), 'dotfiles/mine.json');
+  const texts = await Promise.all(
+    ['mine.json', 'mine.json.bak'].map((name) => readFile(path.join(folder, name), 'utf8')),
+  );
+  assert.deepEqual(texts, ['{ retentionDays: 9 }', '{ retentionDays: 7 }']);
+});
+
+test('a file that cannot be written is an error that says so, and nothing has changed', async () => {
+  using world = await setUp('{}');
+  await mkdir(`${world.file}.tmp`);
+  await assert.rejects(world.config.write('{ retentionDays: 9 }', undefined), (error: GatewayError) => {
+    assert.deepEqual(
+      [error.code, error.message.startsWith('config.json cannot be written: EISDIR')],
+      ['UNAVAILABLE', true],
+    );
+    return true;
+  });
+  assert.deepEqual([await world.onDisk(), world.applied], ['{}', []]);
 });
 
 for (const [what, raw, message] of [

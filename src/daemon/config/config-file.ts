@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import JSON5 from 'json5';
@@ -63,7 +64,7 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     const refused = await checkStart(config, current);
     const problems = [...live.check(config), ...moved, ...findFileOnlyChanges(current, config), ...refused];
     if (problems.length > 0) throw invalid(problems);
-    if (text !== before) await replaceFile(file, text);
+    if (text !== before) await writeText(file, text);
     await keyHosts.remember(config);
     const changed = changedKeys(old, parsed);
     return { path: file, config: maskValue(config), issues, changed, ...live.apply(config) };
@@ -149,6 +150,24 @@ async function readText(file: string): Promise<string | undefined> {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw new GatewayError('UNAVAILABLE', `config.json cannot be read`, { cause: error });
+  }
+}
+
+/** Writes what is behind a link, as managers of dotfiles make them, and leaves the link. */
+async function writeText(file: string, text: string): Promise<void> {
+  try {
+    await replaceFile(await behindLinks(file), text);
+  } catch (error) {
+    throw new GatewayError('UNAVAILABLE', `config.json cannot be written: ${wordsOf(error)}`, { cause: error });
+  }
+}
+
+async function behindLinks(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return file;
+    throw error;
   }
 }
 
