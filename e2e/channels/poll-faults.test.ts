@@ -17,7 +17,7 @@ async function untilState(client: GatewayClient, state: string) {
       await pause(10);
     }
   };
-  return within(wait(), 20_000, () => `the state ${state}`);
+  return within(wait(), 60_000, () => `the state ${state}`);
 }
 
 test('a poll without an answer is given up after its time, and the next one begins only after its end', async () => {

@@ -15,7 +15,7 @@ function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const seek = async () => {
     while (!(await isSo()));
   };
-  return within(seek(), 20_000, () => what);
+  return within(seek(), 60_000, () => what);
 }
 
 const untilState = (client: GatewayClient, wanted: string): Promise<void> =>

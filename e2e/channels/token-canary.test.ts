@@ -48,7 +48,7 @@ async function untilState(client: GatewayClient, fits: (row: { state: string; wh
       await pause(30); // no event tells it
     }
   };
-  return within(wait(), 20_000, () => `a state that fits ${fits}`);
+  return within(wait(), 60_000, () => `a state that fits ${fits}`);
 }
 
 /** All files of the home, without the one in which the person wrote the token, and its copy. */

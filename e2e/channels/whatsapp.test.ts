@@ -66,7 +66,7 @@ function partOf(client: GatewayClient, fits: (part: ChannelPart) => boolean): Pr
       if (found) return found;
     }
   };
-  return within(seek(), 20_000, () => 'such a part');
+  return within(seek(), 60_000, () => 'such a part');
 }
 
 const textIn = ({ text, interactive }: Record<string, unknown>): string =>

@@ -110,7 +110,7 @@ test('broken, repeated and early messages are answered with errors, and the sess
   await using editor = await openEditor({ env: here, initialize: false });
   const answers = () => editor.lines().map((line) => JSON.parse(line));
   const send = (line: string) => void editor.child.stdin.write(`${line}\n`);
-  const answered = (count: number) => within(untilLines(editor, count), 10_000, () => editor.lines().join('\n'));
+  const answered = (count: number) => within(untilLines(editor, count), 60_000, () => editor.lines().join('\n'));
   send('{"jsonrpc":"2.0","id":"early","method":"session/new","params":{"cwd":"/tmp","mcpServers":[]}}');
   send('{"broken');
   send('[{"jsonrpc":"2.0","id":1,"method":"initialize"}]');
@@ -178,10 +178,10 @@ test('an editor that does not read slows nobody else, and gets everything later'
   });
   await isThere.promise;
   send(3, 'session/prompt', { sessionId, prompt: [{ type: 'text', text: 'talk a lot' }] });
-  await within(ended, 30_000, () => 'the run ends although the editor does not read');
+  await within(ended, 60_000, () => 'the run ends although the editor does not read');
   following.close();
   child.stdout.resume();
-  await within(until('"stopReason"'), 30_000, () => 'the answer to the prompt');
+  await within(until('"stopReason"'), 60_000, () => 'the answer to the prompt');
   for (const index of [0, 1_499, 2_999]) assert.ok(read.includes(`word ${index} `), String(index));
   child.stdin.end();
   await once(child, 'close');

@@ -100,7 +100,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     const child = await spawnHeadgate({ args: ['conformance', daemon.url, '--token', daemon.token], env: {} });
     await model.request(0); // a case is running, and takes a minute
     child.kill('SIGINT');
-    const { code } = await within(child.exited, 20_000, () => `an end of conformance: ${child.stderr()}`);
+    const { code } = await within(child.exited, 60_000, () => `an end of conformance: ${child.stderr()}`);
     assert.equal(code, 130);
     assert.match(child.stderr(), /^headgate: interrupted after \d+ of \d+ sentences\n$/);
     await assertUntouched(client);

@@ -44,7 +44,7 @@ test(
     await untilServing(active); // the lease of an earlier test may have to end first
     await using standby = await startOne();
     // A daemon on a free port tells the others its address when it renews its lease.
-    await within(untilNamed(standby, active), 20_000, () => 'the address of the active daemon');
+    await within(untilNamed(standby, active), 60_000, () => 'the address of the active daemon');
     const waiting = await standby.get('/health');
     assert.equal(waiting.status, 503);
     const { node_id: activeId } = (await active.get('/health')).body;

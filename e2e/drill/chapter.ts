@@ -109,7 +109,7 @@ const isAtRest = ({ workstreams }: Disk): boolean =>
       ),
   );
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 
 /** Waits until every reader has reached the end of the log. The checker reports a reader that never does. */
 async function heardAll(stored: DiskReader, readers: { wsIds: string[]; reader: Reader }[]): Promise<void> {

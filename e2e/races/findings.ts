@@ -1,4 +1,5 @@
 import type { StreamEvent, StreamEventOf, StreamEventType } from '../../protocol/stream-events.ts';
+import { allowedMs } from '../support/deadline.ts';
 import type { Move, Round } from './round.ts';
 
 /** How long after the first client the last one may hear of the end. */
@@ -60,7 +61,7 @@ export function spreadOf({ heard, approvalId }: Round): number {
 
 function tellingOf(round: Round): string[] {
   const spread = spreadOf(round);
-  return spread <= TOLD_WITHIN_MS ? [] : [`a client was told ${Math.round(spread)} ms after another`];
+  return spread <= allowedMs(TOLD_WITHIN_MS) ? [] : [`a client was told ${Math.round(spread)} ms after another`];
 }
 
 const DECIDING: readonly Move[] = ['approve', 'give a rule', 'deny', 'always'];

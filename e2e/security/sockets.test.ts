@@ -81,7 +81,7 @@ async function serve(t: TestContext, root: string, work: string) {
           .filter((line) => line !== '' && line !== 'up'),
       );
     });
-    await within(up.promise, 10_000, () => 'a datagram socket');
+    await within(up.promise, 60_000, () => 'a datagram socket');
   }
   return { reached, streams, datagrams };
 }

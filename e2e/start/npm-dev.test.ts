@@ -57,7 +57,7 @@ async function npmRunDev({ folder, root }: { folder: string; root: string }) {
     return (await isExpected(banner)) ? banner : find(isExpected);
   };
   const closed = once(child, 'close').then(([code]) => code);
-  const exited = () => within(closed, 30_000, () => `an end of npm run dev; stderr: ${stderr}`);
+  const exited = () => within(closed, 60_000, () => `an end of npm run dev; stderr: ${stderr}`);
   return {
     home,
     /** Resolves with the banner of the next daemon that is as expected. */

@@ -37,7 +37,7 @@ test('the gallery draws the components of the page, in each appearance, and all 
     '.login',
     '.tool.denied',
   ])
-    await page.locator(part).first().waitFor({ timeout: 15_000 });
+    await page.locator(part).first().waitFor({ timeout: 60_000 });
   for (const theme of ['light', 'dark'])
     for (const contrast of ['normal', 'more']) {
       await page.getByLabel('theme').selectOption(theme);

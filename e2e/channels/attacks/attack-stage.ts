@@ -154,7 +154,7 @@ export async function elapse({ clock }: Pick<AttackStage, 'clock'>, holds: () =>
       await pause(2);
     }
   };
-  await within(pass(), 20_000, () => `that ${holds}`);
+  await within(pass(), 60_000, () => `that ${holds}`);
 }
 
 /** Nothing outside the database tells the end of an update that is answered with silence. */
@@ -165,7 +165,7 @@ async function until(
   const wait = async () => {
     while (!holds(readRows(daemon.home))) await pause(20);
   };
-  await within(wait(), 20_000, () => `a state of ${JSON.stringify(readRows(daemon.home).inbox.slice(-5))}`);
+  await within(wait(), 60_000, () => `a state of ${JSON.stringify(readRows(daemon.home).inbox.slice(-5))}`);
 }
 
 /** The last words of somebody in a request to the model. */

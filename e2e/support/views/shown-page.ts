@@ -15,7 +15,7 @@ export async function openShownPage({ url, nowMs, login }: Shown): Promise<{ pag
     ...{ locale: 'en-US', timezoneId: 'UTC', colorScheme: 'light', reducedMotion: 'reduce' },
     viewport: { width: 1280, height: 800 },
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   await context.addInitScript(stopTime, nowMs);
   if (login !== undefined) {
     const answer = await context.request.post(new URL('/v1/api/auth/login', url).href, { data: login });

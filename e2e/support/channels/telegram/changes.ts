@@ -1,6 +1,6 @@
 import { within } from '../../deadline.ts';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** Wakes those who wait for something to become true. */
 export class Changes {
