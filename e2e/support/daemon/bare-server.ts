@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+/** Between two requests, the asking process may be busy for longer than Node keeps idle connections. */
 const CODE = `const server = require('node:http').createServer((_, response) => response.end());
+server.keepAliveTimeout = 65_000;
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
 
 /** A process that only answers: its response time shows how busy the machine is. */

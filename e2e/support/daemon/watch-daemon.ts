@@ -17,6 +17,7 @@ export interface Watched {
 export async function watchDaemon<T>(daemon: DaemonUnderTest, work: Promise<T>): Promise<Watched & { result: T }> {
   const over = new AbortController();
   const watching = watch(daemon, over.signal);
+  watching.catch(() => undefined); // thrown by `stop`
   try {
     return { result: await work, ...(await stop()) };
   } finally {
