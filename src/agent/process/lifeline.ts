@@ -27,7 +27,9 @@ export function createLifeline(bash: Program): Lifeline {
   const begin = (): void => {
     if (left === 0 || bash.kind !== 'found') return;
     left -= 1;
-    const shell = spawn(bash.path, ['--noprofile', '--norc', '-c', SCRIPT, 'headgate-lifeline'], {
+    // Not told through the pipe: this process may die between the start of the shell and the first line.
+    const known = [...held].flatMap(({ mark, pid, startTicks }) => [mark, `${pid}`, `${startTicks}`]);
+    const shell = spawn(bash.path, ['--noprofile', '--norc', '-c', SCRIPT, 'headgate-lifeline', ...known], {
       cwd: '/',
       env: { LC_ALL: 'C' },
       detached: true,
@@ -44,7 +46,6 @@ export function createLifeline(bash: Program): Lifeline {
     shell.on('error', ended);
     shell.on('exit', ended);
     letExit(shell, stdin);
-    for (const leader of held) tell(stdin, '+', leader);
   };
   return {
     hold(leader) {
@@ -81,6 +82,7 @@ function letExit(shell: ChildProcess, stdin: Writable): void {
 const SCRIPT = `
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE TSTP TTIN TTOU
 declare -A pids starts
+for ((; $# > 0; )); do pids[$1]=$2 starts[$1]=$3; shift 3; done
 while IFS=' ' read -r sign mark pid start; do
   if [ "$sign" = + ]; then pids[$mark]=$pid starts[$mark]=$start; else unset -v "pids[$mark]" "starts[$mark]"; fi
 done
