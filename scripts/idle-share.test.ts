@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watchIdleShare } from './idle-share.js';
 
-const processor = (idle: number, user: number) => ({ times: { idle, user, nice: 0, sys: 0, irq: 0 } });
+const processor = (idle: number, user: number) => ({
+  ...{ model: 'one', speed: 0 },
+  times: { idle, user, nice: 0, sys: 0, irq: 0 },
+});
 
 test('the idle share is that of all processors since the last look', () => {
   const looks = [
