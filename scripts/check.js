@@ -1,4 +1,4 @@
-// `npm run check`: format, lint, types, dead code, architecture and unit tests, in about a minute.
+// `npm run check`: format, lint, types, dead code, architecture, and the unit tests that need no database server.
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -76,9 +76,13 @@ const FILES_TOGETHER = 110;
 /** Tests of the agent start many programs, and starting one takes longer the more memory a process has. */
 const AGENT_FILES_TOGETHER = 40;
 
-/** Runs the tests next to the code. */
-export function runUnitTests() {
-  const files = globSync('{src,protocol,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
+/** Folders whose tests start PostgreSQL, and spend their time waiting for it. */
+const WITH_DATABASE = ['src/gateway/store/postgres/', 'src/gateway/store/copying/'];
+
+/** Runs the tests next to the code; `isQuick`: without those that start PostgreSQL. */
+export function runUnitTests({ isQuick = false } = {}) {
+  const all = globSync('{src,protocol,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
+  const files = isQuick ? all.filter((file) => !WITH_DATABASE.some((folder) => file.startsWith(folder))) : all;
   const [ofAgent, others] = [true, false].map((isWanted) =>
     files.filter((file) => file.startsWith('src/agent/') === isWanted),
   );
@@ -202,7 +206,7 @@ function say(text) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.chdir(ROOT);
   const clean = await checkStatically();
-  const unit = await runUnitTests();
+  const unit = await runUnitTests({ isQuick: true });
   tellCounts(unit);
   process.exitCode = clean && unit.ok ? 0 : 1;
 }
