@@ -240,7 +240,7 @@ test('dialogs fit on a phone, and the list of saved conversations scrolls within
   assert.equal(await overflowOf(page), 0);
 });
 
-test('turning a phone while the drawer is open shows the list beside the conversation', async (t) => {
+test('when a phone with an open drawer is turned, the list is beside the conversation', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openDrawer(page);
   await page.locator('.drawn .rail').waitFor();

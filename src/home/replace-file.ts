@@ -1,4 +1,4 @@
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from './private-file.ts';
 
@@ -11,14 +11,23 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
+/** Into a new file: what is there already may be a link that somebody else has made. */
 async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600);
+  await removeFile(path);
+  const file = await open(path, 'wx', 0o600);
   try {
-    await file.chmod(0o600); // an old temporary file keeps its mode
     await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
 

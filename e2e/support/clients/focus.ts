@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
 /** Longer than any answer takes, shorter than the time limit of other waits, so that the test says what has the focus. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 50_000;
 
 /**
  * Waits until what has the focus matches the selector: an answer that moves it may come after the event that a test has

@@ -5,7 +5,7 @@ export const ONE = Symbol('?');
 /** One character that stands for itself, or one of the above. */
 export type GlobPart = string | typeof ANY | typeof ONE;
 
-/** Whether a name fits a pattern. Goes back only to the last ANY, so that no pattern takes long, whoever wrote it. */
+/** Whether a name fits a pattern. Goes back only to the last ANY, so that even a hostile pattern takes little time. */
 export function fitsGlob(glob: readonly GlobPart[], text: string): boolean {
   const name = Array.from(text);
   let [at, star, starredAt] = [0, -1, 0];

@@ -9,7 +9,7 @@ export function wrapWords(text: string, columns: number, { first = '', rest = ''
   return rows.map((row, index) => `${index === 0 ? first : rest}${row}`);
 }
 
-/** Lines of a notice or a table. Only what is too long is broken, between words, and goes on below its own beginning. */
+/** Lines of a notice or a table. A line that is too long is broken between words, and its further rows are indented by two more columns. */
 export const wrapLines = (text: string, columns: number): string[] =>
   text.split('\n').flatMap((line) => {
     if (widthOf(line) <= columns) return [line];

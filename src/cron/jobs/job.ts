@@ -17,7 +17,7 @@ export interface JobDefinition {
   approval: CronApproval;
   /** The principal who chose where the answers go. */
   sender?: string | undefined;
-  /** Of its text, if whoever wrote it may not decide about calls. */
+  /** The rights of its text, if its writer may not decide about calls. */
   rights?: 'write' | undefined;
   /** What an administrator wrote about it; present for jobs made as schedules. */
   label?: JobLabel | undefined;

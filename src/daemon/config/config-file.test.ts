@@ -81,6 +81,15 @@ test('a file behind a link is replaced, and the link stays', async () => {
   assert.deepEqual(texts, ['{ retentionDays: 9 }', '{ retentionDays: 7 }']);
 });
 
+test('a link in the place of the temporary file is not written through', async () => {
+  using world = await setUp('{}');
+  const other = path.join(path.dirname(world.file), 'other');
+  await writeFile(other, 'mine');
+  await symlink(other, `${world.file}.tmp`);
+  await world.config.write('{ retentionDays: 9 }', undefined);
+  assert.deepEqual([await readFile(other, 'utf8'), await world.onDisk()], ['mine', '{ retentionDays: 9 }']);
+});
+
 test('a file that cannot be written is an error that says so, and nothing has changed', async () => {
   using world = await setUp('{}');
   await mkdir(`${world.file}.tmp`);
