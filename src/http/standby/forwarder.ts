@@ -120,27 +120,21 @@ function forward(
     refuse(req, res, 'unasked');
   });
   req.on('error', () => asking.destroy());
-  if (hasBody(req)) req.pipe(asking);
-  else asking.end();
-  if (!hasBody(req)) req.resume();
+  if (hasBody(req)) passBody(req, asking);
+  else {
+    asking.end();
+    req.resume();
+  }
 }
 
 /** Not `flushHeaders`, which encodes them as UTF-8: what was received are single bytes. */
 const NOTHING = Buffer.alloc(0);
-
-/** Sends the head: the first event of a stream may come later. A body that came with it is sent in the same write. */
-function sendHead(res: ServerResponse): void {
-  res.cork();
-  res.write(NOTHING);
-  setImmediate(() => res.uncork());
-}
 
 function passOn(answer: IncomingMessage, res: ServerResponse, log: Log): void {
   const end = () => void res.destroy();
   try {
     res.sendDate = false;
     res.writeHead(answer.statusCode ?? 0, headersToAnswer(answer));
-    sendHead(res);
   } catch (error) {
     log.warn({ reason: wordsOf(error) }, 'an answer of the active daemon is not valid HTTP');
     end();
@@ -148,7 +142,21 @@ function passOn(answer: IncomingMessage, res: ServerResponse, log: Log): void {
   }
   answer.on('error', end);
   answer.on('aborted', end);
-  answer.pipe(res);
+  // Then all of it is read that came with the head.
+  queueMicrotask(() => {
+    if (!answer.complete) res.write(NOTHING); // the first event of a stream may come later
+    passBody(answer, res);
+  });
+}
+
+/** A body that is here already is sent with its head, in one piece. */
+function passBody(from: IncomingMessage, to: ClientRequest | ServerResponse): void {
+  if (!from.complete) {
+    from.pipe(to);
+    return;
+  }
+  to.end(from.read() ?? undefined);
+  from.resume(); // reports its end
 }
 
 /** The answer has come before the end of the request's body. A client that never ends it would keep its connection forever. */
@@ -203,7 +211,7 @@ interface Asked {
 /** The request to the active daemon, not yet sent to its end. */
 function ask(
   req: IncomingMessage,
-  { active, session, signal }: Reached,
+  { active, to, session, signal }: Reached,
   {
     clientAddress,
     headers,
@@ -212,19 +220,16 @@ function ask(
 ): Asked {
   const { method = 'GET', url = '/' } = req;
   const head = session.headOf(clientAddress(req), { method, target: url, host: req.headers.host ?? '' });
-  const { hostname, port, protocol } = new URL(active.address);
   const asking = requestFor(active.address)({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port,
-    protocol,
+    ...to,
     method,
     path: url,
     agent,
-    signal,
+    ...(!agent && { signal }), // those of an agent end with it
     headers: [...headers, FORWARDED, head],
     setDefaultHeaders: false,
   });
-  return { asking, isSent: watchConnection(asking, protocol === 'https:' ? 'secureConnect' : 'connect') };
+  return { asking, isSent: watchConnection(asking, to.protocol === 'https:' ? 'secureConnect' : 'connect') };
 }
 
 /** How long the active daemon may take to accept a connection. */

@@ -9,6 +9,9 @@ import { type ActiveDaemon, type ForwardingSession, type OwnProof, openSession }
 export interface Reached {
   active: ActiveDaemon;
   session: ForwardingSession;
+  /** Its host, port and protocol, as `request` takes them. */
+  to: { host: string; port: string; protocol: string };
+  /** Its connections; destroyed with all that goes on when this daemon is no longer the one to ask. */
   agent: Agent;
   /** Aborts when this daemon is no longer the one to ask. */
   signal: AbortSignal;
@@ -32,12 +35,10 @@ interface TargetsDeps {
   log: Log;
 }
 
-interface Target {
-  active: ActiveDaemon;
+interface Target extends Pick<Reached, 'active' | 'to' | 'agent'> {
   /** Undefined until it is needed, and after it has failed. */
   opening: Promise<ForwardingSession | undefined> | undefined;
   greetNotBeforeMs: number;
-  agent: Agent;
   left: AbortController;
 }
 
@@ -88,7 +89,7 @@ export function createTargets({ own, active: findActive, clock, log }: TargetsDe
       const renew = () => {
         if (asked.opening === opening) asked.opening = undefined;
       };
-      return { active: asked.active, agent: asked.agent, session, signal: asked.left.signal, renew };
+      return { active: asked.active, to: asked.to, agent: asked.agent, session, signal: asked.left.signal, renew };
     },
     follow,
     close() {
@@ -99,9 +100,11 @@ export function createTargets({ own, active: findActive, clock, log }: TargetsDe
 }
 
 const toTarget = (active: ActiveDaemon): Target => {
-  const Agents = active.address.startsWith('https:') ? SecureAgent : Agent;
+  const { hostname, port, protocol } = new URL(active.address);
+  const Agents = protocol === 'https:' ? SecureAgent : Agent;
   return {
     active,
+    to: { host: hostname.replace(/^\[|\]$/g, ''), port, protocol },
     opening: undefined,
     greetNotBeforeMs: Number.NEGATIVE_INFINITY,
     agent: new Agents({ keepAlive: true }),
