@@ -8,8 +8,11 @@ const DaemonRestart = z
     version: z.string(),
     /** Its process. */
     pid: z.int().min(1),
-    /** The versions of the database's tables, if the program migrates them; then an older one cannot use them any more. */
-    migration: z.strictObject({ from: z.int().min(0), to: z.int().min(1) }).nullable(),
+    /**
+     * The versions of the database's tables, if the program migrates them. Then only programs that know `usableFrom` can use
+     * them: if that is not more than `from`, the former program can, too.
+     */
+    migration: z.strictObject({ from: z.int().min(0), to: z.int().min(1), usableFrom: z.int().min(1) }).nullable(),
   })
   .meta({ id: 'DaemonRestart' });
 

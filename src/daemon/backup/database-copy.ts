@@ -2,6 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { schemaOf } from '../../gateway/store/schema/migrations.ts';
+import type { SchemaVersion } from '../../gateway/store/schema/schema-version.ts';
 
 /** All of them at once: if another process writes between two batches, SQLite begins again. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -14,7 +16,7 @@ export async function copyOnline(from: string, to: string): Promise<void> {
 }
 
 export interface DatabaseFacts {
-  schemaVersion: number;
+  schema: SchemaVersion;
   /** The key of the machine that its secrets need; undefined if it has none. */
   machineKeyId: string | undefined;
 }
@@ -26,15 +28,13 @@ export function inspectCopy(file: string): DatabaseFacts {
   using database = new DatabaseSync(url, { readOnly: true });
   const check = said(() => String(database.prepare('pragma quick_check(1)').get()?.quick_check));
   if (check !== 'ok') throw new Error(`the database is damaged: ${check}`);
-  const version = hasTable(database, 'meta')
-    ? database.prepare("select value from meta where key = 'schema_version'").get()?.value
-    : undefined;
-  if (version === undefined) throw new Error('the database is not one of Headgate');
+  const schema = schemaOf((sql, parameters = []) => database.prepare(sql).all(...parameters));
+  if (schema.version === 0) throw new Error('the database is not one of Headgate');
   const key = hasTable(database, 'store_keys')
     ? database.prepare('select machine_id from store_keys').get()
     : undefined;
   return {
-    schemaVersion: Number(version),
+    schema,
     machineKeyId: key === undefined ? undefined : String(key.machine_id),
   };
 }

@@ -184,7 +184,7 @@ async function backUp(
     ...(await filesBelow(linked)).map((name) => ({ name, file: path.join(linked, name) })),
   ];
   const partial = path.join(beside, 'archive.tar.gz');
-  const { schemaVersion } = facts;
+  const { version: schemaVersion } = facts.schema;
   const createdAt = new Date(nowMs).toISOString();
   await using handle = await open(partial, 'wx', 0o600);
   const written = await writeArchive(handle, {

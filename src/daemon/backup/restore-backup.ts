@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { lockHome } from '../../gateway/store/home-lock.ts';
 import { MIGRATIONS } from '../../gateway/store/schema/migrations.ts';
+import { schemaAfter } from '../../gateway/store/schema/schema-version.ts';
 import { isHome, openHomeFolder } from '../../home/home-folder.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
@@ -130,15 +131,15 @@ async function unpackVerified(
   try {
     const { manifest, files } = await unpack(createReadStream(archive, { signal }), folder);
     requireSame(manifest, files);
-    const newest = MIGRATIONS.at(-1)?.version ?? 0;
-    if (manifest.schemaVersion > newest)
+    const { schema } = inspectCopy(path.join(folder, DATABASE));
+    if (schema.version !== manifest.schemaVersion)
+      throw new DamagedArchive('its database is not the one of its manifest');
+    const { version: newest } = schemaAfter(MIGRATIONS);
+    if (Math.min(schema.version, schema.usableFrom) > newest)
       throw new StartError(
-        `${archive} is from Headgate ${manifest.version}, which is newer (schema version ${manifest.schemaVersion}; ` +
+        `${archive} is from Headgate ${manifest.version}, which is newer (schema version ${schema.version}; ` +
           `this one knows versions up to ${newest}). Upgrade first. ${UNCHANGED}`,
       );
-    const facts = inspectCopy(path.join(folder, DATABASE));
-    if (facts.schemaVersion !== manifest.schemaVersion)
-      throw new DamagedArchive('its database is not the one of its manifest');
     return manifest;
   } catch (error) {
     if (signal.aborted) throw interrupted();

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../protocol/is-record.ts';
+import type { MigrationPlan } from '../../gateway/store/schema/schema-version.ts';
 
 /**
  * What the two processes of a hand-over tell each other over their channel. Their versions may differ, so unknown messages
@@ -10,8 +11,8 @@ export type FromSuccessor = Checked | { type: 'refused'; why: string } | { type:
 export interface Checked {
   type: 'checked';
   version: string;
-  /** The versions of the database's tables, if the start will migrate them. */
-  migration: { from: number; to: number } | null;
+  /** The versions of the database's tables, if the start will migrate them, and the lowest one that may use them then. */
+  migration: MigrationPlan | null;
 }
 
 /** `begin`: the predecessor stops from now on; `go`: it has stopped; `leave`: its process ends, and the successor goes on. */
@@ -31,8 +32,10 @@ export function toSuccessorMessage(message: unknown): FromSuccessor | undefined 
 
 function toMigration(value: unknown): Checked['migration'] {
   if (!isRecord(value)) return null;
-  const { from, to } = value;
-  return typeof from === 'number' && typeof to === 'number' ? { from, to } : null;
+  const { from, to, usableFrom = to } = value;
+  return typeof from === 'number' && typeof to === 'number' && typeof usableFrom === 'number'
+    ? { from, to, usableFrom }
+    : null;
 }
 
 /** Undefined for what this version does not know. */

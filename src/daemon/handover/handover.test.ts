@@ -75,7 +75,7 @@ const settled = async () => {
 async function handOver({ handover, child, clock }: Played): Promise<void> {
   const answer = handover.restart({ check: false });
   child.emit('message', CHECKED);
-  assert.deepEqual(await answer, { version: '2.0.0', pid: 7, migration: { from: 51, to: 52 } });
+  assert.deepEqual(await answer, { version: '2.0.0', pid: 7, migration: { from: 51, to: 52, usableFrom: 52 } });
   await clock.advance(50);
   await settled();
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { chooseDefault } from '../../agent/providers/model-choice.ts';
 import { plannedMigration } from '../../gateway/store/schema/migrations.ts';
+import type { MigrationPlan } from '../../gateway/store/schema/schema-version.ts';
 import { openReadingConnection } from '../../gateway/store/sqlite/sqlite-connection.ts';
 import { resolveWorkdir } from '../../gateway/workstreams/workdir.ts';
 import { readMachineKeys } from '../../home/machine-key.ts';
@@ -28,7 +29,7 @@ export const checkBeforeStart = (options: Preflown): Promise<Checked['migration'
     return migration.from === migration.to ? null : migration;
   });
 
-async function planOf({ home, environment, storeUrl }: Preflown): Promise<{ from: number; to: number }> {
+async function planOf({ home, environment, storeUrl }: Preflown): Promise<MigrationPlan> {
   const keys = await readMachineKeys(home, environment);
   if (storeUrl !== undefined) {
     const { plannedPostgresMigration } = await import('../../gateway/loaded/loaded-services.ts');

@@ -60,9 +60,12 @@ const toOutcome = (found: Restart): string[] => [
   ...(found.migration === null
     ? []
     : [
-        `It migrated the database from version ${found.migration.from} of the tables to ${found.migration.to}; an older Headgate cannot use it any more.`,
+        `It migrated the database from version ${found.migration.from} of the tables to ${found.migration.to}; ${toWayBack(found.migration)}.`,
       ]),
 ];
+
+const toWayBack = ({ from, usableFrom }: NonNullable<Restart['migration']>): string =>
+  usableFrom > from ? 'an older Headgate cannot use it any more' : 'the former version can still use it';
 
 interface Waited {
   home: string;

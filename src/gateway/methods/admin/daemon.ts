@@ -5,8 +5,8 @@ import type { Handlers } from '../../call.ts';
 interface Restart {
   version: string;
   pid: number;
-  /** The versions of the database's tables, if they are migrated. */
-  migration: { from: number; to: number } | null;
+  /** The versions of the database's tables, if they are migrated, and the lowest one that may use them then. */
+  migration: { from: number; to: number; usableFrom: number } | null;
 }
 
 export interface DaemonMethodDeps {

@@ -1,8 +1,9 @@
 import pg from 'pg';
-import { MIGRATIONS } from '../schema/migrations.ts';
+import type { MigrationPlan } from '../schema/schema-version.ts';
 import { placeOf } from './place-of.ts';
 import { messageOf } from './postgres-errors.ts';
-import { SCHEMA } from './schema/postgres-migrations.ts';
+import { rowsOf } from './rows-of.ts';
+import { plannedMigration, SCHEMA } from './schema/postgres-migrations.ts';
 
 export interface Inspected {
   /** What it is, for people. */
@@ -19,21 +20,8 @@ export const inspectPostgres = (url: string): Promise<Inspected> =>
   });
 
 /** What a start of this version would do to the tables. Changes nothing. Throws for a database of a newer version. */
-export async function plannedPostgresMigration(url: string): Promise<{ from: number; to: number }> {
-  const to = MIGRATIONS.at(-1)?.version ?? 0;
-  const from = await lookInto(url, async (client) => {
-    const table = `${SCHEMA}.schema_migrations`;
-    const { rows: there } = await client.query<{ is: boolean }>('select to_regclass($1) is not null as is', [table]);
-    if (there[0]?.is !== true) return 0;
-    const { rows } = await client.query<{ version: string | null }>(
-      `select max(version)::text as version from ${table}`,
-    );
-    return Number(rows[0]?.version ?? 0);
-  });
-  if (from > to)
-    throw new Error(`${placeOf(url)} has schema version ${from}, but this Headgate knows versions up to ${to}.`);
-  return { from, to };
-}
+export const plannedPostgresMigration = (url: string): Promise<MigrationPlan> =>
+  lookInto(url, (client, place) => plannedMigration((sql, parameters) => rowsOf(client, sql, parameters), { place }));
 
 async function lookInto<T>(url: string, look: (client: pg.Client, place: string) => Promise<T>): Promise<T> {
   const place = placeOf(url);

@@ -35,10 +35,10 @@ const textsOf = async (store: DaemonStore, wsId: string): Promise<string[]> =>
 
 test('what a start would migrate is known before it', installed, async () => {
   const url = await newDatabase();
-  const { from, to } = await plannedPostgresMigration(url);
+  const { from, to, usableFrom } = await plannedPostgresMigration(url);
   assert.deepEqual([from, to > 50], [0, true]);
   await (await open(url)).close();
-  assert.deepEqual(await plannedPostgresMigration(url), { from: to, to });
+  assert.deepEqual(await plannedPostgresMigration(url), { from: to, to, usableFrom });
   await queryPostgres(url, `insert into headgate.schema_migrations values (${to + 1}, 'x')`);
   await assert.rejects(plannedPostgresMigration(url), /this Headgate knows versions up to/);
 });
@@ -110,7 +110,7 @@ test('a database of a newer Headgate, or with other migrations, is refused and n
   await (await open(url)).close();
   await queryPostgres(url, `update headgate.schema_migrations set checksum = 'other'`);
   await assert.rejects(open(url), /came to schema version 52 with other migrations/);
-  await queryPostgres(url, `update headgate.schema_migrations set version = 999`);
+  await queryPostgres(url, `update headgate.schema_migrations set version = 999, usable_from = 999`);
   await assert.rejects(open(url), /has schema version 999, but this Headgate knows versions up to 52/);
   assert.equal((await queryPostgres(url, 'select * from headgate.schema_migrations')).length, 1);
 });

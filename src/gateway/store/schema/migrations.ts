@@ -1,5 +1,6 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { UPSERT_META } from '../store-identity.ts';
 import { subAgents } from './agents/sub-agent-schema.ts';
 import { backgroundCommands } from './background/background-schema.ts';
 import { newestSchema } from './built/newest-schema.ts';
@@ -10,13 +11,20 @@ import { coordinators } from './coordinators/coordinator-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
 import { checkpoints } from './files/checkpoint-schema.ts';
-import { fillChecksums } from './fill-checksums.ts';
-import { fillDeciders } from './fill-deciders.ts';
-import { fillOutcomes } from './fill-outcomes.ts';
+import { fillChecksums } from './fills/fill-checksums.ts';
+import { fillDeciders } from './fills/fill-deciders.ts';
+import { fillOutcomes } from './fills/fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { agentMemories, memories } from './memory-schema.ts';
 import { policies, rules } from './policy-schema.ts';
+import {
+  type MigrationPlan,
+  planMigration,
+  type SchemaVersion,
+  schemaAfter,
+  toSchemaVersion,
+} from './schema-version.ts';
 import { skills } from './skills/skill-schema.ts';
 import {
   alwaysEnds,
@@ -52,6 +60,11 @@ import { watches, watchesOfChats } from './watches/watch-schema.ts';
 export interface Migration {
   version: number;
   statements: readonly string[];
+  /**
+   * It only adds tables, indexes, and columns that may be null or have a default, and the release before does not miss what it
+   * would write there. That release may then use the database, too: see `SchemaVersion`.
+   */
+  isAdditive?: true;
   /**
    * Changes existing rows, which would take too long in one transaction; runs before the statements. If interrupted, it
    * runs again from the beginning.
@@ -124,44 +137,52 @@ interface MigrateOptions {
 
 /**
  * Brings a file to the newest schema, after copying an older one to `<path>.bak-v<N>`. Throws without changes when the
- * file was written by a newer Headgate.
+ * file was written by a newer Headgate, unless this one may use it, too.
  */
 export function migrate(
   connection: Connection,
   { path, log, migrations = MIGRATIONS, atOnce = newestSchema }: MigrateOptions,
 ): void {
   const { from: found, to: newest } = plannedMigration(connection, { path, migrations });
+  if (found > schemaAfter(migrations).version) log.info({ version: found }, NEWER_SCHEMA);
   if (found === newest) return;
   if (found === 0) {
     create(connection, { migrations, atOnce });
   } else {
     backUp(connection, { path, found, log });
-    for (const migration of migrations) if (migration.version > found) apply(connection, migration);
+    for (const migration of migrations) {
+      const upTo = migrations.slice(0, migrations.indexOf(migration) + 1);
+      if (migration.version > found) apply(connection, migration, schemaAfter(upTo));
+    }
   }
   log.info({ from: found, to: newest }, 'the database has a new schema');
 }
 
+/** A line of the log. */
+export const NEWER_SCHEMA = 'the database has the schema of a newer Headgate, which this one may use';
+
 /** What `migrate` would do. Throws what it throws for a file that was written by a newer Headgate. */
-export function plannedMigration(
+export const plannedMigration = (
   connection: Pick<Connection, 'all'>,
   { path, migrations = MIGRATIONS }: Pick<MigrateOptions, 'path' | 'migrations'>,
-): { from: number; to: number } {
-  const from = schemaVersionOf(connection);
-  const to = migrations.at(-1)?.version ?? 0;
-  if (from > to) {
-    throw new Error(
-      `${path} has schema version ${from}, but this Headgate knows versions up to ${to}. ` +
-        'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
-    );
-  }
-  return { from, to };
+): MigrationPlan =>
+  planMigration(schemaOf(connection.all), schemaAfter(migrations), {
+    place: path,
+    advice: 'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
+  });
+
+/** The schema of a file, which is read by `all`. */
+export function schemaOf(
+  all: (sql: string, parameters?: readonly string[]) => Record<string, unknown>[],
+): SchemaVersion {
+  if (all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length === 0) return toSchemaVersion();
+  const metaOf = (key: string) => all('select value from meta where key = ?', [key])[0]?.value;
+  return toSchemaVersion({ version: metaOf(VERSION_KEY), usableFrom: metaOf(USABLE_FROM_KEY) });
 }
 
-function schemaVersionOf(connection: Pick<Connection, 'all'>): number {
-  if (connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length === 0) return 0;
-  const [row] = connection.all("select value from meta where key = 'schema_version'");
-  return Number(row?.value ?? 0);
-}
+const VERSION_KEY = 'schema_version';
+/** Missing when only its own version may use the database. */
+const USABLE_FROM_KEY = 'schema_usable_from';
 
 /** Keeps earlier copies with other content, because the older version may have used the file since. */
 function backUp(connection: Connection, { path, found, log }: { path: string; found: number; log: Log }): void {
@@ -176,22 +197,22 @@ function create(
 ): void {
   const isEmpty = connection.all('select 1 from sqlite_schema limit 1').length === 0;
   const statements = (isEmpty ? atOnce : undefined) ?? migrations.flatMap((migration) => migration.statements);
-  apply(connection, { version: migrations.at(-1)?.version ?? 0, statements });
+  const made = schemaAfter(migrations);
+  apply(connection, { version: made.version, statements }, made);
 }
 
-function apply(connection: Connection, { version, statements, fill }: Migration): void {
+function apply(connection: Connection, { version, statements, fill }: Migration, made: SchemaVersion): void {
   fill?.(connection);
   connection.run('begin immediate');
   try {
     // Each runs once, so that it should not take up memory as a prepared statement.
     for (const statement of statements) connection.database.exec(statement);
-    connection.run(SET_VERSION, [String(version)]);
+    connection.run(UPSERT_META, [VERSION_KEY, String(version)]);
+    if (made.usableFrom < version) connection.run(UPSERT_META, [USABLE_FROM_KEY, String(made.usableFrom)]);
+    else connection.run('delete from meta where key = ?', [USABLE_FROM_KEY]);
     connection.run('commit');
   } catch (error) {
     if (connection.database.isTransaction) connection.run('rollback');
     throw new Error(`the migration to schema version ${version} failed; nothing was changed`, { cause: error });
   }
 }
-
-const SET_VERSION = `insert into meta (key, value) values ('schema_version', ?)
-  on conflict (key) do update set value = excluded.value`;

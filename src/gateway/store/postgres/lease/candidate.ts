@@ -4,7 +4,7 @@ import { placeOf } from '../place-of.ts';
 import { type PostgresClient, writingClient } from '../postgres-connection.ts';
 import { messageOf } from '../postgres-errors.ts';
 import { rowsOf } from '../rows-of.ts';
-import { requireKnownSchema, SCHEMA } from '../schema/postgres-migrations.ts';
+import { plannedMigration, SCHEMA } from '../schema/postgres-migrations.ts';
 import { requireUsable } from '../writing-session.ts';
 import { isOfAnother } from './database-lock.ts';
 import { type LeaseState, type Machine, readLease } from './lease.ts';
@@ -145,7 +145,7 @@ async function connect({ url, machine, log }: CandidateDeps): Promise<{ client: 
     });
     await requireUsable(client, place);
     await createLeaseTables(client);
-    await requireKnownSchema((sql) => rowsOf(client, sql), place);
+    await plannedMigration((sql, parameters) => rowsOf(client, sql, parameters), { place });
     await forgetFormer(client, machine);
     return { client, facts: await readFacts(client) };
   } catch (error) {

@@ -250,9 +250,9 @@ test('machines are known by what they do, and by the clock of the database', ins
 test('a standby refuses the database of a newer Headgate, and changes nothing in an older one', installed, async () => {
   const url = await newDatabase();
   const active = await open(url, 'a');
-  await queryPostgres(url, 'update headgate.schema_migrations set version = 999');
+  await queryPostgres(url, 'update headgate.schema_migrations set version = 999, usable_from = 999');
   await assert.rejects(wait(url, 'b'), /has schema version 999, but this Headgate knows versions up to/);
-  await queryPostgres(url, 'update headgate.schema_migrations set version = 1');
+  await queryPostgres(url, 'update headgate.schema_migrations set version = 1, usable_from = 1');
   const candidate = await wait(url, 'b');
   assert.equal(await candidate.isFree(), false);
   assert.deepEqual(await queryPostgres(url, 'select version::text from headgate.schema_migrations'), [

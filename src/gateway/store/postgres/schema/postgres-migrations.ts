@@ -1,5 +1,6 @@
 import type { Log } from '../../../../log.ts';
-import { MIGRATIONS, type Migration } from '../../schema/migrations.ts';
+import { MIGRATIONS, type Migration, NEWER_SCHEMA } from '../../schema/migrations.ts';
+import { type MigrationPlan, planMigration, schemaAfter, toSchemaVersion } from '../../schema/schema-version.ts';
 import { CHECKSUM_FUNCTIONS, digestOf } from './checksum-functions.ts';
 import { FUNCTIONS } from './functions.ts';
 import { translated } from './translation.ts';
@@ -21,7 +22,7 @@ interface MigrateOptions {
 
 /**
  * Brings a database to the newest schema, in one transaction. Daemons that start together wait for each other. Throws without
- * changes when the database was written by a newer Headgate, or with other migrations.
+ * changes when only a newer Headgate can use the database, or when it was made with other migrations.
  */
 export async function migratePostgres(
   run: RunSql,
@@ -31,60 +32,69 @@ export async function migratePostgres(
   try {
     await onBegun?.();
     await run(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    const { found, newest } = await bringUp(run, { place, migrations });
+    const { from, to } = await bringUp(run, { place, migrations });
     await run('commit');
-    if (found !== newest) log.info({ from: found, to: newest }, 'the database has a new schema');
+    if (from !== to) log.info({ from, to }, 'the database has a new schema');
+    else if (to > schemaAfter(migrations).version) log.info({ version: to }, NEWER_SCHEMA);
   } catch (error) {
     await run('rollback').catch(() => undefined); // the connection may be gone, and the first error says why
     throw error;
   }
 }
 
-/** Throws if the database was written by a newer Headgate. Changes nothing. */
-export async function requireKnownSchema(run: RunSql, place: string): Promise<void> {
+/** What a start of this version would do. Changes nothing. Throws if only a newer Headgate can use the database. */
+export async function plannedMigration(
+  run: RunSql,
+  { place, migrations = MIGRATIONS }: Pick<MigrateOptions, 'place' | 'migrations'>,
+): Promise<MigrationPlan> {
   const [there] = await run(`select to_regclass('${SCHEMA}.schema_migrations') is not null as there`);
-  if (!there?.there) return;
-  const [applied] = await run('select max(version) as version from schema_migrations');
-  requireKnown(Number(applied?.version ?? 0), { place, migrations: MIGRATIONS });
+  const [newest] = there?.there ? await run(FIND_NEWEST) : [];
+  return planMigration(toSchemaVersion(newest), schemaAfter(migrations), { place, advice: ADVICE });
 }
 
-function requireKnown(found: number, { place, migrations }: Known): void {
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (found <= newest) return;
-  throw new Error(
-    `${place} has schema version ${found}, but this Headgate knows versions up to ${newest}. ` +
-      'Start the newer Headgate that wrote it, or use another database.',
-  );
-}
+/** The table has the second column only after an additive migration. */
+const FIND_NEWEST = `select version, to_jsonb(made) ->> 'usable_from' as "usableFrom" from ${SCHEMA}.schema_migrations made
+  order by version desc limit 1`;
+const ADVICE = 'Start the newer Headgate that wrote it, or use another database.';
 
 type Known = Required<Pick<MigrateOptions, 'place' | 'migrations'>>;
 
-async function bringUp(run: RunSql, known: Known): Promise<{ found: number; newest: number }> {
+async function bringUp(run: RunSql, known: Known): Promise<MigrationPlan> {
   const { migrations } = known;
-  const newest = migrations.at(-1)?.version ?? 0;
-  const found = await versionOf(run, known);
+  await createSchema(run);
+  const plan = await plannedMigration(run, known);
+  const { from: found, to: newest } = plan;
+  await requireSame(run, known);
+  if (found > schemaAfter(migrations).version) return plan; // the functions are the newer ones, too
   await defineFunctions(run, found === 0);
-  if (found === newest) return { found, newest };
+  if (found === newest) return plan;
   for (const migration of migrations) {
     if (migration.version <= found) continue;
     for (const statement of translated(migration, { isFirst: found === 0 })) await run(statement);
   }
-  await run('insert into schema_migrations values ($1, $2)', [String(newest), checksumOf(migrations, newest)]);
+  await run('alter table schema_migrations add column if not exists usable_from bigint');
+  await run('insert into schema_migrations (version, checksum, usable_from) values ($1, $2, $3)', [
+    String(newest),
+    checksumOf(migrations, newest),
+    String(plan.usableFrom),
+  ]);
   await run(SET_META, ['schema_version', String(newest)]);
   await run(SET_META, [FUNCTIONS_KEY, FUNCTIONS_DIGEST]);
-  return { found, newest };
+  return plan;
 }
 
-/** 0 for a database without tables. */
-async function versionOf(run: RunSql, { place, migrations }: Known): Promise<number> {
+async function createSchema(run: RunSql): Promise<void> {
   const [there] = await run(`select 1 as there where to_regnamespace('${SCHEMA}') is not null`);
   if (!there) await run(`create schema ${SCHEMA}`);
   await run(CREATE_TABLE);
-  const applied = await run('select version, checksum from schema_migrations order by version');
-  const found = Number(applied.at(-1)?.version ?? 0);
-  requireKnown(found, { place, migrations });
+}
+
+/** Throws for a database whose tables were made by other migrations than those that this Headgate knows. */
+async function requireSame(run: RunSql, { place, migrations }: Known): Promise<void> {
+  const own = schemaAfter(migrations).version;
+  const applied = await run('select version, checksum from schema_migrations where version <= $1', [String(own)]);
   const other = applied.find(({ version, checksum }) => checksum !== checksumOf(migrations, Number(version)));
-  if (other === undefined) return found;
+  if (other === undefined) return;
   throw new Error(
     `${place} came to schema version ${Number(other.version)} with other migrations. Start the Headgate that made it, or use another database.`,
   );

@@ -1,4 +1,4 @@
-import type { Connection } from '../sqlite/sqlite-connection.ts';
+import type { Connection } from '../../sqlite/sqlite-connection.ts';
 
 /** Rows per transaction. */
 const BATCH = 5_000;

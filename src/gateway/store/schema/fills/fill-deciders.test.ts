@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DecidedBy } from '../../../../protocol/stream-events.ts';
-import { recordingLog, tempStore } from '../../../testing/temp-store.ts';
-import { MIGRATIONS, migrate } from './migrations.ts';
-import { OLD_EVENT, openVersion1 } from './migrations-fixture.ts';
+import type { DecidedBy } from '../../../../../protocol/stream-events.ts';
+import { recordingLog, tempStore } from '../../../../testing/temp-store.ts';
+import { MIGRATIONS, migrate } from '../migrations.ts';
+import { OLD_EVENT, openVersion1 } from '../migrations-fixture.ts';
 
 const log = recordingLog();
 const OLD_APPROVAL = `insert into approvals values (?1, 'a', 'r', 'tools', ?2, '[]', '{}', '', 0, ?3, 1, 2, 3)`;

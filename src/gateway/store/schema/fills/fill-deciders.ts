@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DecidedBy } from '../../../../protocol/stream-events.ts';
-import type { Connection } from '../sqlite/sqlite-connection.ts';
+import type { DecidedBy } from '../../../../../protocol/stream-events.ts';
+import type { Connection } from '../../sqlite/sqlite-connection.ts';
 import { rewriteEvents, rewriteNotes } from './rewrite-bodies.ts';
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordingLog, tempStore } from '../../../testing/temp-store.ts';
-import { MIGRATIONS, migrate } from './migrations.ts';
-import { OLD_EVENT, openVersion1 } from './migrations-fixture.ts';
+import { recordingLog, tempStore } from '../../../../testing/temp-store.ts';
+import { MIGRATIONS, migrate } from '../migrations.ts';
+import { OLD_EVENT, openVersion1 } from '../migrations-fixture.ts';
 
 const log = recordingLog();
 const OLD_MESSAGE = `insert into messages select 'a', ?1, null, ?2, 5, message_checksum('a', ?1, null, ?2, 5)`;

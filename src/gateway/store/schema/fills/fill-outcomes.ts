@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CallOutcome } from '../../../../protocol/stream-events.ts';
-import type { Connection } from '../sqlite/sqlite-connection.ts';
+import type { CallOutcome } from '../../../../../protocol/stream-events.ts';
+import type { Connection } from '../../sqlite/sqlite-connection.ts';
 import { rewriteEvents, rewriteMessages } from './rewrite-bodies.ts';
 
 /**

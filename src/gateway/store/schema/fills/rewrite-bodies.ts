@@ -1,5 +1,5 @@
-import { isIntactEvent, isIntactMessage } from '../row-checksum.ts';
-import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { isIntactEvent, isIntactMessage } from '../../row-checksum.ts';
+import type { Connection } from '../../sqlite/sqlite-connection.ts';
 
 /** Rows per transaction, so that neither memory nor the write-ahead log grows with the table. */
 const BATCH = 500;

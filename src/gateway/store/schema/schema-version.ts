@@ -1,0 +1,42 @@
+/** The schema of a database. */
+export interface SchemaVersion {
+  version: number;
+  /**
+   * The lowest version whose Headgate may use this database. Below `version` when the newest migrations only add something,
+   * so that a service can go back to the release before (decision 184).
+   */
+  usableFrom: number;
+}
+
+/** From what a database says; nothing is said by one without tables, and of `usableFrom` by most. */
+export function toSchemaVersion(found: { version?: unknown; usableFrom?: unknown } = {}): SchemaVersion {
+  const version = Number(found.version ?? 0);
+  return { version, usableFrom: Number(found.usableFrom ?? version) };
+}
+
+/** What these migrations lead to. */
+export function schemaAfter(migrations: readonly { version: number; isAdditive?: true }[]): SchemaVersion {
+  const version = migrations.at(-1)?.version ?? 0;
+  return { version, usableFrom: migrations.findLast(({ isAdditive }) => isAdditive !== true)?.version ?? version };
+}
+
+/** What is to be done with a database before this Headgate uses it; `from` and `to` are the same if it is nothing. */
+export interface MigrationPlan {
+  from: number;
+  to: number;
+  /** After it, see `SchemaVersion`. */
+  usableFrom: number;
+}
+
+/** Throws for a database that only a newer Headgate can use; `advice` says what to do then. */
+export function planMigration(
+  found: SchemaVersion,
+  own: SchemaVersion,
+  { place, advice }: { place: string; advice: string },
+): MigrationPlan {
+  if (found.version <= own.version) return { from: found.version, to: own.version, usableFrom: own.usableFrom };
+  if (found.usableFrom <= own.version) return { from: found.version, to: found.version, usableFrom: found.usableFrom };
+  throw new Error(
+    `${place} has schema version ${found.version}, but this Headgate knows versions up to ${own.version}. ${advice}`,
+  );
+}
