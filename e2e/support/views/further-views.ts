@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { button } from '../clients/browser.ts';
 import { ASIDES } from './aside-views.ts';
 import { conversation, dialog, panel, part, type View } from './ways.ts';
@@ -227,6 +228,10 @@ const panels = of('more', [
   },
 ]);
 
+/** What is behind a dialog would otherwise depend on when a notice was hidden. */
+const toEnd = (page: Page) =>
+  page.locator('.transcript').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+
 const emptyOnes = of('empty', [
   {
     name: 'first-steps-models',
@@ -251,6 +256,7 @@ const emptyOnes = of('empty', [
       await page.keyboard.press('Alt+p');
       await page.locator('.files').getByText('This folder is empty').waitFor();
     },
+    arrange: toEnd,
   },
   {
     name: 'empty-saved',
@@ -258,6 +264,7 @@ const emptyOnes = of('empty', [
       await button(page, 'Saved conversations').click();
       await dialog(page);
     },
+    arrange: toEnd,
   },
 ]);
 
