@@ -163,3 +163,37 @@ test('an owner gives a private workstream away by keyboard, and is told before t
   await dialog(page).waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'valley', level: 1 }).waitFor();
 });
+
+/** As the page of whoever is logged in: the answer of a request, as JSON if it is any. */
+const asked = (page: Page, path: string, body?: object) =>
+  page.evaluate(
+    async ([to, sent]) => {
+      const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: sent };
+      const response = await fetch(to, sent === undefined ? {} : request);
+      return { status: response.status, text: await response.text() };
+    },
+    [path, body && JSON.stringify(body)] as const,
+  );
+
+test('a file that one person has opened does not come out of the browser’s cache for the next one', async (t) => {
+  const [ada, bob] = [await newUser(daemon, ['builtin-operator']), await newUser(daemon, ['builtin-operator'])];
+  const { page } = await visit(t, daemon, { loggedIn: false, expected: [/status of 40/] });
+  await fillLogin(page, ada.username);
+  await connected(page);
+  const created = await asked(page, '/v1/api/workstreams/new', { visibility: 'private' });
+  const files = `/v1/api/workstreams/${JSON.parse(created.text).ws_id}/attachments`;
+  const id = await page.evaluate(async (to) => {
+    const body = new FormData();
+    body.set('file', new File(['her secret'], 'note.txt'));
+    return (await (await fetch(to, { method: 'POST', body })).json()).attachment_id;
+  }, files);
+  const content = `${files}/${id}/content`;
+  assert.deepEqual(await asked(page, content), { status: 200, text: 'her secret' });
+
+  await asked(page, '/v1/api/auth/logout', {});
+  await page.reload();
+  await fillLogin(page, bob.username);
+  await connected(page);
+  const other = await asked(page, content);
+  assert.deepEqual([other.status, other.text.includes('secret')], [404, false]);
+});

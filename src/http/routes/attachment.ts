@@ -82,6 +82,7 @@ async function sendContent(exchange: Exchange, { owner, id, attachments, respond
       'Content-Security-Policy': "default-src 'none'; sandbox",
       'Cross-Origin-Resource-Policy': 'same-origin',
       'Cache-Control': 'private, max-age=31536000, immutable',
+      Vary: 'Cookie, Authorization', // the next person at this browser may not see it
     });
     await pipeline(bytes, res);
   } catch {
