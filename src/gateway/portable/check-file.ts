@@ -17,25 +17,34 @@ export function checkFile({ messages, notes, files, agents = [] }: ConversationF
   }
 }
 
-/** A call without a result so far. Two calls of an answer may have the same id. */
-interface OpenCall {
-  id: string;
-  name: string;
-}
+/**
+ * How many calls of each name have no result so far, by their ids. Two calls of an answer may have the same id. Maps, because a
+ * file with thousands of calls in each answer must not keep the daemon from everything else.
+ */
+type OpenCalls = Map<string, Map<string, number>>;
 
 /** Every call has exactly one result, before the next message that is not a result. */
 function checkPairs(messages: readonly FileMessage[], place: string): void {
-  let open: readonly OpenCall[] = [];
+  let open: OpenCalls = new Map();
   for (const [index, message] of messages.entries()) {
     const at = `${place}.${index}`;
-    if (message.role === 'tool') open = withoutCall(open, message, at);
-    else if (open[0]) throw problem(at, missingResult(open[0]));
+    if (message.role === 'tool') closeCall(open, message, at);
+    else requireClosed(open, at);
     if (message.role === 'assistant') {
       checkCutPart(message, at);
-      open = message.toolCalls;
+      open = openCalls(message.toolCalls);
     }
   }
-  if (open[0]) throw problem(place, missingResult(open[0]));
+  requireClosed(open, place);
+}
+
+function openCalls(calls: Extract<FileMessage, { role: 'assistant' }>['toolCalls']): OpenCalls {
+  const open: OpenCalls = new Map();
+  for (const { id, name } of calls) {
+    const names = open.get(id) ?? new Map<string, number>();
+    open.set(id, names.set(name, (names.get(name) ?? 0) + 1));
+  }
+  return open;
 }
 
 /** Each was started by a call of the conversation, or of one before it. */
@@ -67,16 +76,20 @@ function checkCall(
 const hasCall = (messages: readonly FileMessage[], callId: string): boolean =>
   messages.some((message) => message.role === 'assistant' && message.toolCalls.some(({ id }) => id === callId));
 
-function withoutCall(
-  open: readonly OpenCall[],
-  { callId, name }: Extract<FileMessage, { role: 'tool' }>,
-  at: string,
-): readonly OpenCall[] {
-  const same = open.filter(({ id }) => id === callId);
-  if (!same[0]) throw problem(`${at}.callId`, 'no call before it has this id and no result yet');
-  const answered = same.find((call) => call.name === name);
-  if (!answered) throw problem(`${at}.name`, `the call was of "${same[0].name.slice(0, 64)}"`);
-  return open.toSpliced(open.indexOf(answered), 1);
+function closeCall(open: OpenCalls, { callId, name }: Extract<FileMessage, { role: 'tool' }>, at: string): void {
+  const names = open.get(callId);
+  if (!names) throw problem(`${at}.callId`, 'no call before it has this id and no result yet');
+  const [first = ''] = names.keys();
+  const count = names.get(name);
+  if (count === undefined) throw problem(`${at}.name`, `the call was of "${first.slice(0, 64)}"`);
+  if (count > 1) names.set(name, count - 1);
+  else names.delete(name);
+  if (names.size === 0) open.delete(callId);
+}
+
+function requireClosed(open: OpenCalls, at: string): void {
+  const [id] = open.keys();
+  if (id !== undefined) throw problem(at, `the result of call "${id.slice(0, 64)}" is missing`);
 }
 
 function checkCutPart(
@@ -88,8 +101,6 @@ function checkCutPart(
   if (cutPart.reasoningChars > reasoning.length)
     throw problem(`${at}.cutPart.reasoningChars`, 'longer than the reasoning');
 }
-
-const missingResult = ({ id }: OpenCall): string => `the result of call "${id.slice(0, 64)}" is missing`;
 
 function checkPlaces(messages: readonly FileMessage[], files: number): void {
   const used = new Set<number>();
