@@ -86,14 +86,16 @@ export const endAgentsOf = (runId: string, nowMs: number): Statement[] => [
   },
 ];
 
-/** All sub-agents of a workstream, in the order in which they were started. Damaged ones are left out, which is reported. */
+/**
+ * All sub-agents of a workstream, in the order in which they were started, which times do not tell: a clock may be put back, and
+ * files of others may say anything. Damaged ones are left out, which is reported.
+ */
 export async function readAllAgents(store: Readable, wsId: string): Promise<StoredAgent[]> {
   const rows = await store.db
     .selectFrom('sub_agents')
     .selectAll()
     .where('ws_id', '=', wsId)
-    .orderBy('started_ms')
-    .orderBy(sql`rowid`) // of one turn, they are started in the same millisecond
+    .orderBy(sql`rowid`)
     .execute();
   return rows.flatMap((row) => toAgent(row, store) ?? []);
 }

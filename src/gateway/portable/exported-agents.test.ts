@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { delegate, machineWith } from '../agents/sub-agents-fixture.ts';
 import { calling } from '../testing/puppet-model.ts';
+import { measureAgents } from './file-agent.ts';
 import { exported } from './portable-fixture.ts';
 
 /** A conversation whose agent gave two tasks; each sub-agent made a call. */
@@ -44,6 +45,31 @@ test('an export has what sub-agents read and said, and an import shows it again'
     ],
   );
   assert.deepEqual(await exported(machine, wsId), file, 'H95');
+});
+
+test('a sub-agent stays in the export when its times are before those of the one that started it', async () => {
+  await using machine = await delegated();
+  const file = await exported(machine, await machine.main());
+  const [first = assert.fail(), second = assert.fail()] = file.agents ?? [];
+  const callId = first.messages.flatMap((each) => (each.role === 'tool' ? [each.callId] : []))[0] ?? assert.fail();
+  const child = { ...second, callId, parent: 0, startedMs: 5, endedMs: 6 };
+  const conversation = { ...file, agents: [{ ...first, startedMs: 9, endedMs: 10 }, child] };
+  const { wsId } = await machine.call('workstream.import', { conversation });
+  assert.deepEqual(await exported(machine, wsId), conversation);
+});
+
+test('other work goes on between the sub-agents of an export', async () => {
+  await using machine = await delegated();
+  const wsId = await machine.main();
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const { length } = await measureAgents(machine.store, wsId);
+  clearImmediate(next);
+  assert.ok(turns >= length, `${turns} turns`);
 });
 
 test('Markdown has what sub-agents said after the conversation', async () => {

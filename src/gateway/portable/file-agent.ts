@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SubAgent } from '../../../protocol/events/sub-agent.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { FileAgent } from '../../../protocol/methods/conversation/file-agent.ts';
@@ -46,6 +47,7 @@ export async function measureAgents(store: Readable, wsId: string): Promise<Expo
 /** Without messages of the daemon, and without calls that were left open. */
 export async function readIntact(store: Readable, { agent_id: agentId }: SubAgent): Promise<StoredMessage[]> {
   const stored = await readAgentMessages(store, agentId);
+  await nextTurn(); // other work must not wait for all of them
   if (stored.some(({ isDamaged }) => isDamaged)) throw damaged(`a message of sub-agent ${agentId}`);
   const upTo = lastComplete(stored) ?? 0;
   return stored.filter((message) => message.seq <= upTo && isShown(message));
