@@ -254,3 +254,20 @@ test('a copy that was killed before the source was told is completed by the next
   await using former = await openFile(file);
   assert.notEqual(former.epoch, server.epoch);
 });
+
+test('each database says itself which versions may use it', installed, async () => {
+  using dir = tempDir();
+  const [first, back] = ['first.db', 'back.db'].map((name) => join(dir.path, name)) as [string, string];
+  const url = await createDatabase();
+  const store = await openFile(first);
+  await store.commit({
+    statements: [{ sql: `insert into meta (key, value) values ('schema_usable_from', '1')`, parameters: [] }],
+  });
+  await store.close();
+  await toServer(first, url);
+  await toFile(url, back);
+  const connection = openConnection(back);
+  // Left behind by a copy from before it, it would let an older version use tables that changed since.
+  assert.deepEqual(connection.all("select value from meta where key = 'schema_usable_from'"), []);
+  connection.close();
+});

@@ -90,6 +90,7 @@ const setMark = (target: CopySide, mark: CopyMark): Promise<void> =>
 const NOT_COPIED = new Set([
   COPY_KEY,
   'schema_version',
+  'schema_usable_from',
   'boot_id',
   'clean_stop',
   'durability',
