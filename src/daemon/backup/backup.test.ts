@@ -199,15 +199,32 @@ test('a backup of a newer Headgate, or of another database, is refused', async (
   await assert.rejects(backUp(newer), /could not be backed up: .*No archive was written/);
 });
 
+function change({ home }: { home: string }, sql: string): void {
+  using database = new DatabaseSync(path.join(home, 'headgate.db'));
+  database.exec(sql);
+}
+
+test('a database that does not say its schema version is not backed up, because no version could restore it', async () => {
+  for (const damaged of ['', 'x', '-1', '2.5']) {
+    await using stage = await openStage();
+    change(stage, `update meta set value = '${damaged}' where key = 'schema_version'`);
+    await assert.rejects(backUp(stage), /could not be backed up: the database is not one of Headgate/, damaged);
+  }
+});
+
+test('a backup with a damaged way back is one of a newer Headgate', async () => {
+  await using stage = await openStage({ schema: NEWEST + 1 });
+  change(stage, "insert into meta values ('schema_usable_from', 'x')");
+  await backUp(stage);
+  await assert.rejects(checkBackup({ archive: stage.archive, signal: GOING_ON }), /which is newer .* Upgrade first/);
+});
+
 test('the key that the secrets of the database need is in the archive, or the manifest names it', async () => {
   await using stage = await openStage();
   const own = await backUp(stage);
   assert.equal(own.machineKey?.included, true);
   await rm(stage.archive);
-  {
-    using database = new DatabaseSync(path.join(stage.home, 'headgate.db'));
-    database.exec("insert into store_keys values ('elsewhere')");
-  }
+  change(stage, "insert into store_keys values ('elsewhere')");
   assert.deepEqual((await backUp(stage)).machineKey, { id: 'elsewhere', included: false });
 });
 

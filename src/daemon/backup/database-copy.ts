@@ -29,7 +29,7 @@ export function inspectCopy(file: string): DatabaseFacts {
   const check = said(() => String(database.prepare('pragma quick_check(1)').get()?.quick_check));
   if (check !== 'ok') throw new Error(`the database is damaged: ${check}`);
   const schema = schemaOf((sql, parameters = []) => database.prepare(sql).all(...parameters));
-  if (schema.version === 0) throw new Error('the database is not one of Headgate');
+  if (!(schema.version > 0)) throw new Error('the database is not one of Headgate');
   const key = hasTable(database, 'store_keys')
     ? database.prepare('select machine_id from store_keys').get()
     : undefined;

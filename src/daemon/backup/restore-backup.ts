@@ -135,7 +135,7 @@ async function unpackVerified(
     if (schema.version !== manifest.schemaVersion)
       throw new DamagedArchive('its database is not the one of its manifest');
     const { version: newest } = schemaAfter(MIGRATIONS);
-    if (Math.min(schema.version, schema.usableFrom) > newest)
+    if (schema.usableFrom > newest)
       throw new StartError(
         `${archive} is from Headgate ${manifest.version}, which is newer (schema version ${schema.version}; ` +
           `this one knows versions up to ${newest}). Upgrade first. ${UNCHANGED}`,

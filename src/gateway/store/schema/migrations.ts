@@ -177,7 +177,7 @@ export function schemaOf(
 ): SchemaVersion {
   if (all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length === 0) return toSchemaVersion();
   const metaOf = (key: string) => all('select value from meta where key = ?', [key])[0]?.value;
-  return toSchemaVersion({ version: metaOf(VERSION_KEY), usableFrom: metaOf(USABLE_FROM_KEY) });
+  return toSchemaVersion({ version: metaOf(VERSION_KEY) ?? '', usableFrom: metaOf(USABLE_FROM_KEY) });
 }
 
 const VERSION_KEY = 'schema_version';

@@ -43,6 +43,28 @@ test('a file whose newest tables were only added may be used by the version befo
   assert.throws(() => plannedMigration(connection, upTo()), /has schema version 3/);
 });
 
+test('a damaged value opens no way back, and a damaged version is no new database', (t) => {
+  const { connection, path } = openVersion1(t);
+  const upTo = (...migrations: Migration[]) => ({ path, log, migrations: [...FIRST, ...migrations] });
+  migrate(connection, upTo(adding));
+  const set = (key: string, value: string) => connection.run('update meta set value = ? where key = ?', [value, key]);
+  for (const damaged of ['', '0', '-1', '0.5', '1e0', 'x', '3', '9'.repeat(20)]) {
+    set('schema_usable_from', damaged);
+    assert.throws(() => migrate(connection, upTo()), /has schema version 2, but this Headgate knows/, damaged);
+  }
+  set('schema_usable_from', '1');
+  for (const damaged of ['', '-1', '2.5', '1e9', 'x', '9'.repeat(20)]) {
+    set('schema_version', damaged);
+    assert.throws(
+      () => migrate(connection, upTo()),
+      /is damaged: it does not say which schema version it has/,
+      damaged,
+    );
+  }
+  connection.run("delete from meta where key = 'schema_version'");
+  assert.throws(() => migrate(connection, upTo(adding)), /is damaged: it does not say which schema version/);
+});
+
 test('additive migrations only add what an earlier version does not notice', () => {
   const isAddition = (statement: string) =>
     /^\s*create (table|index)\b/i.test(statement) ||

@@ -8,11 +8,18 @@ export interface SchemaVersion {
   usableFrom: number;
 }
 
-/** From what a database says; nothing is said by one without tables, and of `usableFrom` by most. */
+/**
+ * From what a database says; nothing is said by one without tables, and of `usableFrom` by most. A damaged version is not a number,
+ * and a damaged `usableFrom` opens no way back.
+ */
 export function toSchemaVersion(found: { version?: unknown; usableFrom?: unknown } = {}): SchemaVersion {
-  const version = Number(found.version ?? 0);
-  return { version, usableFrom: Number(found.usableFrom ?? version) };
+  const version = toVersion(found.version ?? 0);
+  const usableFrom = toVersion(found.usableFrom ?? version);
+  return { version, usableFrom: usableFrom >= 1 && usableFrom <= version ? usableFrom : version };
 }
+
+/** Databases have numbers as texts, too. */
+const toVersion = (value: unknown): number => (/^\d{1,9}$/.test(String(value)) ? Number(value) : Number.NaN);
 
 /** What these migrations lead to. */
 export function schemaAfter(migrations: readonly { version: number; isAdditive?: true }[]): SchemaVersion {
@@ -28,12 +35,14 @@ export interface MigrationPlan {
   usableFrom: number;
 }
 
-/** Throws for a database that only a newer Headgate can use; `advice` says what to do then. */
+/** Throws for a damaged version, and for a database that only a newer Headgate can use; `advice` says what to do then. */
 export function planMigration(
   found: SchemaVersion,
   own: SchemaVersion,
   { place, advice }: { place: string; advice: string },
 ): MigrationPlan {
+  if (Number.isNaN(found.version))
+    throw new Error(`${place} is damaged: it does not say which schema version it has. Restore a backup of it.`);
   if (found.version <= own.version) return { from: found.version, to: own.version, usableFrom: own.usableFrom };
   if (found.usableFrom <= own.version) return { from: found.version, to: found.version, usableFrom: found.usableFrom };
   throw new Error(
