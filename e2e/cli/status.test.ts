@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openStranger } from '../support/clients/strangers.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
@@ -92,6 +93,18 @@ test('doctor reports a damaged database and does not change it', async () => {
   const { code, stdout } = await runHeadgate(['doctor', '--home', daemon.home], demo);
   assert.deepEqual([code, /^✖ database/m.test(stdout)], [1, true]);
   assert.deepEqual(await describe(daemon.home), before);
+});
+
+test('doctor reports a database that only a newer Headgate can use', async () => {
+  await using daemon = await startDaemon();
+  await daemon.stop();
+  {
+    using database = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
+    database.exec("update meta set value = '999' where key = 'schema_version'");
+  }
+  const { code, stdout } = await runHeadgate(['doctor', '--home', daemon.home], demo);
+  assert.equal(code, 1);
+  assert.match(stdout, /^✖ database {4}\S+\/headgate\.db has schema version 999, but this Headgate knows/m);
 });
 
 /** Names, sizes, modes and times of everything in a folder. */

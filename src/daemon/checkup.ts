@@ -7,7 +7,7 @@ import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
 import { checkSandboxParts } from './checkup/sandbox-checks.ts';
 import { checkSecrets } from './checkup/secret-checks.ts';
-import { checkStore } from './checkup/store-check.ts';
+import { checkSchema, checkStore } from './checkup/store-check.ts';
 import { checkTools } from './checkup/tool-checks.ts';
 import { resolveOptions, storeUrlOf } from './config/options.ts';
 
@@ -22,6 +22,8 @@ export interface Checkup {
   model(health: HealthSummary | undefined): Promise<Finding>;
   /** The database of `store.url`; undefined: everything is in a file of the home. */
   store(): Promise<Finding> | undefined;
+  /** What keeps a daemon of this version from using a file of a home; undefined: nothing. `all` reads the file. */
+  schema: typeof checkSchema;
   /** `folder` must exist. */
   tools(folder: string): Promise<Finding[]>;
   /** Tries every part of the sandbox. `folder` must exist. */
@@ -41,6 +43,7 @@ export async function openCheckup(home: string, around: Surroundings): Promise<C
       const url = storeUrlOf(config, environment);
       return url === undefined ? undefined : checkStore(url);
     },
+    schema: checkSchema,
     tools: (folder) => checkTools({ folder, workdir: workdir(), config, environment }),
     async sandbox(folder) {
       const avoid = [await realpath(workdir()).catch(() => workdir())]; // the first start creates it

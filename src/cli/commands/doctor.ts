@@ -47,7 +47,10 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
     model: async () => [await checkup.model(health)],
     disk: () => checkDisk(home, systemClock),
     clock: async () => checkYear(systemClock.now(), health?.ts),
-    database: async () => (health ? [] : [await (checkup.store() ?? checkDatabase(home, around.environment))]),
+    database: async () => {
+      const { environment } = around;
+      return health ? [] : [await (checkup.store() ?? checkDatabase(home, { environment, schema: checkup.schema }))];
+    },
     tools: () => checkup.tools(folder),
   };
   const found = await Promise.all(Object.entries(checks).map(([name, check]) => attempt(name, check)));

@@ -1,11 +1,26 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { plannedMigration } from '../../gateway/store/schema/migrations.ts';
+import type { Connection } from '../../gateway/store/sqlite/sqlite-connection.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+
+const UNUSABLE = 'A daemon of this version does not start with it.';
+
+/** A problem if a daemon of this version would not start over this file of a home, which `all` reads. */
+export function checkSchema(file: string, all: Connection['all']): Finding | undefined {
+  try {
+    plannedMigration({ all }, { path: file });
+    return undefined;
+  } catch (error) {
+    return problem('database', wordsOf(error), UNUSABLE);
+  }
+}
 
 /** Checks that the database of `store.url` can be reached, and has the files of messages. */
 export async function checkStore(url: string): Promise<Finding> {
   const { inspectPostgres } = await import('../../gateway/store/postgres/inspect-postgres.ts');
   try {
-    const { text, missingFiles } = await inspectPostgres(url);
+    const { text, missingFiles, refusal } = await inspectPostgres(url);
+    if (refusal !== undefined) return problem('database', refusal, UNUSABLE);
     if (missingFiles === 0) return ok('database', text);
     return warning(
       'database',

@@ -1,27 +1,45 @@
 import pg from 'pg';
-import type { MigrationPlan } from '../schema/schema-version.ts';
+import type { MigrationPlan, SchemaVersion } from '../schema/schema-version.ts';
 import { placeOf } from './place-of.ts';
 import { messageOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
-import { plannedMigration, SCHEMA } from './schema/postgres-migrations.ts';
+import { planFrom, readSchema, SCHEMA } from './schema/postgres-migrations.ts';
 
 export interface Inspected {
   /** What it is, for people. */
   text: string;
   /** How many files of messages the database does not have. */
   missingFiles: number;
+  /** Why a daemon of this version would not start over it. */
+  refusal: string | undefined;
 }
 
 /** Connects to a database and looks at it. Changes nothing. Throws an error in words, without the password. */
 export const inspectPostgres = (url: string): Promise<Inspected> =>
   lookInto(url, async (client, place) => {
     const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version");
-    return { text: `PostgreSQL ${rows[0]?.version} at ${place}`, missingFiles: await countMissing(client) };
+    const refusal = whyRefused(await schemaIn(client), place);
+    const text = `PostgreSQL ${rows[0]?.version} at ${place}`;
+    return { text, refusal, missingFiles: refusal === undefined ? await countMissing(client) : 0 };
   });
 
 /** What a start of this version would do to the tables. Changes nothing. Throws for a database of a newer version. */
-export const plannedPostgresMigration = (url: string): Promise<MigrationPlan> =>
-  lookInto(url, (client, place) => plannedMigration((sql, parameters) => rowsOf(client, sql, parameters), { place }));
+export async function plannedPostgresMigration(url: string): Promise<MigrationPlan> {
+  const found = await lookInto(url, schemaIn);
+  return planFrom(found, { place: placeOf(url) });
+}
+
+const schemaIn = (client: pg.Client): Promise<SchemaVersion> =>
+  readSchema((sql, parameters) => rowsOf(client, sql, parameters));
+
+function whyRefused(found: SchemaVersion, place: string): string | undefined {
+  try {
+    planFrom(found, { place });
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
 
 async function lookInto<T>(url: string, look: (client: pg.Client, place: string) => Promise<T>): Promise<T> {
   const place = placeOf(url);

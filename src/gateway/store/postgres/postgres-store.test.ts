@@ -10,7 +10,7 @@ import { recordingLog } from '../../../testing/temp-store.ts';
 import { once } from '../../../timing/once.ts';
 import type { DaemonStore } from '../daemon-store.ts';
 import { storeContract } from '../store.contract.ts';
-import { plannedPostgresMigration } from './inspect-postgres.ts';
+import { inspectPostgres, plannedPostgresMigration } from './inspect-postgres.ts';
 import { openPostgresStore } from './postgres-store.ts';
 
 const installed = await needs('postgresql');
@@ -40,7 +40,12 @@ test('what a start would migrate is known before it', installed, async () => {
   await (await open(url)).close();
   assert.deepEqual(await plannedPostgresMigration(url), { from: to, to, usableFrom });
   await queryPostgres(url, `insert into headgate.schema_migrations values (${to + 1}, 'x')`);
-  await assert.rejects(plannedPostgresMigration(url), /this Headgate knows versions up to/);
+  await assert.rejects(plannedPostgresMigration(url), (error: Error) => {
+    assert.match(error.message, /this Headgate knows versions up to/);
+    assert.doesNotMatch(error.message, /cannot be reached/);
+    return true;
+  });
+  assert.match((await inspectPostgres(url)).refusal ?? '', /this Headgate knows versions up to/);
 });
 
 test('logs, the epoch and the time at which the daemon was alive are kept by the database', installed, async () => {

@@ -1,6 +1,12 @@
 import type { Log } from '../../../../log.ts';
 import { MIGRATIONS, type Migration, NEWER_SCHEMA } from '../../schema/migrations.ts';
-import { type MigrationPlan, planMigration, schemaAfter, toSchemaVersion } from '../../schema/schema-version.ts';
+import {
+  type MigrationPlan,
+  planMigration,
+  type SchemaVersion,
+  schemaAfter,
+  toSchemaVersion,
+} from '../../schema/schema-version.ts';
 import { CHECKSUM_FUNCTIONS, digestOf } from './checksum-functions.ts';
 import { FUNCTIONS } from './functions.ts';
 import { translated } from './translation.ts';
@@ -43,14 +49,21 @@ export async function migratePostgres(
 }
 
 /** What a start of this version would do. Changes nothing. Throws if only a newer Headgate can use the database. */
-export async function plannedMigration(
-  run: RunSql,
-  { place, migrations = MIGRATIONS }: Pick<MigrateOptions, 'place' | 'migrations'>,
-): Promise<MigrationPlan> {
+export const plannedMigration = async (run: RunSql, known: Planned): Promise<MigrationPlan> =>
+  planFrom(await readSchema(run), known);
+
+type Planned = Pick<MigrateOptions, 'place' | 'migrations'>;
+
+/** The schema of a database, which is version 0 while no daemon has used it. */
+export async function readSchema(run: RunSql): Promise<SchemaVersion> {
   const [there] = await run(`select to_regclass('${SCHEMA}.schema_migrations') is not null as there`);
   const [newest] = there?.there ? await run(FIND_NEWEST) : [];
-  return planMigration(toSchemaVersion(newest), schemaAfter(migrations), { place, advice: ADVICE });
+  return toSchemaVersion(newest);
 }
+
+/** What is to be done with a database that has this schema. Throws if only a newer Headgate can use it. */
+export const planFrom = (found: SchemaVersion, { place, migrations = MIGRATIONS }: Planned): MigrationPlan =>
+  planMigration(found, schemaAfter(migrations), { place, advice: ADVICE });
 
 /** The table has the second column only after an additive migration. */
 const FIND_NEWEST = `select version, to_jsonb(made) ->> 'usable_from' as "usableFrom" from ${SCHEMA}.schema_migrations made
