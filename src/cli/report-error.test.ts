@@ -28,6 +28,17 @@ test('an expected error is reported in one line, with its exit code', () => {
   ]);
 });
 
+test('what an error quotes cannot control the terminal', () => {
+  const hostile = '\u001b]0;title\u0007 a\u202eb';
+  const shown = '\\u001b]0;title\\u0007 a\\u202eb';
+  assert.deepEqual(
+    [new StartError(hostile), new RequestError('NOT_FOUND', hostile)].map((error) => toReport(error).text),
+    [`headgate: ${shown}\n`, `NOT_FOUND: ${shown}\n`],
+  );
+  const unforeseen = Object.assign(new Error('a'), { stack: `Error: ${hostile}\n    at a.js` });
+  assert.equal(toReport(unforeseen).text, `headgate: Error: ${shown}\n    at a.js\n`);
+});
+
 test('wrong usage of a command points to the help of that command', () => {
   const unknown = new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'");
   assert.equal(toReport(unknown, 'run').text, "headgate: unknown option '--x'. See headgate run --help.\n");

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { HttpError } from '../../protocol/client/http-error.ts';
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
+import { toVisibleText } from '../../protocol/text/visible-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { StartError } from '../start-error.ts';
 
@@ -22,7 +23,7 @@ export function toReport(error: unknown, command?: string): Report {
   if (error instanceof ConnectionLostError)
     return { text: told(`${error.message} before the answer came`), exitCode: EXIT.failed };
   const stack = error instanceof Error ? error.stack : String(error);
-  return { text: `headgate: ${stack}\n`, exitCode: EXIT.failed };
+  return { text: `headgate: ${toVisibleText(stack ?? '')}\n`, exitCode: EXIT.failed };
 }
 
 function ofCommander({ code, exitCode, message }: CommanderError, command: string | undefined): Report {
@@ -37,4 +38,5 @@ function ofCommander({ code, exitCode, message }: CommanderError, command: strin
 
 const told = (text: string): string => `headgate: ${toLine(text)}\n`;
 
-const toLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');
+/** Errors quote what others wrote, such as the names in an archive, which must not control the terminal. */
+const toLine = (text: string): string => toVisibleText(text.replaceAll(/\s*\n\s*/g, ' '));
