@@ -1,4 +1,4 @@
-import { link, mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { isInside } from '../../agent/tools/files/confinement.ts';
@@ -43,13 +43,13 @@ export interface Backup {
 
 /** Backs a home up while a daemon may be using it. The archive gets its name when it is complete; no file is replaced. */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { home, environment, target, signal } = options;
+  const { home, environment, target, nowMs, signal } = options;
   await requireDatabase(home, environment);
-  const file = await toFileName(target ?? (await openBackups(home)), options.nowMs);
+  const file = await toFileName(target ?? (await openBackups(home)), nowMs);
   await requireUnreadable(file, home);
   const folders: string[] = [];
   try {
-    const beside = await folderBeside(file);
+    const beside = await folderBeside(file, nowMs);
     folders.push(beside);
     const linked = await folderInHome(home);
     folders.push(linked);
@@ -123,12 +123,27 @@ export const stampOf = (ms: number): string =>
 
 const alreadyThere = (file: string) => new StartError(`${file} exists already. Choose another name.`);
 
-async function folderBeside(file: string): Promise<string> {
+/** A folder for the copy of the database. Removes those of backups that were killed, each of which holds such a copy. */
+async function folderBeside(file: string, nowMs: number): Promise<string> {
+  const folder = path.dirname(file);
+  const names = await readdir(folder).catch(() => []); // perhaps it can only be written to
+  for (const name of names.filter((each) => BESIDE.test(each)))
+    if (await isAbandoned(path.join(folder, name), nowMs))
+      await rm(path.join(folder, name), { recursive: true, force: true }).catch(() => undefined); // the next one tries again
   try {
-    return await mkdtemp(path.join(path.dirname(file), '.headgate-backup-'));
+    return await mkdtemp(path.join(folder, '.headgate-backup-'));
   } catch (cause) {
-    throw new StartError(`Nothing can be written to ${path.dirname(file)}: ${whyUnreadable(cause)}.`, { cause });
+    throw new StartError(`Nothing can be written to ${folder}: ${whyUnreadable(cause)}.`, { cause });
   }
+}
+
+const BESIDE = /^\.headgate-backup-\w{6}$/;
+const ABANDONED_MS = 24 * 60 * 60_000;
+
+/** By its age, because other machines may write their backups into the same folder; and only what is this user's. */
+async function isAbandoned(folder: string, nowMs: number): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined); // its backup has just ended
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && nowMs - found.mtimeMs > ABANDONED_MS;
 }
 
 const LINKED = /^\.backup-(\d+)$/;

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, symlink, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openStage, options, write } from './backup-fixture.ts';
+import { makeBackup } from './make-backup.ts';
+
+test('what a killed backup left beside its archive is removed after a day, and nothing else', async () => {
+  await using stage = await openStage();
+  const { folder } = stage;
+  const { nowMs } = options(stage);
+  const agedBy = async (name: string, hours: number) => {
+    await write(path.join(folder, name, 'headgate.db'), 'a copy');
+    const at = nowMs / 1000 - hours * 3_600;
+    await utimes(path.join(folder, name), at, at);
+  };
+  await agedBy('.headgate-backup-a1B2c3', 25);
+  await agedBy('.headgate-backup-d4E5f6', 23);
+  await agedBy('.headgate-backup-of-mine', 25);
+  await mkdir(path.join(folder, 'elsewhere'));
+  await symlink(path.join(folder, 'elsewhere'), path.join(folder, '.headgate-backup-g7H8i9'));
+  await makeBackup(options(stage));
+  assert.deepEqual((await readdir(folder)).sort(), [
+    '.headgate-backup-d4E5f6',
+    '.headgate-backup-g7H8i9',
+    '.headgate-backup-of-mine',
+    'a.tar.gz',
+    'elsewhere',
+    'home',
+  ]);
+});
