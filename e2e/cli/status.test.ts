@@ -95,16 +95,27 @@ test('doctor reports a damaged database and does not change it', async () => {
   assert.deepEqual(await describe(daemon.home), before);
 });
 
-test('doctor reports a database that only a newer Headgate can use', async () => {
+test('doctor reports a database with which no daemon of this version starts', async () => {
   await using daemon = await startDaemon();
   await daemon.stop();
-  {
-    using database = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
-    database.exec("update meta set value = '999' where key = 'schema_version'");
-  }
-  const { code, stdout } = await runHeadgate(['doctor', '--home', daemon.home], demo);
-  assert.equal(code, 1);
-  assert.match(stdout, /^✖ database {4}\S+\/headgate\.db has schema version 999, but this Headgate knows/m);
+  const told = async (sql: string) => {
+    {
+      using database = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
+      database.exec(sql);
+    }
+    const { code, stdout } = await runHeadgate(['doctor', '--home', daemon.home], demo);
+    assert.equal(code, 1);
+    return stdout;
+  };
+  const half = JSON.stringify({ isComplete: false, from: 'elsewhere', epoch: null, state: '' });
+  assert.match(
+    await told(`insert into meta values ('copy', '${half}')`),
+    /^✖ database {4}\S+\/headgate\.db holds an unfinished copy of elsewhere/m,
+  );
+  assert.match(
+    await told("update meta set value = '999' where key = 'schema_version'"),
+    /^✖ database {4}\S+\/headgate\.db has schema version 999, but this Headgate knows/m,
+  );
 });
 
 /** Names, sizes, modes and times of everything in a folder. */

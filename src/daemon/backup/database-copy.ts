@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { requireWholeFile } from '../../gateway/store/copying/copy-mark.ts';
 import { schemaOf } from '../../gateway/store/schema/migrations.ts';
 import type { SchemaVersion } from '../../gateway/store/schema/schema-version.ts';
 
@@ -28,8 +29,10 @@ export function inspectCopy(file: string): DatabaseFacts {
   using database = new DatabaseSync(url, { readOnly: true });
   const check = said(() => String(database.prepare('pragma quick_check(1)').get()?.quick_check));
   if (check !== 'ok') throw new Error(`the database is damaged: ${check}`);
-  const schema = schemaOf((sql, parameters = []) => database.prepare(sql).all(...parameters));
+  const all = (sql: string, parameters: readonly string[] = []) => database.prepare(sql).all(...parameters);
+  const schema = schemaOf(all);
   if (!(schema.version > 0)) throw new Error('the database is not one of Headgate');
+  requireWholeFile('the database', all); // half of the conversations are no backup
   const key = hasTable(database, 'store_keys')
     ? database.prepare('select machine_id from store_keys').get()
     : undefined;

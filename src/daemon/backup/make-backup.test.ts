@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, symlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openStage, options, write } from './backup-fixture.ts';
 import { makeBackup } from './make-backup.ts';
@@ -28,4 +29,20 @@ test('what a killed backup left beside its archive is removed after a day, and n
     'elsewhere',
     'home',
   ]);
+});
+
+test('an unfinished copy of another store is not backed up', async () => {
+  await using stage = await openStage();
+  const mark = (isComplete: boolean) => {
+    using database = new DatabaseSync(path.join(stage.home, 'headgate.db'));
+    const text = JSON.stringify({ isComplete, from: 'postgresql://there/it', epoch: null, state: '' });
+    database.prepare("insert or replace into meta values ('copy', ?)").run(text);
+  };
+  mark(false);
+  await assert.rejects(
+    makeBackup(options(stage)),
+    /could not be backed up: the database holds an unfinished copy of postgresql:\/\/there\/it/,
+  );
+  mark(true);
+  await makeBackup(options(stage));
 });

@@ -1,4 +1,5 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { requireWholeFile } from '../../gateway/store/copying/copy-mark.ts';
 import { plannedMigration } from '../../gateway/store/schema/migrations.ts';
 import type { Connection } from '../../gateway/store/sqlite/sqlite-connection.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -8,7 +9,7 @@ const UNUSABLE = 'A daemon of this version does not start with it.';
 /** A problem if a daemon of this version would not start over this file of a home, which `all` reads. */
 export function checkSchema(file: string, all: Connection['all']): Finding | undefined {
   try {
-    plannedMigration({ all }, { path: file });
+    if (plannedMigration({ all }, { path: file }).from > 0) requireWholeFile(file, all);
     return undefined;
   } catch (error) {
     return problem('database', wordsOf(error), UNUSABLE);

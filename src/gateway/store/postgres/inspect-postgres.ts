@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
 import type { MigrationPlan, SchemaVersion } from '../schema/schema-version.ts';
 import { placeOf } from './place-of.ts';
 import { messageOf } from './postgres-errors.ts';
@@ -18,7 +19,7 @@ export interface Inspected {
 export const inspectPostgres = (url: string): Promise<Inspected> =>
   lookInto(url, async (client, place) => {
     const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version");
-    const refusal = whyRefused(await schemaIn(client), place);
+    const refusal = await whyRefused(client, place);
     const text = `PostgreSQL ${rows[0]?.version} at ${place}`;
     return { text, refusal, missingFiles: refusal === undefined ? await countMissing(client) : 0 };
   });
@@ -32,9 +33,13 @@ export async function plannedPostgresMigration(url: string): Promise<MigrationPl
 const schemaIn = (client: pg.Client): Promise<SchemaVersion> =>
   readSchema((sql, parameters) => rowsOf(client, sql, parameters));
 
-function whyRefused(found: SchemaVersion, place: string): string | undefined {
+async function whyRefused(client: pg.Client, place: string): Promise<string | undefined> {
+  const found = await schemaIn(client);
+  const sql = `select value from ${SCHEMA}.meta where key = $1`;
+  const [mark] = found.version > 0 ? await rowsOf(client, sql, [COPY_KEY]) : [];
   try {
     planFrom(found, { place });
+    requireWhole(place, mark && String(mark.value));
     return undefined;
   } catch (error) {
     return messageOf(error);
