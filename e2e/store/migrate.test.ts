@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { needs } from '../../src/testing/needs.ts';
@@ -214,3 +215,24 @@ test('a copy that cannot begin says why, without the password', installed, async
   const tables = await queryPostgres(url, `select 1 from pg_namespace where nspname = 'headgate'`);
   assert.deepEqual(tables, []);
 });
+
+test('a copy of a store with a damaged page does not say that it would continue', installed, async () => {
+  await using daemon = await startDaemon();
+  await daemon.stop();
+  const file = path.join(daemon.home, 'headgate.db');
+  const { page, size } = pageOf(file, 'workstreams');
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0xff, (page - 1) * size, page * size));
+  const url = await (await server()).createDatabase();
+  const moved = ['store', 'migrate', '--home', daemon.home, '--from', 'sqlite', '--to', url];
+  const { code, stderr } = await runHeadgate(moved);
+  assert.equal(code, 1);
+  assert.match(stderr, /The copy cannot be completed, because a database is damaged: .* Restore a backup of it/);
+});
+
+/** The first page of a table in a SQLite file. */
+function pageOf(file: string, table: string): { page: number; size: number } {
+  using database = new DatabaseSync(file);
+  const page = database.prepare('select rootpage from sqlite_schema where name = ?').get(table)?.rootpage;
+  return { page: Number(page), size: Number(database.prepare('pragma page_size').get()?.page_size) };
+}

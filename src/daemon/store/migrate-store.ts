@@ -6,6 +6,7 @@ import { type CopyProgress, CopyRefused, type CopySide } from '../../gateway/sto
 import { type Copied, copyStore } from '../../gateway/store/copying/copy-store.ts';
 import { openSqliteSource, openSqliteTarget } from '../../gateway/store/copying/sqlite-side.ts';
 import { lockHome } from '../../gateway/store/home-lock.ts';
+import { faultOf } from '../../gateway/store/sqlite/sqlite-errors.ts';
 import { openHomeFolder } from '../../home/home-folder.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { restoreJournal } from '../../home/restore-journal.ts';
@@ -109,6 +110,11 @@ function toStop(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof StartError) return error;
   if (error instanceof CopyRefused) return new StartError(error.message, { cause: error });
   if (signal.aborted) return new InterruptedError(`Interrupted. ${AGAIN}`);
+  if (faultOf(error) === 'damaged')
+    return new StartError(
+      `The copy cannot be completed, because a database is damaged: ${wordsOf(error)}. Restore a backup of it, and begin again.`,
+      { cause: error },
+    );
   const why = isDiskFull(error) ? 'the disk is full' : wordsOf(error);
   return new StartError(`The copy is not complete: ${why}. ${AGAIN}`, { cause: error });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
@@ -228,6 +229,11 @@ test('what cannot be copied is refused before anything is changed', installed, a
   await refused(toServer(file, await createDatabase()), /schema version 9999, but this Headgate knows versions up to/);
   setMeta('schema_version', '40');
   await refused(toServer(file, await createDatabase()), /schema version 40, but .* Start the daemon there once/);
+  setMeta('schema_version', 'x');
+  await refused(toServer(file, await createDatabase()), /one\.db is damaged: it does not say which schema version/);
+  const broken = join(dir.path, 'broken.db');
+  writeFileSync(broken, 'no database at all '.repeat(500));
+  await refused(toServer(broken, await createDatabase()), /broken\.db is damaged: file is not a database\. Restore/);
 
   const running = await openServer(url);
   await assert.rejects(toFile(url, join(dir.path, 'new.db')), /Another Headgate daemon is using postgresql:/);

@@ -1,10 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Log } from '../../../log.ts';
 import { iterateEvents } from '../compaction/stored-events.ts';
-import { migrate } from '../schema/migrations.ts';
+import { migrate, schemaOf } from '../schema/migrations.ts';
 import { openPrepared } from '../sqlite/damage.ts';
 import { type Connection, openConnection, openReadingConnection } from '../sqlite/sqlite-connection.ts';
+import { faultOf } from '../sqlite/sqlite-errors.ts';
 import { UPSERT_META } from '../store-identity.ts';
 import { type CopiedColumn, type CopiedTable, newestVersion } from './copied-tables.ts';
 import {
@@ -24,9 +26,9 @@ import { filesOfHome } from './home-files.ts';
 /** The file of a home from which a store is copied. Reading does not change it. */
 export function openSqliteSource(path: string): CopySide {
   if (!existsSync(path)) throw new CopyRefused(`There is no store at ${path}.`);
+  requireVersion(path, versionIn(path));
   const connection = openReadingConnection(path);
   try {
-    requireVersion(path, versionOf(connection));
     const left = connection.all("select value from meta where key = 'clean_stop'");
     if (left[0]?.value === '0')
       throw new CopyRefused(
@@ -49,23 +51,23 @@ export function openSqliteTarget(path: string, log: Log): CopySide {
 }
 
 function versionIn(path: string): number {
-  const connection = openReadingConnection(path);
+  let connection: Connection | undefined;
   try {
-    return versionOf(connection);
+    connection = openReadingConnection(path);
+    return schemaOf(connection.all).version;
+  } catch (error) {
+    if (faultOf(error) !== 'damaged') throw error;
+    throw new CopyRefused(`${path} is damaged: ${wordsOf(error)}. Restore a backup of it.`, { cause: error });
   } finally {
-    connection.close();
+    connection?.close();
   }
-}
-
-function versionOf(connection: Connection): number {
-  if (connection.all("select 1 from sqlite_schema where name = 'meta'").length === 0) return 0;
-  return Number(connection.all("select value from meta where key = 'schema_version'")[0]?.value ?? 0);
 }
 
 /** Both databases must have the same tables. */
 export function requireVersion(place: string, found: number): void {
   const newest = newestVersion();
   if (found === newest) return;
+  if (Number.isNaN(found)) throw new CopyRefused(`${place} is damaged: it does not say which schema version it has.`);
   throw new CopyRefused(
     found > newest
       ? `${place} has schema version ${found}, but this Headgate knows versions up to ${newest}. Use the newer Headgate that wrote it.`
