@@ -155,7 +155,9 @@ function passBody(from: IncomingMessage, to: ClientRequest | ServerResponse): vo
     from.pipe(to);
     return;
   }
-  to.end(from.read() ?? undefined);
+  const parts: Buffer[] = [];
+  for (let part = from.read(); part !== null; part = from.read()) parts.push(part); // one chunk at a time, as they came
+  to.end(parts.length === 0 ? undefined : Buffer.concat(parts));
   from.resume(); // reports its end
 }
 
