@@ -6,6 +6,7 @@ import type { nodeContracts } from '../../../protocol/methods/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Call, Handlers } from '../call.ts';
 import { readJson } from '../connections/json-text.ts';
+import { cleanValue } from '../nodes/clean-outcome.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 
 interface NodeMethodDeps {
@@ -40,14 +41,18 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
       const nodeId = ownId(principal, result.nodeId);
       return (await invocations.finish(nodeId, result)) ? { ok: true } : { ok: true, ignored: true };
     },
-    'node.event': ({ event, ...told }, { principal }) => {
-      const payload = told.payload ?? payloadOf(told.payloadJSON ?? undefined);
+    'node.event': ({ event, payload: sent, payloadJSON }, { principal }) => {
+      const payload = sent ?? payloadOf(payloadJSON ?? undefined);
       // The payload is sent to every reader.
       if (JSON.stringify(payload ?? null).length > MAX_EVENT_CHARS) {
         throw new GatewayError('PAYLOAD_TOO_LARGE', `payload: must have at most ${MAX_EVENT_CHARS} characters as JSON`);
       }
       const nodeId = ownId(principal);
-      broadcast.publish('node.event', { nodeId, event, ...(payload !== undefined && { payload }), ts: clock.now() });
+      const told = {
+        event: nodes.clean(event),
+        ...(payload !== undefined && { payload: cleanValue(payload, nodes.clean) }),
+      };
+      broadcast.publish('node.event', { nodeId, ...told, ts: clock.now() });
       return { ok: true };
     },
     'node.token.rotate': async ({ nodeId }, { audited }) => ({ nodeId, token: await paired.rotate(nodeId, audited()) }),

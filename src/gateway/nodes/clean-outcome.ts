@@ -34,7 +34,8 @@ function cleanJson(json: string, clean: (text: string) => string): string {
   }
 }
 
-function cleanValue(value: unknown, clean: (text: string) => string): unknown {
+/** Every text in it cleaned, names too. */
+export function cleanValue(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'string') return clean(value);
   if (Array.isArray(value)) return value.map((item) => cleanValue(item, clean));
   if (!isRecord(value)) return value;

@@ -26,6 +26,8 @@ export interface Nodes {
    */
   list(options?: { extended?: boolean | undefined }): NodeRow[];
   describe(nodeId: string): NodeRow;
+  /** Replaces what nobody may see in a text of a node. */
+  clean(text: string): string;
   /** Sets where announcements are published; called once, by the gateway. */
   onAnnouncement(publish: Publish): void;
   run(signal: AbortSignal): Promise<void>;
@@ -78,6 +80,7 @@ export async function openNodes({ store, lastAliveMs, rules, clean, clock, ids, 
     requests,
     connected,
     invocations,
+    clean,
     list({ extended = false } = {}) {
       const rows = paired.list().map(describe).sort(byPresenceAndName);
       return extended ? rows.map((row) => withLastSeen(row, lastSeen)) : rows;

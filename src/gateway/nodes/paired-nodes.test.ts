@@ -128,6 +128,23 @@ test('an event of a node is sent to readers', async () => {
   assert.deepEqual(payload, { nodeId: 'n1', event: 'door.opened', payload: { door: 1 }, ts: 1_000_000 });
 });
 
+test('an event of a node is cleaned, because it is sent to every reader', async () => {
+  const clean = (text: string) => text.replaceAll('geheim-1234', '[REDACTED]');
+  await using gateway = await openNodeGateway({ clean });
+  const [operator, node] = [await gateway.operator(), await gateway.join('n1')];
+  const cleaned = { '[REDACTED]': ['[REDACTED] is it'] };
+  for (const [event, told, payload] of [
+    ['plain', { payload: { 'geheim-1234': ['geheim-1234 is it'] } }, cleaned],
+    ['escaped', { payloadJSON: '{"\\u0067eheim-1234":["geheim-1234 is it"]}' }, cleaned],
+    ['no JSON', { payloadJSON: 'geheim-1234' }, { payloadJSON: '[REDACTED]' }],
+  ] as const) {
+    await node.call('node.event', { event: `${event} geheim-1234`, ...told });
+    const name = `${event} [REDACTED]`;
+    const got = await operator.event('node.event', (sent) => Object(sent).event === name);
+    assert.deepEqual(got.payload, { nodeId: 'n1', event: name, payload, ts: 1_000_000 });
+  }
+});
+
 test('an event of a node is limited in size, because it is sent to every reader', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');

@@ -148,7 +148,7 @@ async function start(
     ...options,
   };
   if (pollToolbox) deps.background.watches.toolbox = pollToolbox;
-  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));
+  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules }));
   const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();
   return {
