@@ -115,3 +115,14 @@ test('sockets are allowed for programs, our own page, and allowed origins with a
   };
   assert.deepEqual([admits(true), admits(false)], [asked.slice(0, 4), asked.slice(0, 2)]);
 });
+
+test('without authentication, only clients on the machine of the daemon that forwards are served', () => {
+  const refusalFor = (address: string, authEnabled: boolean) =>
+    policy({ authEnabled, clientOf: () => ({ address }) }).refusalOfHost({ method: 'GET', url: '/', headers: {} })
+      ?.status;
+  for (const address of ['127.0.0.1', '127.8.9.1', '::1']) assert.equal(refusalFor(address, false), undefined, address);
+  for (const address of ['192.0.2.7', 'fd00::2', '']) {
+    assert.equal(refusalFor(address, false), 403, address);
+    assert.equal(refusalFor(address, true), undefined, address);
+  }
+});

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isLoopback } from './client-address.ts';
 import { UNKNOWN_SESSION } from './machines/forwarded-head.ts';
 import type { MachineSessions } from './machines/machine-sessions.ts';
 
@@ -70,7 +71,9 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
     refusalOfHost(request) {
       const client = options.clientOf?.(request);
       if (client === 'unknown') return NOT_GREETED;
-      return client !== undefined || checkHost(request.headers.host) ? undefined : NO_HOST;
+      if (client === undefined) return checkHost(request.headers.host) ? undefined : NO_HOST;
+      // This daemon listens on a loopback address for that reason; the one that forwards may listen anywhere.
+      return options.authEnabled || isLoopback(client.address) ? undefined : NOT_LOCAL;
     },
     isOwn,
     isForeign,
@@ -83,6 +86,12 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
 }
 
 const NO_HOST: HostRefusal = { status: 403, error: UNKNOWN_HOST };
+
+const NOT_LOCAL: HostRefusal = {
+  status: 403,
+  error:
+    'Forbidden: the active daemon runs without authentication, so only clients on the machines themselves are served',
+};
 
 /** A daemon that forwards must introduce itself again after each start of this one. */
 const NOT_GREETED: HostRefusal = {
