@@ -78,7 +78,8 @@ export async function openAccounts(
   const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
   await asStartError(() => trail.recover(onNotice));
   const throttle = createLoginThrottle({ clock });
-  const setup = createSetupGate({ mode: config.auth.setup, isLoopback, clock, ids });
+  const reach = { isLoopback, isShared: store.shared !== undefined };
+  const setup = createSetupGate({ mode: config.auth.setup, ...reach, clock, ids });
   if (authEnabled && users.count === 0 && setup.willNeedCode) log.warn({}, toSetupHint(setup));
   const { consents, mcp } = await openToolAccounts(options, { store, vault, users, live, baseUrl, fetch, guarded });
   return {

@@ -6,9 +6,9 @@ import { createSetupGate, type SetupMode } from './setup-gate.ts';
 
 const MINUTE_MS = 60_000;
 
-async function needs(mode: SetupMode, isLoopback: boolean): Promise<boolean[]> {
+async function needs(mode: SetupMode, isLoopback: boolean, isShared = false): Promise<boolean[]> {
   const clock = fakeClock();
-  const gate = createSetupGate({ mode, isLoopback, clock, ids: randomIds });
+  const gate = createSetupGate({ mode, isLoopback, isShared, clock, ids: randomIds });
   const atStart = gate.needsCode();
   await clock.advance(15 * MINUTE_MS);
   return [atStart, gate.needsCode()];
@@ -17,12 +17,14 @@ async function needs(mode: SetupMode, isLoopback: boolean): Promise<boolean[]> {
 test('the first user needs the code as configured; by default after 15 minutes where others can reach the daemon', async () => {
   assert.deepEqual(await needs('auto', true), [false, false]);
   assert.deepEqual(await needs('auto', false), [false, true]);
-  assert.deepEqual(await needs('open', false), [false, false]);
+  assert.deepEqual(await needs('auto', true, true), [false, true], 'by a standby');
+  assert.deepEqual(await needs('open', false, true), [false, false]);
   assert.deepEqual(await needs('code', true), [true, true]);
 });
 
 test('only the code of this start is accepted', () => {
-  const open = () => createSetupGate({ mode: 'code', isLoopback: true, clock: fakeClock(), ids: randomIds });
+  const open = () =>
+    createSetupGate({ mode: 'code', isLoopback: true, isShared: false, clock: fakeClock(), ids: randomIds });
   const [gate, other] = [open(), open()];
   assert.match(gate.code, /^[0-9a-f]{32}$/);
   assert.deepEqual(

@@ -21,17 +21,19 @@ export interface SetupGate {
 
 interface SetupGateDeps {
   mode: SetupMode;
-  /** Whether only this machine can reach the daemon. */
+  /** Whether the daemon listens for this machine only. */
   isLoopback: boolean;
+  /** Whether other daemons share its database: clients reach it by a standby, too, which may listen anywhere. */
+  isShared: boolean;
   clock: Pick<Clock, 'monotonic'>;
   ids: Pick<Ids, 'secret'>;
 }
 
-export function createSetupGate({ mode, isLoopback, clock, ids }: SetupGateDeps): SetupGate {
+export function createSetupGate({ mode, isLoopback, isShared, clock, ids }: SetupGateDeps): SetupGate {
   const code = ids.secret(CODE_BYTES);
   const isCode = tokenMatcher(code);
   const startedMs = clock.monotonic();
-  const willNeedCode = mode === 'code' || (mode === 'auto' && !isLoopback);
+  const willNeedCode = mode === 'code' || (mode === 'auto' && (!isLoopback || isShared));
   const needsCode = () => mode === 'code' || (willNeedCode && clock.monotonic() - startedMs >= OPEN_MS);
   return { code, willNeedCode, needsCode, admits: (given) => !needsCode() || (given !== undefined && isCode(given)) };
 }

@@ -83,7 +83,7 @@ export async function testAccounts(options: TestAccountOptions) {
     isLoginSecretChosen: false,
     oidc: createOidcLogin(oidc),
     passwords: options.passwords ?? PLAIN,
-    setup: createSetupGate({ mode: setup, isLoopback, clock, ids }),
+    setup: createSetupGate({ mode: setup, isLoopback, isShared: false, clock, ids }),
     orgs: createOrgs({ store, clock }),
     throttle,
     clock,
