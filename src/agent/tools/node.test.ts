@@ -116,6 +116,12 @@ test('an error becomes an outcome that the model reads', async () => {
   });
 });
 
+test('a shutdown is no outcome, because the call goes on after the restart', async () => {
+  const shutdown = new StopReason('shutdown', 'stop');
+  await using stopped = await setUp([box], () => Promise.reject(shutdown));
+  await assert.rejects(execute(await stopped.prepare(ASKED), recordRun()), shutdown);
+});
+
 test('a long answer is cut to its two ends', async () => {
   await using world = await setUp([box], async () => `a${'x'.repeat(100_000)}z`);
   const { output } = await execute(await world.prepare(ASKED));

@@ -138,6 +138,8 @@ async function execute(result: Promise<unknown>, maxBytes: number): Promise<Tool
     const output = limited(toText(await result), maxBytes);
     return { output, outcome: 'done', ...(findTag(output) !== undefined && { guarded: REDACTED }) };
   } catch (error) {
+    // The command goes on: after the restart, the call waits for its result.
+    if (error instanceof StopReason && error.kind === 'shutdown') throw error;
     if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, outcome: 'unknown' };
     if (error instanceof Error) return { output: `Error: ${error.message}`, outcome: 'failed' };
     throw error;
