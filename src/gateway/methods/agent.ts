@@ -13,7 +13,7 @@ import type { Messages } from '../history/messages.ts';
 import { answerOfRun } from '../history/run-answer.ts';
 import { isOver, type RunHandle, type RunResult } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
-import { type Viewer, viewerOf } from '../sharing/perception.ts';
+import { DAEMON, type Viewer, viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
@@ -37,19 +37,30 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
     if (earlier && (await isOver(earlier))) return toAgentResult(await earlier.ended);
     const handle = earlier ?? (await accept(params, call, deps));
     call.interim({ runId: handle.run.runId, status: 'accepted' });
-    return toAgentResult(await until(handle.ended, call.signal));
+    const result = await until(handle.ended, call.signal);
+    await requireSight(handle, call, deps);
+    return toAgentResult(result);
   },
   'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS, withAnswer }, call) => {
     const key = sessionKey?.trim();
     const session = key ? await deps.workstreams.lookUp(key, viewerOf(call)) : undefined;
     const by = { ...seekerOf(call), ...(session && { wsId: session.wsId }) };
     const handle = key && !session ? undefined : await deps.runs.find(runId, by);
-    if (!handle) throw new GatewayError('NOT_FOUND', 'unknown runId');
+    if (!handle) throw unknownRun();
     const result = await inTime(handle, { timeoutMs, clock: deps.clock, signal: call.signal });
+    await requireSight(handle, call, deps);
     const isTold = result !== undefined && withAnswer === true;
     return { ...toWaitResult(runId, handle, result), ...(isTold && (await answered(handle, deps))) };
   },
 });
+
+const unknownRun = () => new GatewayError('NOT_FOUND', 'unknown runId');
+
+/** The workstream may have become private while the caller waited. One that was deleted meanwhile hides nothing. */
+async function requireSight({ run }: RunHandle, call: Call, { workstreams }: AgentMethodDeps): Promise<void> {
+  if (await workstreams.isStored(run.wsId, viewerOf(call))) return;
+  if (await workstreams.isStored(run.wsId, DAEMON)) throw unknownRun();
+}
 
 async function answered({ run }: RunHandle, deps: AgentMethodDeps): Promise<{ answer?: string }> {
   const { wsId, runId, request } = run;
@@ -65,7 +76,7 @@ async function findKept(call: Call, { runs }: AgentMethodDeps): Promise<RunHandl
   const kept = keptOf<{ runId: string; wsId: string }>(call);
   if (!kept) return undefined;
   const found = await runs.find(kept.runId, { ...seekerOf(call), wsId: kept.wsId });
-  if (!found) throw new GatewayError('NOT_FOUND', 'unknown runId'); // its workstream is gone, or no longer the caller's to see
+  if (!found) throw unknownRun(); // its workstream is gone, or no longer the caller's to see
   return found;
 }
 
