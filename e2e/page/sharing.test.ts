@@ -168,8 +168,8 @@ test('an owner gives a private workstream away by keyboard, and is told before t
 const asked = (page: Page, path: string, body?: object) =>
   page.evaluate(
     async ([to, sent]) => {
-      const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: sent };
-      const response = await fetch(to, sent === undefined ? {} : request);
+      const headers = { 'Content-Type': 'application/json' };
+      const response = await fetch(to, sent === undefined ? {} : { method: 'POST', headers, body: sent });
       return { status: response.status, text: await response.text() };
     },
     [path, body && JSON.stringify(body)] as const,
