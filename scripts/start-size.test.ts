@@ -10,7 +10,7 @@ const ENTRIES = ['src/cli/start-command.ts', 'src/daemon/start.ts'];
 const MOST_KB = 3_997;
 
 /** A file takes a start about 0.4 ms to find, to read and to link. */
-const MOST_FILES = 15;
+const MOST_FILES = 16;
 
 test(`a start loads at most ${MOST_KB} kB of code in ${MOST_FILES} files`, async () => {
   const daemon = await bundle(toDaemonBundle());
