@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
 import { toNodeDirectory } from './node-directory.ts';
 
-test('a call that was approved for an earlier pairing is not sent to the machine that is paired now', async () => {
+test('a call is sent once its node is back, but not to another machine that is paired now', async () => {
   let approvedAtMs = 7;
   const sent: string[] = [];
+  const lost: GatewayError[] = [];
   const node = () => ({ nodeId: 'n1', createdAtMs: 1, approvedAtMs });
   const unused = () => assert.fail('not used');
   const directory = toNodeDirectory({
+    returnOf: async () => undefined,
     list: () => [{ nodeId: 'n1', caps: [], commands: ['x'], paired: true, connected: true }],
     paired: {
       ...{ list: unused, find: unused, revocationOf: unused, authenticate: unused, approve: unused },
@@ -16,6 +19,8 @@ test('a call that was approved for an earlier pairing is not sent to the machine
     invocations: {
       ...{ resume: unused, finish: unused, run: unused },
       async start({ nodeId, command }) {
+        const error = lost.pop();
+        if (error !== undefined) throw error;
         sent.push(command);
         return { ok: true, nodeId, command, payload: 1, payloadJSON: null };
       },
@@ -25,7 +30,14 @@ test('a call that was approved for an earlier pairing is not sent to the machine
   const call = { nodeId: 'n1', command: 'x', params: {}, timeoutMs: 1_000, pairing, toolCall: 'c1' };
   const { signal } = new AbortController();
   assert.equal(await directory.invoke(call, signal), 1);
+  const unsent = new GatewayError('UNAVAILABLE', 'lost', { details: { code: 'NOT_CONNECTED' } });
+  lost.push(unsent);
+  assert.equal(await directory.invoke(call, signal), 1, 'it was lost for a moment');
+  lost.push(unsent, unsent);
+  await assert.rejects(directory.invoke(call, signal), unsent);
+  lost.push(new GatewayError('UNAVAILABLE', 'lost', { details: { code: 'NODE_LOST' } }));
+  await assert.rejects(directory.invoke(call, signal), { details: { code: 'NODE_LOST' } }, 'it may have run');
   approvedAtMs = 8;
   await assert.rejects(directory.invoke(call, signal), { code: 'CONFLICT' });
-  assert.deepEqual(sent, ['x']);
+  assert.deepEqual(sent, ['x', 'x']);
 });

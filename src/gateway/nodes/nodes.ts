@@ -12,6 +12,7 @@ import { type LastSeen, openLastSeen } from './last-seen.ts';
 import { createNodeDoor, type NodeDoor } from './node-door.ts';
 import { openPairedNodes, type PairedNodes } from './paired-nodes.ts';
 import { createPairingRequests, type PairingRequests } from './pairing-requests.ts';
+import { createNodeReturn, type NodeReturn } from './return-of-nodes.ts';
 
 /** Machines that lend commands: pairing, connections and invocations. */
 export interface Nodes {
@@ -26,6 +27,8 @@ export interface Nodes {
    */
   list(options?: { extended?: boolean | undefined }): NodeRow[];
   describe(nodeId: string): NodeRow;
+  /** Resolves when a node is connected, or has had its time to come back. Rejects with the signal's reason. */
+  returnOf: NodeReturn['of'];
   /** Replaces what nobody may see in a text of a node. */
   clean(text: string): string;
   /** Sets where announcements are published; called once, by the gateway. */
@@ -52,7 +55,11 @@ export async function openNodes({ store, lastAliveMs, rules, clean, clock, ids, 
   let publish: Publish = () => undefined;
   const paired = await openPairedNodes({ store, clock, ids });
   const lastSeen = await openLastSeen({ store, lastAliveMs, clock, log });
-  const connected = createConnectedNodes(lastSeen.saw);
+  const connected = createConnectedNodes((nodeId, isConnected) => {
+    lastSeen.saw(nodeId, isConnected);
+    returning.saw(nodeId, isConnected);
+  });
+  const returning = createNodeReturn({ connected, clock });
   const requests = createPairingRequests({
     clock,
     ids,
@@ -80,6 +87,7 @@ export async function openNodes({ store, lastAliveMs, rules, clean, clock, ids, 
     requests,
     connected,
     invocations,
+    returnOf: returning.of,
     clean,
     list({ extended = false } = {}) {
       const rows = paired.list().map(describe).sort(byPresenceAndName);
