@@ -4,15 +4,18 @@ import { ERROR_CODES, type ErrorCode } from './errors.ts';
 /** A string that must not be empty: the specification's "minLength 1". */
 export const NonEmpty = z.string().min(1);
 const MAX_KEY = 256;
+/** PostgreSQL cannot store a NUL character and gets another one instead, so two keys would become the same one there. */
+const isWithoutNul = (key: string): boolean => !key.includes('\0');
+const NUL_IN_KEY = 'must not contain NUL characters';
 /** A name for a call; repeating the call with it has no second effect. */
-export const IdempotencyKey = NonEmpty.max(MAX_KEY);
+export const IdempotencyKey = NonEmpty.max(MAX_KEY).refine(isWithoutNul, NUL_IN_KEY);
 /** For optional fields of requests: clients may send `""`, which counts as absent. */
 const emptyIsAbsent = (text: z.ZodString) => text.transform((said) => (said === '' ? undefined : said));
 const textOf = (maxLength?: number) => (maxLength === undefined ? z.string() : z.string().max(maxLength));
 /** An optional text; `""` counts as absent. */
 export const optionalText = (maxLength?: number) => emptyIsAbsent(textOf(maxLength)).optional();
 /** Like optionalText, with the maximum length of keys. */
-export const optionalKey = () => optionalText(MAX_KEY);
+export const optionalKey = () => emptyIsAbsent(textOf(MAX_KEY).refine(isWithoutNul, NUL_IN_KEY)).optional();
 /** Like optionalText, for clients that send null for an absent value. */
 export const nullishText = (maxLength?: number) => emptyIsAbsent(textOf(maxLength)).nullish();
 const codes = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
