@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
+import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { mountSmallDisk } from '../support/faults/full-disk.ts';
@@ -44,6 +45,25 @@ test('headgate export prints a conversation, and headgate import continues it in
   assert.equal(JSON.parse(piped.stdout).message_count, 2);
   const markdown = await runHeadgate(['export', 'copy', '--markdown'], env);
   assert.match(markdown.stdout, /^# hello\n\n## You · [-\d]+ [:\d]+ UTC\n\nhello\n\n## Assistant · .*\n\nHello\.\n$/);
+});
+
+test('what a conversation says cannot control the terminal in which it is printed', async () => {
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', { name: 'tricks' });
+  const trick = 'before\u001b]0;owned\u0007 \u009b2J\u202eafter';
+  model.when('play', say(trick));
+  await client.call('agent', { sessionKey: wsId, message: 'play', idempotencyKey: 'tricks' });
+  for (const flags of [[], ['--markdown']]) {
+    await using terminal = openTerminal({ args: ['export', wsId, ...flags], env, rows: 60 });
+    const rows = await terminal.until((shown) => shown.some((row) => row.includes('after')), 'the answer');
+    assert.ok(
+      rows.some((row) => row.includes('before')),
+      rows.join('\n'),
+    );
+    for (const part of ['owned\u0007', '\u009b', '\u202e']) assert.ok(!terminal.raw().includes(part), part);
+    const piped = await runHeadgate(['export', wsId, ...flags], env);
+    assert.ok(piped.stdout.includes('\u202e'), 'a file has it as it was');
+  }
 });
 
 test('an export that does not fit on the disk leaves no part of a file', await needs('small disks'), async () => {

@@ -12,6 +12,7 @@ import {
 } from '../conversation-files.ts';
 import { locateWorkstream } from '../find-workstream.ts';
 import type { NewWorkstreamFlags } from '../new-workstream.ts';
+import { toSafeJsonText, toSafeText } from '../terminal/safe-text.ts';
 
 interface Run<F> {
   flags: F;
@@ -29,8 +30,14 @@ export async function exportConversation(name: string, { flags, around, root }: 
   const wsId = await withClient(caller, (client) => locateWorkstream(client, name));
   const format: ExportFormat = flags.markdown ? 'markdown' : 'json';
   const bytes = await createConversationFiles(target).download(wsId, format);
-  if (flags.output === undefined) process.stdout.write(bytes);
-  else await writeNewFile(flags.output, bytes, around);
+  if (flags.output !== undefined) await writeNewFile(flags.output, bytes, around);
+  else process.stdout.write(process.stdout.isTTY ? toTerminal(bytes, format) : bytes);
+}
+
+/** A conversation has what tools and models have written, which must not control the terminal. */
+function toTerminal(bytes: Uint8Array, format: ExportFormat): string {
+  const text = new TextDecoder().decode(bytes);
+  return format === 'json' ? toSafeJsonText(text) : toSafeText(text);
 }
 
 /** Makes a new workstream from an exported conversation. */

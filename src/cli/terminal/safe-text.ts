@@ -10,8 +10,10 @@ export function toSafeText(text: string): string {
 }
 
 /** JSON over several lines that cannot control a terminal. It is the same data: such characters are escaped. */
-export const toSafeJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).split('\n').map(toEscaped).join('\n');
+export const toSafeJson = (value: unknown): string => toSafeJsonText(JSON.stringify(value, null, 2));
+
+/** The same for text that is JSON already. */
+export const toSafeJsonText = (json: string): string => json.split('\n').map(toEscaped).join('\n');
 
 const toEscaped = (line: string): string =>
   line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
