@@ -30,7 +30,8 @@ export async function waitUntilIdle(
   const next = (wsId: string): Promise<unknown> | undefined => {
     const found = workstreams.find(wsId, DAEMON);
     if (!found?.busy) return undefined;
-    return found.current?.ended ?? clock.sleep(LOOK_AGAIN_MS, over.signal).catch(() => undefined); // it is being started
+    const lookAgain = () => clock.sleep(LOOK_AGAIN_MS, over.signal).catch(() => undefined); // a message is being stored
+    return found.current?.ended ?? (found.place.isTaken ? found.place.settled() : lookAgain());
   };
   try {
     for (;;) {

@@ -34,7 +34,7 @@ export class Workstream {
   /** Waits for a model between runs. */
   readonly waits = new RunWaits();
   /** Taken while no run is in memory but none may start: one is being started, or the context is being changed. */
-  readonly #place = new Place();
+  readonly place = new Place();
   /** Why nothing is accepted any more. */
   #closing: Closing | undefined;
   #driving: Promise<unknown> = Promise.resolve();
@@ -60,7 +60,7 @@ export class Workstream {
   /** What keeps a run from starting now; undefined: nothing. */
   get heldBy(): Holder | undefined {
     if (this.#live) return 'answer';
-    return this.#place.holder ?? (this.queue.length > 0 && !this.hold.isOn ? 'answer' : undefined);
+    return this.place.holder ?? (this.queue.length > 0 && !this.hold.isOn ? 'answer' : undefined);
   }
 
   /** Undefined when busy. */
@@ -111,8 +111,8 @@ export class Workstream {
    * Stops the current run and drops queued ones. Resolves when that is recorded, or has happened and will be recorded.
    */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
-    this.#place.stop(byClient());
-    await this.#place.settled();
+    this.place.stop(byClient());
+    await this.place.settled();
     const waiting = this.queue.all();
     const toReceipt = receiptOf(this.#live, waiting, this.#deps.background.commands.runningIn(this.data.wsId));
     // In parallel, because a run must stop even while the store cannot drop the queued ones.
@@ -122,7 +122,7 @@ export class Workstream {
 
   /** Stops one run, current or queued; false when it is neither. */
   async cancelRun(runId: string, reason?: StopOptions['reason']): Promise<boolean> {
-    if (!this.queue.find(runId)) await this.#place.settled();
+    if (!this.queue.find(runId)) await this.place.settled();
     const waiting = this.queue.find(runId);
     if (waiting) await this.#drop([waiting]);
     else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, reason });
@@ -136,7 +136,7 @@ export class Workstream {
    */
   async whileIdle(holder: Holder, work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     if (this.busy) return false;
-    const { free, signal } = this.#place.take(holder);
+    const { free, signal } = this.place.take(holder);
     try {
       await work(signal);
     } finally {
@@ -169,8 +169,8 @@ export class Workstream {
   async shutdown(): Promise<void> {
     this.#closing = 'shutdown';
     this.#live?.stop(shuttingDown());
-    this.#place.stop(shuttingDown());
-    const stopped = this.#place.settled().then(() => this.#driving);
+    this.place.stop(shuttingDown());
+    const stopped = this.place.settled().then(() => this.#driving);
     await stoppedInTime(stopped, { wsId: this.data.wsId, clock: this.#deps.clock, log: this.#deps.log });
   }
 
@@ -192,7 +192,7 @@ export class Workstream {
 
   /** Records a run as running and starts the agent. Frees the place on failure. */
   async #start(run: RunRecord, statements: () => Statement[], cut?: NewCut): Promise<LiveRun> {
-    const { free } = this.#place.take('answer');
+    const { free } = this.place.take('answer');
     if (cut) this.context.forget();
     try {
       const live = await this.#makeLive({ run, progress: newProgress() }, cut);
@@ -213,7 +213,7 @@ export class Workstream {
   }
 
   async #resume(adopted: AdoptedRun, ended: PromiseWithResolvers<RunResult>): Promise<void> {
-    const { free } = this.#place.take('answer');
+    const { free } = this.place.take('answer');
     try {
       const live = await this.#makeLive(adopted);
       live.ended.then(ended.resolve, ended.reject);
@@ -270,7 +270,7 @@ export class Workstream {
     return (
       !this.hold.isOn &&
       !this.#live &&
-      !this.#place.isTaken &&
+      !this.place.isTaken &&
       this.#closing === undefined &&
       !this.#deps.stopping.aborted
     );

@@ -143,11 +143,11 @@ export class Workstreams {
   async obtainByKey(key: string, viewer: Viewer): Promise<Workstream> {
     const found = await this.findByKey(key, viewer, viewer);
     if (found) return found;
-    const { store, live } = this.#deps;
-    const named = await nameNewSession(key, { store, owned: newlyOwned(viewer, live) });
+    const named = await nameNewSession(key, { store: this.#deps.store, owned: newlyOwned(viewer, this.#deps.live) });
     if (!named) throw noSession(key);
     requirePermission(viewer, 'workstreams.create');
-    return this.#pending.run(`${named.owned.ownerId} ${key}`, () => this.create(named));
+    const obtain = async () => (await this.findByKey(key, viewer, viewer)) ?? this.create(named); // perhaps made since
+    return this.#pending.run(`${named.owned.ownerId} ${key}`, obtain);
   }
 
   /** Reopens a stored workstream by anything that `readByName` accepts; undefined when there is none. */
