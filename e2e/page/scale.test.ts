@@ -148,9 +148,9 @@ test('the end stays in view while a person writes the next message, in one line 
   const { page } = await visit(t, daemon);
   await open(page);
   const rest = stall();
-  model.when('write on', [say('It begins. '), rest, say('It goes on.\n\n'.repeat(100)), say('It stops.')]);
+  model.when('write on', [say('It is written. '), rest, say('It goes on.\n\n'.repeat(100)), say('It stops.')]);
   await send(page, 'write on');
-  await page.locator('.answer').getByText('It begins.').waitFor();
+  await page.locator('.answer').getByText('It is written.').waitFor();
   const field = page.getByRole('textbox', { name: 'Message' });
   await field.fill('one\n'.repeat(5));
   for (const key of ['a', 'Shift+Enter', 'b', 'Backspace', 'Backspace']) await field.press(key);
