@@ -2,9 +2,9 @@ import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { requireWholeFile } from '../../gateway/store/copying/copy-mark.ts';
 import { schemaOf } from '../../gateway/store/schema/migrations.ts';
 import type { SchemaVersion } from '../../gateway/store/schema/schema-version.ts';
+import { requireWholeFile } from '../../gateway/store/store-identity.ts';
 
 /** All of them at once: if another process writes between two batches, SQLite begins again. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -32,7 +32,7 @@ export function inspectCopy(file: string): DatabaseFacts {
   const all = (sql: string, parameters: readonly string[] = []) => database.prepare(sql).all(...parameters);
   const schema = schemaOf(all);
   if (!(schema.version > 0)) throw new Error('the database is not one of Headgate');
-  requireWholeFile('the database', all); // half of the conversations are no backup
+  requireWholeFile({ all }, 'the database'); // half of the conversations are no backup
   const key = hasTable(database, 'store_keys')
     ? database.prepare('select machine_id from store_keys').get()
     : undefined;

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { lockHome } from '../../gateway/store/home-lock.ts';
 import { MIGRATIONS } from '../../gateway/store/schema/migrations.ts';
-import { schemaAfter } from '../../gateway/store/schema/schema-version.ts';
+import { versionAfter } from '../../gateway/store/schema/schema-version.ts';
 import { isHome, openHomeFolder } from '../../home/home-folder.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
@@ -134,7 +134,7 @@ async function unpackVerified(
     const { schema } = inspectCopy(path.join(folder, DATABASE));
     if (schema.version !== manifest.schemaVersion)
       throw new DamagedArchive('its database is not the one of its manifest');
-    const { version: newest } = schemaAfter(MIGRATIONS);
+    const { version: newest } = versionAfter(MIGRATIONS);
     if (schema.usableFrom > newest)
       throw new StartError(
         `${archive} is from Headgate ${manifest.version}, which is newer (schema version ${schema.version}; ` +

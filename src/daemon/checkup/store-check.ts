@@ -1,7 +1,7 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { requireWholeFile } from '../../gateway/store/copying/copy-mark.ts';
 import { plannedMigration } from '../../gateway/store/schema/migrations.ts';
 import type { Connection } from '../../gateway/store/sqlite/sqlite-connection.ts';
+import { requireWholeFile } from '../../gateway/store/store-identity.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const UNUSABLE = 'A daemon of this version does not start with it.';
@@ -9,7 +9,8 @@ const UNUSABLE = 'A daemon of this version does not start with it.';
 /** A problem if a daemon of this version would not start over this file of a home, which `all` reads. */
 export function checkSchema(file: string, all: Connection['all']): Finding | undefined {
   try {
-    if (plannedMigration({ all }, { path: file }).from > 0) requireWholeFile(file, all);
+    plannedMigration({ all }, { path: file });
+    requireWholeFile({ all }, file);
     return undefined;
   } catch (error) {
     return problem('database', wordsOf(error), UNUSABLE);

@@ -38,7 +38,7 @@ export function releaseIdentity(connection: Connection, also: readonly Statement
 }
 
 /** Throws for a file that is only a part of another store. */
-export function requireWholeFile(connection: Connection, path: string): void {
+export function requireWholeFile(connection: Pick<Connection, 'all'>, path: string): void {
   if (hasMeta(connection)) requireWhole(path, readMeta(connection).get(COPY_KEY));
 }
 
@@ -47,10 +47,10 @@ export function isCleanlyStopped(connection: Connection): boolean {
   return !hasMeta(connection) || readMeta(connection).get('clean_stop') !== '0';
 }
 
-const hasMeta = (connection: Connection): boolean =>
+const hasMeta = (connection: Pick<Connection, 'all'>): boolean =>
   connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length > 0;
 
-function readMeta(connection: Connection): Map<string, string> {
+function readMeta(connection: Pick<Connection, 'all'>): Map<string, string> {
   return new Map(connection.all('select key, value from meta').map((row) => [String(row.key), String(row.value)]));
 }
 

@@ -51,7 +51,7 @@ const toPlan = (found: Restart): string[] => [
   ...(found.migration === null
     ? []
     : [
-        `It would migrate the database from version ${found.migration.from} of the tables to ${found.migration.to}. Make a backup before: headgate backup`,
+        `It would migrate the database from version ${found.migration.from} of the tables to ${found.migration.to}; afterwards ${toWayBack(found.migration)}. Make a backup before: headgate backup`,
       ]),
 ];
 

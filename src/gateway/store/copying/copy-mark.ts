@@ -35,12 +35,3 @@ export function requireWhole(place: string, markText: string | undefined): void 
     `${place} holds an unfinished copy of ${mark.from}. Run the same headgate store migrate again: it continues where it stopped.`,
   );
 }
-
-/** Like `requireWhole`, for a file with tables that `all` reads. */
-export function requireWholeFile(
-  place: string,
-  all: (sql: string, parameters: readonly string[]) => Record<string, unknown>[],
-): void {
-  const [mark] = all('select value from meta where key = ?', [COPY_KEY]);
-  requireWhole(place, mark && String(mark.value));
-}

@@ -22,8 +22,8 @@ import {
   type MigrationPlan,
   planMigration,
   type SchemaVersion,
-  schemaAfter,
   toSchemaVersion,
+  versionAfter,
 } from './schema-version.ts';
 import { skills } from './skills/skill-schema.ts';
 import {
@@ -144,7 +144,7 @@ export function migrate(
   { path, log, migrations = MIGRATIONS, atOnce = newestSchema }: MigrateOptions,
 ): void {
   const { from: found, to: newest } = plannedMigration(connection, { path, migrations });
-  if (found > schemaAfter(migrations).version) log.info({ version: found }, NEWER_SCHEMA);
+  if (found > versionAfter(migrations).version) log.info({ version: found }, NEWER_SCHEMA);
   if (found === newest) return;
   if (found === 0) {
     create(connection, { migrations, atOnce });
@@ -152,7 +152,7 @@ export function migrate(
     backUp(connection, { path, found, log });
     for (const migration of migrations) {
       const upTo = migrations.slice(0, migrations.indexOf(migration) + 1);
-      if (migration.version > found) apply(connection, migration, schemaAfter(upTo));
+      if (migration.version > found) apply(connection, migration, versionAfter(upTo));
     }
   }
   log.info({ from: found, to: newest }, 'the database has a new schema');
@@ -166,7 +166,7 @@ export const plannedMigration = (
   connection: Pick<Connection, 'all'>,
   { path, migrations = MIGRATIONS }: Pick<MigrateOptions, 'path' | 'migrations'>,
 ): MigrationPlan =>
-  planMigration(schemaOf(connection.all), schemaAfter(migrations), {
+  planMigration(schemaOf(connection.all), versionAfter(migrations), {
     place: path,
     advice: 'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
   });
@@ -197,7 +197,7 @@ function create(
 ): void {
   const isEmpty = connection.all('select 1 from sqlite_schema limit 1').length === 0;
   const statements = (isEmpty ? atOnce : undefined) ?? migrations.flatMap((migration) => migration.statements);
-  const made = schemaAfter(migrations);
+  const made = versionAfter(migrations);
   apply(connection, { version: made.version, statements }, made);
 }
 

@@ -22,7 +22,7 @@ export function toSchemaVersion(found: { version?: unknown; usableFrom?: unknown
 const toVersion = (value: unknown): number => (/^\d{1,9}$/.test(String(value)) ? Number(value) : Number.NaN);
 
 /** What these migrations lead to. */
-export function schemaAfter(migrations: readonly { version: number; isAdditive?: true }[]): SchemaVersion {
+export function versionAfter(migrations: readonly { version: number; isAdditive?: true }[]): SchemaVersion {
   const version = migrations.at(-1)?.version ?? 0;
   return { version, usableFrom: migrations.findLast(({ isAdditive }) => isAdditive !== true)?.version ?? version };
 }

@@ -4,8 +4,8 @@ import {
   type MigrationPlan,
   planMigration,
   type SchemaVersion,
-  schemaAfter,
   toSchemaVersion,
+  versionAfter,
 } from '../../schema/schema-version.ts';
 import { CHECKSUM_FUNCTIONS, digestOf } from './checksum-functions.ts';
 import { FUNCTIONS } from './functions.ts';
@@ -41,7 +41,7 @@ export async function migratePostgres(
     const { from, to } = await bringUp(run, { place, migrations });
     await run('commit');
     if (from !== to) log.info({ from, to }, 'the database has a new schema');
-    else if (to > schemaAfter(migrations).version) log.info({ version: to }, NEWER_SCHEMA);
+    else if (to > versionAfter(migrations).version) log.info({ version: to }, NEWER_SCHEMA);
   } catch (error) {
     await run('rollback').catch(() => undefined); // the connection may be gone, and the first error says why
     throw error;
@@ -63,7 +63,7 @@ export async function readSchema(run: RunSql): Promise<SchemaVersion> {
 
 /** What is to be done with a database that has this schema. Throws if only a newer Headgate can use it. */
 export const planFrom = (found: SchemaVersion, { place, migrations = MIGRATIONS }: Planned): MigrationPlan =>
-  planMigration(found, schemaAfter(migrations), { place, advice: ADVICE });
+  planMigration(found, versionAfter(migrations), { place, advice: ADVICE });
 
 /** The table has the second column only after an additive migration. */
 const FIND_NEWEST = `select version, to_jsonb(made) ->> 'usable_from' as "usableFrom" from ${SCHEMA}.schema_migrations made
@@ -78,7 +78,7 @@ async function bringUp(run: RunSql, known: Known): Promise<MigrationPlan> {
   const plan = await plannedMigration(run, known);
   const { from: found, to: newest } = plan;
   await requireSame(run, known);
-  if (found > schemaAfter(migrations).version) return plan; // the functions are the newer ones, too
+  if (found > versionAfter(migrations).version) return plan; // the functions are the newer ones, too
   await defineFunctions(run, found === 0);
   if (found === newest) return plan;
   for (const migration of migrations) {
@@ -104,7 +104,7 @@ async function createSchema(run: RunSql): Promise<void> {
 
 /** Throws for a database whose tables were made by other migrations than those that this Headgate knows. */
 async function requireSame(run: RunSql, { place, migrations }: Known): Promise<void> {
-  const own = schemaAfter(migrations).version;
+  const own = versionAfter(migrations).version;
   const applied = await run('select version, checksum from schema_migrations where version <= $1', [String(own)]);
   const other = applied.find(({ version, checksum }) => checksum !== checksumOf(migrations, Number(version)));
   if (other === undefined) return;
