@@ -69,9 +69,12 @@ const unread = new WeakMap<Server, Set<Socket>>();
 function watchUnread(server: Server): void {
   const sockets = new Set<Socket>();
   unread.set(server, sockets);
+  function onClose(this: Socket): void {
+    sockets.delete(this);
+  }
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.on('close', onClose);
   });
   const onRead = ({ socket }: IncomingMessage) => void sockets.delete(socket);
   server.on('request', onRead);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import { test } from 'node:test';
+import { queryObjects } from 'node:v8';
 import { LIMITS } from '../../protocol/limits.ts';
 import { listeningGateway } from './testing/listening-gateway.ts';
 import { CONNECT } from './testing/test-client.ts';
@@ -183,4 +185,15 @@ test('a socket that fails during a frame does no harm', async () => {
   garbage.end('GET /v1/ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\u0000\u0001');
   while (gateway.gateway.sockets.connections > 1) await new Promise(setImmediate);
   assert.ok(await stays.call('system-presence'));
+});
+
+test('a connection keeps nothing of its upgrade request, which has the headers and perhaps a cookie', async () => {
+  await using gateway = await listeningGateway();
+  await gateway.client();
+  await new Promise(setImmediate);
+  const before = queryObjects(IncomingMessage, { format: 'count' });
+  await Promise.all(Array.from({ length: 5 }, () => gateway.client()));
+  await new Promise(setImmediate);
+  assert.equal(gateway.gateway.sockets.connections, 6);
+  assert.equal(queryObjects(IncomingMessage, { format: 'count' }), before);
 });

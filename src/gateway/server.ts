@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { PresenceEntry } from '../../protocol/connect.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
@@ -12,15 +12,15 @@ import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Broadcast } from './connections/broadcast.ts';
-import { Connection, type ConnectionDeps, type Upgrade } from './connections/connection.ts';
+import { Connection, type ConnectionDeps } from './connections/connection.ts';
 import { createDeadlines } from './connections/deadlines.ts';
 import { createEntrance } from './connections/entrance.ts';
 import { createHello, type GatewayView } from './connections/hello.ts';
 import { createFrameJoin } from './connections/outbox.ts';
 import { createRevocations } from './connections/revocations.ts';
 import type { Follow } from './connections/subscriptions.ts';
-import { type RefuseUpgrade, STOPPING, unacceptable } from './connections/upgrade.ts';
-import type { Wire } from './connections/wire.ts';
+import { type RefuseUpgrade, STOPPING, type Upgrade, unacceptable } from './connections/upgrade.ts';
+import { SocketWire } from './connections/wire.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Presence } from './presence/presence.ts';
 
@@ -153,23 +153,23 @@ function createDoor(
     if (isClosing && connections.size === 0) emptied.resolve();
   }
 
-  function open(raw: RawSocket, upgrade: Upgrade): void {
-    const { webSocket } = raw;
-    const connection = new Connection(new SocketWire(raw, log), upgrade, connectionDeps);
-    connections.add(connection);
-    webSocket.on('message', (data, isBinary) => connection.onMessage(isBinary ? undefined : data.toString()));
-    webSocket.on('pong', () => connection.onPong());
-    webSocket.on('error', (error) =>
-      log.debug({ err: error, connId: upgrade.connId }, 'a client violated the protocol'),
-    );
-    webSocket.on('close', () => {
-      connections.delete(connection);
-      connection.onClose();
-      onGone();
-    });
+  function onClose(this: WebSocket): void {
+    const connection = connectionOf(this);
+    if (!connection) return;
+    connections.delete(connection);
+    connection.onClose();
+    onGone();
   }
 
-  // Not created in onUpgrade, where it would keep the whole request in memory for as long as the socket lives.
+  function open(client: ClientSocket, socket: Duplex, upgrade: Upgrade): void {
+    const connection = new Connection(new SocketWire(client, socket, log), upgrade, connectionDeps);
+    connections.add(connection);
+    client.connection = connection;
+    client.raw = socket;
+    client.on('message', onMessage).on('pong', onPong).on('error', onError).on('close', onClose);
+    socket.on('finish', destroyFinished);
+  }
+
   const onSocketError = (error: Error) => log.debug({ err: error }, 'a socket failed');
 
   function onUpgrade({ request, socket, head }: Asked, refuse: RefuseUpgrade): void {
@@ -185,13 +185,11 @@ function createDoor(
     // Like answers, the upgrades of one turn of the event loop are written together.
     socket.cork();
     connectionDeps.defer(() => socket.uncork());
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const hasOrigin = request.headers.origin !== undefined;
-      socket.once('finish', destroyFinished);
-      // What is not read resets the connection, and a client that still sends loses the close frame. `closeTimeout` ends it.
-      webSocket.once('error', () => socket.off('finish', destroyFinished));
-      open({ webSocket, socket }, { connId: ids.id('conn'), address, credential, hasOrigin, leaveLobby });
-    });
+    const hasOrigin = request.headers.origin !== undefined;
+    // Nothing that lives as long as the socket may refer to the request: it would stay in memory.
+    sockets.handleUpgrade(request, socket, head, (client) =>
+      open(client, socket, { connId: ids.id('conn'), address, credential, hasOrigin, leaveLobby }),
+    );
   }
 
   return {
@@ -209,8 +207,31 @@ function createDoor(
   };
 }
 
+/** A WebSocket that knows its connection, so that all of them share the functions that listen. */
+class ClientSocket extends WebSocket {
+  connection: Connection | undefined;
+  raw: Duplex | undefined;
+}
+
+const connectionOf = (socket: WebSocket) => (socket instanceof ClientSocket ? socket.connection : undefined);
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  connectionOf(this)?.onMessage(isBinary ? undefined : data.toString());
+}
+
+function onPong(this: WebSocket): void {
+  connectionOf(this)?.onPong();
+}
+
+function onError(this: WebSocket, error: Error): void {
+  // What is not read resets the connection, and a client that still sends loses the close frame. `closeTimeout` ends it.
+  if (this instanceof ClientSocket) this.raw?.off('finish', destroyFinished);
+  connectionOf(this)?.onViolation(error);
+}
+
 const SOCKET_OPTIONS = {
   noServer: true,
+  WebSocket: ClientSocket,
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: LIMITS.maxPayloadBeforeConnectBytes,
@@ -221,80 +242,10 @@ const SOCKET_OPTIONS = {
 
 const GRACE_MS = 1_000;
 
-interface RawSocket {
-  webSocket: WebSocket;
-  socket: Duplex;
-}
-
 /**
  * Once both close frames are sent, the server closes the connection first (RFC 6455, section 7.1.1). Waiting for the
  * client's end would keep the descriptor for as long as the client likes.
  */
 function destroyFinished(this: Duplex): void {
   this.destroy();
-}
-
-const NOTHING = Buffer.alloc(0);
-
-/** A class because there are many instances, which share its methods. */
-class SocketWire implements Wire {
-  readonly #webSocket: WebSocket;
-  readonly #socket: Duplex;
-  readonly #log: Log;
-
-  constructor({ webSocket, socket }: RawSocket, log: Log) {
-    this.#webSocket = webSocket;
-    this.#socket = socket;
-    this.#log = log;
-  }
-
-  write(chunk: Buffer, onWritten: () => void): void {
-    if (this.#isOpen()) this.#socket.write(chunk, onWritten);
-  }
-
-  writeTogether(pieces: readonly Buffer[], onWritten: () => void): void {
-    if (!this.#isOpen()) return;
-    this.#socket.cork();
-    for (const piece of pieces.slice(0, -1)) this.#socket.write(piece);
-    this.#socket.write(pieces.at(-1) ?? NOTHING, onWritten);
-    this.#socket.uncork();
-  }
-
-  get pendingBytes(): number {
-    return this.#socket.writableLength;
-  }
-
-  close(code: number, reason: string): void {
-    this.#webSocket.close(code, reason);
-    this.#webSocket.resume(); // a paused socket would not read the client's close frame
-  }
-
-  terminate(): void {
-    this.#webSocket.terminate();
-  }
-
-  ping(): void {
-    if (this.#isOpen()) this.#webSocket.ping();
-  }
-
-  pause(): void {
-    this.#webSocket.pause();
-  }
-
-  resume(): void {
-    this.#webSocket.resume();
-  }
-
-  setMaxPayload(bytes: number): void {
-    // ws sets the limit when it creates the socket and reads it for every frame. It has no public way to raise it
-    // (decision 22).
-    const receiver: unknown = Reflect.get(this.#webSocket, '_receiver');
-    const isKnown = typeof receiver === 'object' && receiver !== null && '_maxPayload' in receiver;
-    if (isKnown) receiver._maxPayload = bytes;
-    else this.#log.error({}, 'unsupported version of ws: the frame limit stays at its value before connect');
-  }
-
-  #isOpen(): boolean {
-    return this.#webSocket.readyState === this.#webSocket.OPEN;
-  }
 }

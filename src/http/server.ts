@@ -47,10 +47,11 @@ export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpAp
   // Without a listener, Node answers itself and reads the body to its end.
   server.on('checkExpectation', raw.refuseExpectation);
   server.on('connect', raw.refuseConnect);
+  // Without a listener, a client that resets its connection would end the process.
+  const onSocketError = (error: Error) => log.debug({ err: error }, 'a connection failed');
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
-    // Without a listener, a client that resets its connection would end the process.
-    socket.on('error', (error) => log.debug({ err: error }, 'a connection failed'));
+    socket.on('error', onSocketError);
   });
   answerUnread(server, { newRequestId: () => requestIdOf(UNREAD), clock, log });
   return server;

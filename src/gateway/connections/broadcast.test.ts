@@ -18,15 +18,17 @@ const hearing = (rights: Rights, permissions: ReadonlySet<Permission> = ALL_PERM
 function join(broadcast: Broadcast, heard: Rights | Hearing, viewer: Viewer = DAEMON) {
   const buffers: Buffer[] = [];
   const drops: boolean[] = [];
-  const membership = broadcast.join({
-    viewer,
-    hearing: typeof heard === 'string' ? hearing(heard) : heard,
-    deliver(frame, dropIfSlow) {
+  const receiver = {
+    deliver(frame: Buffer, dropIfSlow: boolean) {
       buffers.push(frame);
       drops.push(dropIfSlow);
     },
+  };
+  const membership = broadcast.join(receiver, {
+    viewer,
+    hearing: typeof heard === 'string' ? hearing(heard) : heard,
   });
-  return { ...membership, buffers, drops, events: () => buffers.flatMap(framesOf) as EventFrame[] };
+  return { membership, buffers, drops, events: () => buffers.flatMap(framesOf) as EventFrame[] };
 }
 
 const seqs = (events: EventFrame[]) => events.map(({ event, seq }) => [event, seq]);
@@ -119,12 +121,12 @@ test('a client gets the output of every workstream until it names the first one'
   const broadcast = strictBroadcast();
   const client = join(broadcast, 'read');
   broadcast.toWatchers('agent', shared('a'), delta);
-  client.watch('b');
+  client.membership.watch('b');
   broadcast.toWatchers('agent', shared('a'), delta);
   assert.equal(client.buffers.length, 1);
   broadcast.toWatchers('agent', shared('b'), delta);
   assert.equal(client.buffers.length, 2);
-  client.unwatch('b');
+  client.membership.unwatch('b');
   broadcast.toWatchers('agent', shared('b'), delta);
   assert.equal(client.buffers.length, 2, 'having named one, it does not go back to all');
 });
@@ -134,9 +136,9 @@ test('hasWatchers returns whether a client watches a workstream', () => {
   assert.equal(broadcast.hasWatchers('a'), false);
   const everything = join(broadcast, 'read');
   assert.equal(broadcast.hasWatchers('a'), true);
-  everything.watch('b');
+  everything.membership.watch('b');
   assert.deepEqual([broadcast.hasWatchers('a'), broadcast.hasWatchers('b')], [false, true]);
-  everything.leave();
+  everything.membership.leave();
   assert.deepEqual([broadcast.hasWatchers('b'), broadcast.size], [false, 0]);
 });
 
@@ -156,7 +158,7 @@ test('a client without a scope gets only ticks', () => {
 
 test('a client may leave while an event is being delivered', () => {
   const broadcast = strictBroadcast();
-  const left = broadcast.join({ viewer: DAEMON, hearing: hearing('read'), deliver: () => left.leave() });
+  const left = broadcast.join({ deliver: () => left.leave() }, { viewer: DAEMON, hearing: hearing('read') });
   const stays = join(broadcast, 'read');
   broadcast.publish('tick', { ts: 1 });
   assert.deepEqual([stays.buffers.length, broadcast.size], [1, 1]);
@@ -233,7 +235,7 @@ test('those who lose sight of a workstream are told, and nobody else', () => {
 test('the output of a private workstream reaches only those who perceive it', () => {
   const broadcast = strictBroadcast();
   const [ada, bob] = [user('ada'), user('bob')].map((viewer) => join(broadcast, 'read', viewer));
-  bob?.watch('w');
+  bob?.membership.watch('w');
   broadcast.toWatchers('agent', { wsId: 'w', ownerId: 'ada', visibility: 'private' }, delta);
   assert.deepEqual([ada?.buffers.length, bob?.buffers.length], [1, 0]);
 });

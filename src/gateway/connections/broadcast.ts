@@ -13,13 +13,16 @@ import { mayPerceive, type Owned, sightOf, type Viewer, type Watched } from '../
 import { type Hearing, hears, KIND_OF } from './hearing.ts';
 
 /** A connection as a receiver of events. */
-export interface Member {
+export interface Receiver {
+  /** Must not throw. */
+  deliver(frame: Buffer, dropIfSlow: boolean): void;
+}
+
+interface Interest {
   /** Decides which events it gets. */
   readonly hearing: Hearing;
   /** Decides of which workstreams it gets events. */
   readonly viewer: Viewer;
-  /** Must not throw. */
-  deliver(frame: Buffer, dropIfSlow: boolean): void;
 }
 
 /** Changes that a member makes later. */
@@ -35,7 +38,7 @@ export interface Membership {
  * frame: those with the same rights, and of them, once there were events of private workstreams, those with the same sight.
  */
 export interface Broadcast {
-  join(member: Member): Membership;
+  join(receiver: Receiver, interest: Interest): Membership;
   /** An event that is about no single workstream. */
   publish<E extends DaemonEvent>(
     event: E,
@@ -67,7 +70,7 @@ type DaemonEvent = Exclude<SequencedEvent, WorkstreamEvent>;
 export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
   const groups = new Map<Hearing, Group>();
   const counts = new Counts();
-  const watchers = createWatchers();
+  const watchers = new Watchers();
 
   function publish(
     {
@@ -98,19 +101,10 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
   }
 
   return {
-    join(member) {
-      const group = groups.get(member.hearing) ?? new Group();
-      groups.set(member.hearing, group);
-      const leave = group.join(member);
-      const watching = watchers.join(member);
-      return {
-        watch: watching.watch,
-        unwatch: watching.unwatch,
-        leave() {
-          leave();
-          watching.leave();
-        },
-      };
+    join(receiver, { hearing, viewer }) {
+      const group = groups.get(hearing) ?? new Group();
+      groups.set(hearing, group);
+      return new Member({ receiver, hearing, viewer, group, watchers });
     },
     publish: (event, payload, { stateVersion } = {}) => publish({ event, payload, stateVersion }, EVERYONE),
     publishOf: (of, event, payload) => publish({ event, payload }, 'includes' in of ? of : audienceOf(of)),
@@ -123,13 +117,13 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
       if (members.length === 0) return;
       if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, JSON.parse(payloadJson));
       const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
-      for (const member of members) member.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
+      for (const { receiver } of members) receiver.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
     },
     encodeDirect(event, payload) {
       if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, payload);
       return encodeTextFrame(JSON.stringify({ type: 'event', event, payload }));
     },
-    hasWatchers: watchers.has,
+    hasWatchers: (wsId) => watchers.has(wsId),
     get size() {
       return [...groups.values()].reduce((sum, group) => sum + group.size, 0);
     },
@@ -158,60 +152,104 @@ class Group {
     return [...this.#bySight.values()].reduce((sum, { members }) => sum + members.size, 0);
   }
 
-  join(member: Member): () => void {
+  add(member: Member): void {
     const { viewer } = member;
     const sight = sightOf(viewer);
     const same = this.#bySight.get(sight) ?? { viewer, members: new Set() };
     this.#bySight.set(sight, same);
     same.members.add(member);
-    return () => {
-      same.members.delete(member);
-      if (same.members.size === 0 && this.#bySight.get(sight) === same) this.#bySight.delete(sight);
-    };
+  }
+
+  delete(member: Member): void {
+    const sight = sightOf(member.viewer);
+    const same = this.#bySight.get(sight);
+    same?.members.delete(member);
+    if (same?.members.size === 0) this.#bySight.delete(sight);
   }
 
   send(audience: Audience, { frameFor, dropIfSlow }: { frameFor(sight: string): Buffer; dropIfSlow: boolean }): void {
     for (const [sight, { viewer, members }] of [...this.#bySight]) {
       if (!audience.includes(viewer)) continue;
       const frame = frameFor(sight);
-      for (const member of [...members]) member.deliver(frame, dropIfSlow);
+      for (const { receiver } of [...members]) receiver.deliver(frame, dropIfSlow);
     }
   }
 }
 
 /** Tracks who gets the output of which workstream: everyone, until a member names workstreams. */
-function createWatchers() {
-  const ofEvery = new Set<Member>();
-  const ofOne = new Map<string, Set<Member>>();
+class Watchers {
+  readonly #ofEvery = new Set<Member>();
+  readonly #ofOne = new Map<string, Set<Member>>();
 
-  function forget(wsId: string, member: Member): void {
-    const members = ofOne.get(wsId);
-    members?.delete(member);
-    if (members?.size === 0) ofOne.delete(wsId);
+  of(wsId: string): Member[] {
+    return [...this.#ofEvery, ...(this.#ofOne.get(wsId) ?? [])];
   }
 
-  return {
-    of: (wsId: string): Member[] => [...ofEvery, ...(ofOne.get(wsId) ?? [])],
-    has: (wsId: string): boolean => ofEvery.size > 0 || ofOne.has(wsId),
-    join(member: Member): Membership {
-      const watched = new Set<string>();
-      if (hears(member.hearing, KIND_OF.agent)) ofEvery.add(member);
-      return {
-        watch(wsId) {
-          ofEvery.delete(member);
-          watched.add(wsId);
-          const members = ofOne.get(wsId) ?? new Set();
-          ofOne.set(wsId, members.add(member));
-        },
-        unwatch(wsId) {
-          watched.delete(wsId);
-          forget(wsId, member);
-        },
-        leave() {
-          ofEvery.delete(member);
-          for (const wsId of watched) forget(wsId, member);
-        },
-      };
-    },
-  };
+  has(wsId: string): boolean {
+    return this.#ofEvery.size > 0 || this.#ofOne.has(wsId);
+  }
+
+  addOfEvery(member: Member): void {
+    this.#ofEvery.add(member);
+  }
+
+  deleteOfEvery(member: Member): void {
+    this.#ofEvery.delete(member);
+  }
+
+  add(wsId: string, member: Member): void {
+    const members = this.#ofOne.get(wsId) ?? new Set();
+    this.#ofOne.set(wsId, members.add(member));
+  }
+
+  delete(wsId: string, member: Member): void {
+    const members = this.#ofOne.get(wsId);
+    members?.delete(member);
+    if (members?.size === 0) this.#ofOne.delete(wsId);
+  }
+}
+
+interface MemberParts extends Interest {
+  receiver: Receiver;
+  group: Group;
+  watchers: Watchers;
+}
+
+/** A class because there are many instances, which share its methods. */
+class Member implements Membership, Interest {
+  readonly receiver: Receiver;
+  readonly hearing: Hearing;
+  readonly viewer: Viewer;
+  readonly #group: Group;
+  readonly #watchers: Watchers;
+  /** Created on demand, because many clients only listen. */
+  #watched: Set<string> | undefined;
+
+  constructor({ receiver, hearing, viewer, group, watchers }: MemberParts) {
+    this.receiver = receiver;
+    this.hearing = hearing;
+    this.viewer = viewer;
+    this.#group = group;
+    this.#watchers = watchers;
+    group.add(this);
+    if (hears(hearing, KIND_OF.agent)) watchers.addOfEvery(this);
+  }
+
+  watch(wsId: string): void {
+    this.#watchers.deleteOfEvery(this);
+    this.#watched ??= new Set();
+    this.#watched.add(wsId);
+    this.#watchers.add(wsId, this);
+  }
+
+  unwatch(wsId: string): void {
+    this.#watched?.delete(wsId);
+    this.#watchers.delete(wsId, this);
+  }
+
+  leave(): void {
+    this.#group.delete(this);
+    this.#watchers.deleteOfEvery(this);
+    for (const wsId of this.#watched ?? []) this.#watchers.delete(wsId, this);
+  }
 }

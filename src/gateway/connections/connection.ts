@@ -13,8 +13,7 @@ import type { Dispatch } from '../dispatch.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
 import { mayDecide } from '../rights.ts';
-import type { Broadcast } from './broadcast.ts';
-import type { UpgradeToken } from './credentials.ts';
+import type { Broadcast, Membership, Receiver } from './broadcast.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
 import { hearingOf } from './hearing.ts';
@@ -22,20 +21,10 @@ import { type Hello, maxPayloadOf } from './hello.ts';
 import { type JoinFrames, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { encodeAnswerOf, encodeRefusal } from './response-frame.ts';
-import type { Revocations } from './revocations.ts';
+import type { CredentialHolder, Revocations } from './revocations.ts';
 import { type ConnectionSubscriptions, createSubscriptions, type Follow } from './subscriptions.ts';
+import type { Upgrade } from './upgrade.ts';
 import type { Wire, WireListener } from './wire.ts';
-
-/** What the upgrade request says about a client. */
-export interface Upgrade {
-  connId: string;
-  address: string;
-  credential: UpgradeToken;
-  /** Whether a web page opened it. */
-  hasOrigin: boolean;
-  /** Frees the place among unauthenticated sockets. Closing the socket does so too. */
-  leaveLobby(): void;
-}
 
 export interface ConnectionDeps {
   dispatch: Dispatch;
@@ -76,53 +65,63 @@ const MAX_MISSED_PINGS = 2;
 /** The error for work that waited for a client that has disconnected. */
 const GONE = new GatewayError('UNAVAILABLE', 'the connection was closed');
 
-const closingOf = ({ reason }: AbortSignal): ClosingName =>
-  reason instanceof RightsChanged ? 'rights_changed' : 'unauthorized';
+/** A client before its hello. Forgotten with the hello, because it has the client's token. */
+interface Arrival {
+  upgrade: Upgrade;
+  stopDeadline(): void;
+  /** Frames that arrived early: no more than one turn of the event loop reads. */
+  early: (string | undefined)[];
+}
 
-/** One client from its upgrade to its end. */
-export class Connection implements WireListener {
+/**
+ * One client from its upgrade to its end. There are many, and most only listen: what a client does not use yet is not created,
+ * and the functions that others call are methods, which all connections share.
+ */
+export class Connection implements WireListener, Receiver, CredentialHolder {
   readonly #wire: Wire;
-  readonly #upgrade: Upgrade;
+  readonly #connId: string;
+  readonly #address: string;
   readonly #deps: ConnectionDeps;
   readonly #outbox: Outbox;
-  #gone: AbortController | undefined;
-  readonly #endHandshake: () => void;
+  #arrival: Arrival | undefined;
   #state: 'greeting' | 'joining' | 'open' | 'closed' = 'greeting';
-  /** Frames that arrived before the hello: no more than one turn of the event loop reads. */
-  #early: (string | undefined)[] = [];
   /** Reading waits for the outcome of the handshake. */
   #isPaused = false;
   #missedPings = 0;
   /** Reading is paused for a while, because the client sends far too many requests. */
   #isResting = false;
+  #principal: Principal | undefined;
+  #membership: Membership | undefined;
+  /** Created with the first request, like what it works with. */
   #requests: Requests | undefined;
-  /** Created with the first request, because many clients only listen. */
-  #openRequests: (() => Requests) | undefined;
   #subscriptions: ConnectionSubscriptions | undefined;
-  readonly #endings: (() => void)[] = [];
-  readonly #link: ClientLink = {
-    send: (event, payload) => this.#deliver(this.#deps.broadcast.encodeDirect(event, payload), false),
-    close: (closing) => this.close(closing),
-  };
+  #gone: AbortController | undefined;
+  #link: ClientLink | undefined;
+  /** What a node holds besides its connection. */
+  #leavings: (() => void)[] | undefined;
 
   constructor(wire: Wire, upgrade: Upgrade, deps: ConnectionDeps) {
     this.#wire = wire;
-    this.#upgrade = upgrade;
+    this.#connId = upgrade.connId;
+    this.#address = upgrade.address;
     this.#deps = deps;
-    const { defer, join, maxBufferedBytes, deadlines } = deps;
-    this.#outbox = new Outbox({ wire, defer, join, maxBufferedBytes, onRelief: () => this.#onRelief() });
-    this.#endHandshake = deadlines.start(() => this.close('no_handshake'));
+    this.#outbox = new Outbox(wire, this, deps);
+    this.#arrival = { upgrade, stopDeadline: deps.deadlines.start(() => this.close('no_handshake')), early: [] };
   }
 
   onMessage(text: string | undefined): void {
     this.#missedPings = 0;
     if (this.#state === 'open') this.#onRequest(text);
-    if (this.#state === 'joining') this.#early.push(text);
+    if (this.#state === 'joining') this.#arrival?.early.push(text);
     if (this.#state === 'greeting') this.#onGreeting(text);
   }
 
   onPong(): void {
     this.#missedPings = 0;
+  }
+
+  onViolation(error: Error): void {
+    this.#deps.log.debug({ err: error, connId: this.#connId }, 'a client violated the protocol');
   }
 
   onClose(): void {
@@ -153,10 +152,26 @@ export class Connection implements WireListener {
     this.#wire.terminate();
   }
 
+  deliver(frame: Buffer, dropIfSlow: boolean): void {
+    if (!this.#outbox.isOver()) this.#outbox.push(frame);
+    else if (!dropIfSlow) this.close('slow_consumer');
+  }
+
+  onRelief(): void {
+    this.#missedPings = 0; // it was not read from, so it could not answer
+    if (!this.#isResting) this.#wire.resume();
+    this.#subscriptions?.resume();
+  }
+
+  onCredentialEnded({ reason }: AbortSignal): void {
+    this.close(reason instanceof RightsChanged ? 'rights_changed' : 'unauthorized');
+  }
+
   #onGreeting(text: string | undefined): void {
+    if (!this.#arrival) return;
     this.#state = 'joining';
     const { authenticator, nodes, log } = this.#deps;
-    const { credential: upgrade, address, hasOrigin } = this.#upgrade;
+    const { credential: upgrade, address, hasOrigin } = this.#arrival.upgrade;
     const outcome = shakeHands(text, { authenticator, nodes, upgrade, address, hasOrigin, log });
     this.#isPaused = outcome instanceof Promise;
     if (this.#isPaused) this.#wire.pause();
@@ -178,96 +193,78 @@ export class Connection implements WireListener {
 
   #accept(accepted: Accepted): void {
     const { params, principal, leave } = accepted;
-    this.#upgrade.leaveLobby();
-    if (leave) this.#endings.push(leave);
-    this.#endHandshake();
+    this.#arrival?.upgrade.leaveLobby();
+    this.#arrival?.stopDeadline();
+    if (leave) this.#leavings = [leave];
+    this.#principal = principal;
     const isStranger = principal.source.kind === 'unpaired';
-    if (!isStranger) this.#appear(params);
-    this.#endings.push(this.#deps.revocations.watch(principal.ended, () => this.close(closingOf(principal.ended))));
+    if (!isStranger) this.#deps.presence.connected(this.#connId, params.client, this.#address);
+    this.#deps.revocations.watch(principal.ended, this);
     // Together with the others of this turn: the list of clients changes with each, and is then encoded once for all.
     this.#deps.defer(() => this.#welcome(accepted));
   }
 
   #welcome({ id, params, principal }: Accepted): void {
     if (this.#state !== 'joining') return;
-    const { hello, log } = this.#deps;
-    const { connId } = this.#upgrade;
+    const { hello, broadcast, log } = this.#deps;
     this.#state = 'open';
-    this.#outbox.answerAtOnce(encodeAnswerOf(id, hello(connId, principal)));
-    this.#serve(principal);
-    log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
+    this.#outbox.answerAtOnce(encodeAnswerOf(id, hello(this.#connId, principal)));
+    this.#membership = broadcast.join(this, { hearing: hearingOf(principal), viewer: principal });
+    log.debug({ connId: this.#connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));
     this.#joinNodes(params, principal);
     if (this.#isPaused) this.#wire.resume();
-    for (const frame of this.#early) this.onMessage(frame);
-    this.#early = [];
-  }
-
-  #appear({ client }: ConnectParams): void {
-    const { presence } = this.#deps;
-    const { connId, address } = this.#upgrade;
-    presence.connected(connId, client, address);
-    this.#endings.push(() => presence.disconnected(connId));
+    const early = this.#arrival?.early ?? [];
+    this.#arrival = undefined;
+    for (const frame of early) this.onMessage(frame);
   }
 
   #joinNodes(params: ConnectParams, principal: Principal): void {
     const { kind } = principal.source;
     if (kind !== 'node' && kind !== 'unpaired') return;
-    const { address } = this.#upgrade;
-    this.#endings.push(this.#deps.nodes.join({ principal, params, address, link: this.#link }));
+    const leave = this.#deps.nodes.join({ principal, params, address: this.#address, link: this.#linkOf() });
+    this.#leavings = [...(this.#leavings ?? []), leave];
   }
 
-  #serve(principal: Principal): void {
-    const { broadcast, follow, dispatch, live, onRateLimited, clock, log } = this.#deps;
-    const outbox = this.#outbox;
-    const membership = broadcast.join({
-      hearing: hearingOf(principal),
-      viewer: principal,
-      deliver: (frame, dropIfSlow) => this.#deliver(frame, dropIfSlow),
-    });
-    this.#endings.push(membership.leave);
-    this.#openRequests = () => {
-      const subscriptions = createSubscriptions({
-        viewer: principal,
-        follow,
-        outbox,
-        watching: membership,
-        mayDecide: mayDecide(principal),
-      });
-      this.#gone = new AbortController();
-      const { address, connId } = this.#upgrade;
-      const caller = { principal, signal: this.#gone.signal, address, connId, link: this.#link };
-      this.#subscriptions = subscriptions;
-      this.#endings.push(subscriptions.close);
-      return createRequests({
-        dispatch,
-        caller,
-        subscriptions,
-        outbox,
-        live,
-        onRateLimited,
-        onFlood: (restMs) => this.#rest(restMs, caller.signal),
-        clock,
-        log,
-      });
+  #linkOf(): ClientLink {
+    this.#link ??= {
+      send: (event, payload) => this.deliver(this.#deps.broadcast.encodeDirect(event, payload), false),
+      close: (closing) => this.close(closing),
     };
+    return this.#link;
   }
 
   #onRequest(text: string | undefined): void {
-    this.#requests ??= this.#openRequests?.();
+    this.#requests ??= this.#openRequests();
     this.#requests?.onText(text);
     if (this.#outbox.isClogged()) this.#wire.pause();
   }
 
-  #deliver(frame: Buffer, dropIfSlow: boolean): void {
-    if (!this.#outbox.isOver()) this.#outbox.push(frame);
-    else if (!dropIfSlow) this.close('slow_consumer');
-  }
-
-  #onRelief(): void {
-    this.#missedPings = 0; // it was not read from, so it could not answer
-    if (!this.#isResting) this.#wire.resume();
-    this.#subscriptions?.resume();
+  #openRequests(): Requests | undefined {
+    const [principal, watching, outbox] = [this.#principal, this.#membership, this.#outbox];
+    if (!principal || !watching) return undefined; // not before the hello
+    const { follow, dispatch, live, onRateLimited, clock, log } = this.#deps;
+    const subscriptions = createSubscriptions({
+      viewer: principal,
+      follow,
+      outbox,
+      watching,
+      mayDecide: mayDecide(principal),
+    });
+    this.#subscriptions = subscriptions;
+    this.#gone = new AbortController();
+    const { signal } = this.#gone;
+    return createRequests({
+      dispatch,
+      caller: { principal, signal, address: this.#address, connId: this.#connId, link: this.#linkOf() },
+      subscriptions,
+      outbox,
+      live,
+      onRateLimited,
+      onFlood: (restMs) => this.#rest(restMs, signal),
+      clock,
+      log,
+    });
   }
 
   /** Pauses reading; the client's data waits on its side. */
@@ -290,10 +287,16 @@ export class Connection implements WireListener {
   #end(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    const { presence, revocations, log } = this.#deps;
     this.#outbox.close();
-    this.#endHandshake();
+    this.#arrival?.stopDeadline();
+    this.#arrival = undefined;
     this.#gone?.abort(GONE);
-    for (const end of this.#endings) end();
-    this.#deps.log.debug({ connId: this.#upgrade.connId }, 'disconnected');
+    presence.disconnected(this.#connId);
+    if (this.#principal) revocations.unwatch(this.#principal.ended, this);
+    this.#membership?.leave();
+    this.#subscriptions?.close();
+    for (const leave of this.#leavings ?? []) leave();
+    log.debug({ connId: this.#connId }, 'disconnected');
   }
 }

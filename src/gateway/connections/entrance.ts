@@ -55,7 +55,7 @@ export function createEntrance({ authenticator, originPolicy, log }: EntranceDep
       if (known) return { kind: 'admitted', credential, leaveLobby: () => undefined };
       const leaveLobby = admission.enter(address);
       if (!leaveLobby) return { kind: 'refused', refusal: NO_PLACE };
-      socket.once('close', leaveLobby); // also if ws rejects the request and never calls back
+      socket.on('close', leaveLobby); // also if ws rejects the request and never calls back
       if (socket.destroyed) leaveLobby();
       return { kind: 'admitted', credential, leaveLobby };
     });

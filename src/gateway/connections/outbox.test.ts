@@ -10,10 +10,9 @@ function openOutbox({ isStalled = false } = {}) {
   const { wire, writes, drain } = fakeWire({ isStalled });
   const turn: (() => void)[] = [];
   let reliefs = 0;
-  const outbox = new Outbox({
-    wire,
+  const owner = { onRelief: () => void reliefs++ };
+  const outbox = new Outbox(wire, owner, {
     maxBufferedBytes: BUDGET,
-    onRelief: () => void reliefs++,
     defer: (task) => void turn.push(task),
     join: createFrameJoin(),
   });

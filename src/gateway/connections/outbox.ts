@@ -5,18 +5,25 @@ import type { Wire } from './wire.ts';
 /** Joins several frames into one buffer. */
 export type JoinFrames = (frames: readonly Buffer[]) => Buffer;
 
+type OutboxWire = Pick<Wire, 'write' | 'writeTogether' | 'pendingBytes'>;
+
+/** What all clients have in common. */
 interface OutboxOptions {
-  wire: Pick<Wire, 'write' | 'writeTogether' | 'pendingBytes'>;
-  /** Above this the client counts as slow: the connection skips broadcasts or closes, and stops reading. */
+  /** Above this a client counts as slow: the connection skips broadcasts or closes, and stops reading. */
   maxBufferedBytes: number;
-  /** Called when a client with a full buffer has room again. */
-  onRelief(): void;
   defer: Defer;
   join: JoinFrames;
 }
 
+interface OutboxOwner {
+  /** Called when a client with a full buffer has room again. */
+  onRelief(): void;
+}
+
 /** The frames that wait for one client. Frames of one turn of the event loop are sent in one write. */
 export class Outbox {
+  readonly #wire: OutboxWire;
+  readonly #owner: OutboxOwner;
   readonly #options: OutboxOptions;
   #first: Buffer | undefined;
   /** Further frames of the same turn; most turns have one frame per client. */
@@ -29,7 +36,9 @@ export class Outbox {
   #isBlocked: boolean = false;
   #isClosed: boolean = false;
 
-  constructor(options: OutboxOptions) {
+  constructor(wire: OutboxWire, owner: OutboxOwner, options: OutboxOptions) {
+    this.#wire = wire;
+    this.#owner = owner;
     this.#options = options;
   }
 
@@ -57,10 +66,9 @@ export class Outbox {
   answerAtOnce(pieces: readonly Buffer[]): void {
     if (this.#isClosed) return;
     this.flush();
-    const { wire } = this.#options;
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
     this.#answerBytes += bytes;
-    wire.writeTogether(pieces, () => this.#answered(bytes));
+    this.#wire.writeTogether(pieces, () => this.#answered(bytes));
   }
 
   /**
@@ -99,7 +107,7 @@ export class Outbox {
     const bytes = this.#more ? this.#options.join([first, ...this.#more]) : first;
     const answerBytes = this.#queuedAnswerBytes;
     this.#forgetQueue();
-    this.#options.wire.write(bytes, answerBytes === 0 ? this.#relieve : () => this.#answered(answerBytes));
+    this.#wire.write(bytes, answerBytes === 0 ? this.#relieve : () => this.#answered(answerBytes));
   };
 
   /** Discards what waits; later frames are ignored. */
@@ -124,7 +132,7 @@ export class Outbox {
     if (!this.#isBlocked || this.#isClosed) return;
     if (this.#bufferedBytes() >= this.#options.maxBufferedBytes / 4) return;
     this.#isBlocked = false;
-    this.#options.onRelief();
+    this.#owner.onRelief();
   };
 
   #blockedIf(isTooMuch: boolean): boolean {
@@ -133,7 +141,7 @@ export class Outbox {
   }
 
   #bufferedBytes(): number {
-    return this.#queuedBytes + this.#options.wire.pendingBytes;
+    return this.#queuedBytes + this.#wire.pendingBytes;
   }
 
   #pushedBytes(): number {

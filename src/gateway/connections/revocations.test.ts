@@ -5,12 +5,11 @@ import { createRevocations } from './revocations.ts';
 
 test('all watchers of a credential are notified of its end, former watchers are not', () => {
   const revocation = new AbortController();
-  const { watch } = createRevocations();
+  const { watch, unwatch } = createRevocations();
   const told: string[] = [];
-  watch(revocation.signal, () => told.push('a'));
-  const letGo = watch(revocation.signal, () => told.push('b'));
-  watch(revocation.signal, () => told.push('c'));
-  letGo();
+  const holders = ['a', 'b', 'c'].map((name) => ({ onCredentialEnded: () => void told.push(name) }));
+  for (const holder of holders) watch(revocation.signal, holder);
+  unwatch(revocation.signal, holders[1] ?? assert.fail());
   revocation.abort();
   assert.deepEqual(told, ['a', 'c']);
 });
@@ -18,12 +17,12 @@ test('all watchers of a credential are notified of its end, former watchers are 
 test('a thousand connections of one credential cost one listener', () => {
   const { signal } = new AbortController();
   const { watch } = createRevocations();
-  for (let i = 0; i < 1_000; i++) watch(signal, () => undefined);
+  for (let i = 0; i < 1_000; i++) watch(signal, { onCredentialEnded: () => undefined });
   assert.equal(getEventListeners(signal, 'abort').length, 1);
 });
 
 test('a watcher after the end is notified at once', () => {
   const told: string[] = [];
-  createRevocations().watch(AbortSignal.abort(), () => told.push('now'));
+  createRevocations().watch(AbortSignal.abort(), { onCredentialEnded: () => void told.push('now') });
   assert.deepEqual(told, ['now']);
 });

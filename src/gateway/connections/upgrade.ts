@@ -2,6 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FOREIGN, type OriginPolicy } from '../auth/origin-policy.ts';
 import { problemOfHead } from '../auth/request-head.ts';
+import type { UpgradeToken } from './credentials.ts';
+
+/** What the upgrade request says about a client. */
+export interface Upgrade {
+  connId: string;
+  address: string;
+  credential: UpgradeToken;
+  /** Whether a web page opened it. */
+  hasOrigin: boolean;
+  /** Frees the place among unauthenticated sockets. Closing the socket does so too. */
+  leaveLobby(): void;
+}
 
 /** Why a request gets no WebSocket, as an HTTP answer. */
 export interface UpgradeRefusal {

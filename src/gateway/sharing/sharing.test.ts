@@ -21,15 +21,14 @@ const make = async ({ call }: WholeGateway, as: CallAs, params: { name?: string;
 function listen({ parts, gateway }: WholeGateway, as: CallAs): { heard: string[]; states: string[] } {
   const viewer = callerOf(as).principal ?? assert.fail('no caller');
   const [heard, states]: string[][] = [[], []];
-  parts.broadcast.join({
-    viewer,
-    hearing: hearingOf(viewer),
-    deliver(chunk) {
+  const receiver = {
+    deliver(chunk: Buffer) {
       for (const frame of framesOf(chunk)) {
         if (frame.type === 'event' && frame.event.startsWith('workstream.')) heard?.push(frame.event);
       }
     },
-  });
+  };
+  parts.broadcast.join(receiver, { viewer, hearing: hearingOf(viewer) });
   gateway.streams.onChange({
     viewer,
     onEvent(event) {

@@ -27,15 +27,17 @@ const namesOf = ({ parts }: WholeGateway) =>
 /** Records which workstreams are announced as opened and closed. */
 function openingsOf({ parts }: WholeGateway): string[] {
   const heard: string[] = [];
-  parts.broadcast.join({
-    viewer: DAEMON,
-    hearing: hearingOf({ scopes: expandScopes(['read']), ...DAEMON }),
-    deliver(chunk) {
+  const receiver = {
+    deliver(chunk: Buffer) {
       for (const frame of framesOf(chunk)) {
         if (frame.type === 'event' && frame.event.startsWith('workstream.'))
           heard.push(`${frame.event} ${JSON.stringify(frame.payload)}`);
       }
     },
+  };
+  parts.broadcast.join(receiver, {
+    viewer: DAEMON,
+    hearing: hearingOf({ scopes: expandScopes(['read']), ...DAEMON }),
   });
   return heard;
 }
