@@ -28,6 +28,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     onCommitted: (listener) => store.onCommitted(listener),
     waiting: () => store.waiting(),
     onWritten: (listener) => store.onWritten(listener),
+    openLogs: (wsIds) => store.openLogs(wsIds),
     bounds: (wsId) => store.bounds(wsId),
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
     findNewestEvent: (wsId, type, before) => store.findNewestEvent(wsId, type, before),

@@ -26,6 +26,7 @@ function offsetsContract(name: string, open: Open): void {
       store.commit({ events: { wsId: 'b', events: [] } }),
     ]);
     const later = await store.commit({ events: { wsId: 'a', events: [info('4')] } });
+    await store.openLogs(['a', 'none']);
     assert.deepEqual(
       { offsets, later, a: store.bounds('a'), b: store.bounds('b'), none: store.bounds('none') },
       {

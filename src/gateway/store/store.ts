@@ -132,7 +132,9 @@ export interface Store {
   waiting(): number;
   /** Calls back after each attempt to write a group, with the time that it took. */
   onWritten(listener: (seconds: number) => void): void;
-  /** The last offset of a log (0 when empty) and the first one still stored (1 when nothing was pruned). */
+  /** Makes `bounds` know these logs. Call it when their workstreams are loaded. */
+  openLogs(wsIds: readonly string[]): Promise<void>;
+  /** The last offset of an open log (0 when empty) and the first one still stored (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
   /**
    * Stored events after an offset, oldest first, about `limit` at most; fewer when they are long, but at least one, if

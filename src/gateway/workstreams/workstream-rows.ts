@@ -115,8 +115,20 @@ const openRow = (wsId: string): Statement =>
     1,
   );
 
-export const readOpen = (store: Store): Promise<WorkstreamTable[]> =>
-  store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 1).orderBy('created_ms').execute();
+/** Those that are open, and those of these ids. */
+export async function readOpen(store: Store, ids: Iterable<string>): Promise<WorkstreamTable[]> {
+  const rows = await store.db
+    .selectFrom('workstreams')
+    .selectAll()
+    .where('loaded', '=', 1)
+    .orderBy('created_ms')
+    .execute();
+  for (const wsId of ids) {
+    const row = rows.some(({ ws_id }) => ws_id === wsId) ? undefined : await readById(store, wsId, DAEMON);
+    if (row) rows.push(row);
+  }
+  return rows;
+}
 
 export const readById = (store: Store, wsId: string, viewer: Viewer): Promise<WorkstreamTable | undefined> =>
   store.db

@@ -53,12 +53,8 @@ export class Workstreams {
 
   /** Opens the previously open workstreams, gives them their unfinished runs, and creates `main` if it is missing. */
   async load(recovered: Map<string, AdoptedRun[]>, restore: (data: WorkstreamData, run: AdoptedRun) => Promise<void>) {
-    const rows = await readOpen(this.#deps.store);
-    for (const wsId of recovered.keys()) {
-      if (rows.some(({ ws_id }) => ws_id === wsId)) continue;
-      const row = await readById(this.#deps.store, wsId, DAEMON);
-      if (row) rows.push(row);
-    }
+    const rows = await readOpen(this.#deps.store, recovered.keys());
+    await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
     for (const row of rows) {
       const { data } = this.#add(row);
       for (const run of recovered.get(row.ws_id) ?? [])
@@ -160,7 +156,7 @@ export class Workstreams {
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
     if (options.wsId !== undefined) await requireUnusedId(options.wsId, this.#deps.store);
     const { row, statements } = await prepareNew(options, this.#deps);
-    return this.#withRoom(async () => {
+    return this.#withRoom(row.ws_id, async () => {
       const elsewhere = this.#deps.coordinators.news.ofCreated(toTold(row));
       await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)], elsewhere });
       return this.#add(row);
@@ -175,7 +171,7 @@ export class Workstreams {
     last: Statement[],
   ): Promise<Workstream> {
     const { hidden, store } = this.#deps;
-    return this.#withRoom(async () => {
+    return this.#withRoom(row.ws_id, async () => {
       await hidden.make(row, batches, (reveal) => store.commit({ statements: [reveal, ...last] }));
       return this.#add(row);
     });
@@ -252,7 +248,7 @@ export class Workstreams {
     await this.#leaving.get(wsId);
     const open = this.#open.get(wsId);
     if (open) return open;
-    return this.#withRoom(async () => {
+    return this.#withRoom(wsId, async () => {
       const row = await openStored(wsId, this.#deps);
       if (!row) throw unknownWorkstream();
       this.#reopenedMs.set(wsId, this.#deps.clock.now());
@@ -260,10 +256,11 @@ export class Workstreams {
     });
   }
 
-  async #withRoom(make: () => Promise<Workstream>): Promise<Workstream> {
+  async #withRoom(wsId: string, make: () => Promise<Workstream>): Promise<Workstream> {
     this.#arriving += 1;
     try {
       if (!(await this.#thinOut())) throw new NoRoom(this.#deps.live.maxWorkstreams);
+      await this.#deps.store.openLogs([wsId]);
       return await make();
     } finally {
       this.#arriving -= 1;

@@ -53,7 +53,9 @@ const toFile = async (url: string, file: string, wrap = asIs): Promise<Copied> =
 
 /** What a daemon reads of the store. */
 async function contentOf({ epoch, db, ...store }: DaemonStore): Promise<object> {
-  const logs = ['a', 'ä', 'B'].map(async (wsId) => ({
+  const wsIds = ['a', 'ä', 'B'];
+  await store.openLogs(wsIds);
+  const logs = wsIds.map(async (wsId) => ({
     bounds: store.bounds(wsId),
     events: await store.readEvents(wsId, 0, 100),
     messages: await db.selectFrom('messages').selectAll().where('ws_id', '=', wsId).orderBy('seq').execute(),

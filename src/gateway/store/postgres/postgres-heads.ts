@@ -5,8 +5,16 @@ interface Head {
   last: number;
 }
 
-/** The first and last offset of each log, as committed. All of them are in memory, because `bounds` cannot wait. */
+type ReadHeads = (sql: string, parameters: readonly string[]) => Promise<Record<string, unknown>[]>;
+
+/**
+ * The first and last offset of each log that is in use, as committed. They are in memory, because `bounds` cannot wait; those of
+ * all logs would make a start longer with each stored workstream.
+ */
 export interface PostgresHeads {
+  /** Reads where these logs begin and end, unless it is known; by default on a connection that only reads. */
+  know(wsIds: readonly string[], read?: ReadHeads): Promise<void>;
+  /** Throws if the log is not known. */
   bounds(wsId: string): Readonly<Head>;
   /** Records after a commit that the log now ends here. */
   advance(wsId: string, last: number): void;
@@ -17,12 +25,22 @@ export interface PostgresHeads {
   begin(wsId: string, through: number): () => void;
 }
 
-/** Reads the ends of all logs: one lookup per log, because events have no index of their own for that. */
-export async function loadHeads(read: RunRead): Promise<PostgresHeads> {
-  const rows = await read<{ ws_id: string; first: number; last: number }>(READ_HEADS, []);
-  const heads = new Map<string, Head>(rows.map(({ ws_id, first, last }) => [ws_id, { first, last }]));
-  const headOf = (wsId: string): Head => heads.get(wsId) ?? { first: 1, last: 0 };
+export function createHeads(readAnywhere: RunRead): PostgresHeads {
+  const heads = new Map<string, Head>();
+  const headOf = (wsId: string): Head => {
+    const head = heads.get(wsId);
+    if (head) return head;
+    throw new Error(`nobody has read where the log of workstream ${wsId} ends`);
+  };
   return {
+    async know(wsIds, read = readAnywhere) {
+      const unknown = wsIds.filter((wsId) => !heads.has(wsId));
+      if (unknown.length === 0) return;
+      const rows = await read(READ_HEADS, [JSON.stringify(unknown)]);
+      // Of a log that became known meanwhile, more is known by now: it may have grown since the read.
+      for (const { ws_id, first, last } of rows)
+        if (!heads.has(String(ws_id))) heads.set(String(ws_id), { first: Number(first), last: Number(last) });
+    },
     bounds: headOf,
     advance: (wsId, last) => heads.set(wsId, { ...headOf(wsId), last }),
     begin(wsId, through) {
@@ -34,12 +52,6 @@ export async function loadHeads(read: RunRead): Promise<PostgresHeads> {
   };
 }
 
-const READ_HEADS = `with recursive logs (ws_id) as (
-    (select ws_id from events order by ws_id limit 1)
-    union all
-    select (select events.ws_id from events where events.ws_id > logs.ws_id order by events.ws_id limit 1)
-    from logs where logs.ws_id is not null
-  )
-  select logs.ws_id, coalesce(log_heads."first", 1) as "first",
-    greatest(log_heads."last", (select max("offset") from events where events.ws_id = logs.ws_id)) as "last"
-  from logs left join log_heads on log_heads.ws_id = logs.ws_id where logs.ws_id is not null`;
+const READ_HEADS = `select logs.ws_id, coalesce(log_heads."first", 1) as "first",
+    coalesce(greatest(log_heads."last", (select max("offset") from events where events.ws_id = logs.ws_id)), 0) as "last"
+  from jsonb_array_elements_text($1::jsonb) as logs (ws_id) left join log_heads on log_heads.ws_id = logs.ws_id`;

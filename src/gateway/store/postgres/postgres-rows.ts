@@ -17,7 +17,7 @@ import type { Reading } from './reading.ts';
 
 interface RowsDeps {
   reading: Reading;
-  heads: Pick<PostgresHeads, 'bounds'>;
+  heads: Pick<PostgresHeads, 'know' | 'bounds'>;
   /** Called for all damage, even where a placeholder is returned. */
   onDamage(error: unknown): void;
 }
@@ -35,6 +35,7 @@ async function readEvents(
   deps: RowsDeps,
   { wsId, after, limit }: { wsId: string; after: number; limit: number },
 ): Promise<StoredEvent[]> {
+  await deps.heads.know([wsId]);
   const { first, last } = deps.heads.bounds(wsId);
   if (after >= last) return [];
   const rows = await deps.reading.readStored(READ_EVENTS, [wsId, after, last, limit, MAX_READ_BYTES]);
@@ -61,6 +62,7 @@ async function findNewestEvent(
   deps: RowsDeps,
   { wsId, type, before }: { wsId: string; type: StreamEvent['type']; before: number },
 ): Promise<number> {
+  await deps.heads.know([wsId]);
   const { first, last } = deps.heads.bounds(wsId);
   let next = last;
   while (next >= first) {

@@ -56,12 +56,35 @@ test('logs, the epoch and the time at which the daemon was alive are kept by the
   await before.markAlive(5_000);
   await before.close();
   await using again = await open(url);
+  assert.throws(() => again.bounds('a'), /nobody has read where the log of workstream a ends/);
+  await again.openLogs(['a', 'b', 'c']);
   assert.deepEqual(
     [again.epoch === before.epoch, again.lastAliveMs, again.bounds('a'), again.bounds('b'), again.bounds('c')],
     [true, 5_000, { first: 1, last: 2 }, { first: 1, last: 1 }, { first: 1, last: 0 }],
   );
   assert.equal(await append(again, 'a', '3'), 3);
 });
+
+test(
+  'a log goes on where it ended, whether or not it was opened before, and while others open it',
+  installed,
+  async () => {
+    const url = await newDatabase();
+    const before = await open(url);
+    await append(before, 'a', '1', '2');
+    await before.commit({
+      events: { wsId: 'b', events: [] },
+      elsewhere: [{ wsId: 'c', events: [{ type: 'info', message: '1' }] }],
+    });
+    await before.close();
+    await using again = await open(url);
+    const opening = Promise.all([again.openLogs(['a', 'c']), again.readEvents('a', 0, 10), again.openLogs(['a'])]);
+    const appended = await Promise.all([append(again, 'a', '3'), append(again, 'c', '2'), append(again, 'a', '4')]);
+    await opening;
+    assert.deepEqual([appended, again.bounds('a').last, again.bounds('c').last], [[3, 2, 4], 4, 2]);
+    assert.deepEqual(await textsOf(again, 'c'), ['1', '2']);
+  },
+);
 
 test('the beginning of a log is removed, and stays removed after a restart', installed, async () => {
   const url = await newDatabase();
@@ -71,6 +94,7 @@ test('the beginning of a log is removed, and stays removed after a restart', ins
   assert.deepEqual([before.bounds('a'), await textsOf(before, 'a')], [{ first: 3, last: 3 }, ['3']]);
   await before.close();
   await using again = await open(url);
+  await again.openLogs(['a']);
   assert.deepEqual([again.bounds('a'), await textsOf(again, 'a')], [{ first: 3, last: 3 }, ['3']]);
 });
 
@@ -204,6 +228,7 @@ test(
     )
       offsets.push(...page.map(({ offset }) => offset));
     assert.deepEqual([offsets.length, offsets.at(-1), store.bounds('a').last], [done.length, done.length, done.length]);
+    await store.openLogs(['b']);
     assert.deepEqual(store.bounds('b'), { first: 1, last: 0 });
     await store.close();
   },

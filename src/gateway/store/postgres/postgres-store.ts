@@ -19,7 +19,7 @@ import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
 import { readingPool } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
-import { loadHeads, type PostgresHeads } from './postgres-heads.ts';
+import { createHeads, type PostgresHeads } from './postgres-heads.ts';
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts';
 import { createPostgresRows } from './postgres-rows.ts';
 import { createPostgresWriter } from './postgres-writer.ts';
@@ -62,10 +62,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const ended = Promise.all([session.close(), pool.end()]).finally(() => answered.abort());
     await Promise.race([ended, clock.sleep(CLOSE_MS, answered.signal).catch(() => undefined)]);
   });
-  const heads = await loadHeads(reading.read).catch(async (error: unknown) => {
-    await closeAll();
-    throw error;
-  });
+  const heads = createHeads(reading.read);
   const rows = createPostgresRows({ reading, heads, onDamage });
   const queue = createPostgresQueue({
     write: createPostgresWriter({ session, heads, clock, onLost: health.failed }),
@@ -93,6 +90,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     onCommitted: queue.onCommitted,
     waiting: queue.waiting,
     onWritten: queue.onWritten,
+    openLogs: heads.know,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
     readEvents: rows.events,
     findNewestEvent: rows.newestEvent,
@@ -159,6 +157,7 @@ function changesOf(queue: PostgresQueue, heads: PostgresHeads): Pick<DaemonStore
       await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
     },
     async dropPrefix(wsId, through) {
+      await heads.know([wsId]);
       const { last } = heads.bounds(wsId);
       const events = build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '<=', through);
       const takeBack = heads.begin(wsId, through);

@@ -49,6 +49,7 @@ for (const [sent, outcome] of [
         restored: async () => session.client(),
       },
       heads: {
+        know: async () => undefined,
         bounds: (wsId) => ({ first: 1, last: ends.get(wsId) ?? 0 }),
         advance: (wsId, last) => ends.set(wsId, last),
         begin: () => () => undefined,

@@ -10,6 +10,7 @@ import { type Query, type Sent, sendAll, toQuery } from './pipeline.ts';
 import type { PostgresClient } from './postgres-connection.ts';
 import { isAfterFailure, postgresFaultOf } from './postgres-errors.ts';
 import type { PostgresHeads } from './postgres-heads.ts';
+import { rowsOf } from './rows-of.ts';
 import type { WritingSession } from './writing-session.ts';
 
 /** The result of a committed group: an outcome per unit, in order, and the new events of each log. */
@@ -38,6 +39,7 @@ export function createPostgresWriter(deps: WriterDeps): (units: readonly Unit[])
   const fence = fenceOf(session.lease);
   let attempts = 0;
   return async (units) => {
+    await heads.know(units.flatMap(logsOf), (sql, parameters) => rowsOf(session.client(), sql, parameters));
     const write = (attempt: Attempt) => {
       attempts += 1;
       const mark = `${writer} ${attempts}`;
@@ -50,6 +52,10 @@ export function createPostgresWriter(deps: WriterDeps): (units: readonly Unit[])
     return group;
   };
 }
+
+/** The logs that a unit appends to. */
+const logsOf = ({ events, elsewhere = [] }: Unit): string[] =>
+  [...(events ? [events] : []), ...elsewhere].map(({ wsId }) => wsId);
 
 interface Place {
   client: PostgresClient;
