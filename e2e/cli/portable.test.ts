@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { LIMITS } from '../../protocol/limits.ts';
 import { needs } from '../../src/testing/needs.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
@@ -103,6 +104,17 @@ test('wrong files and names are reported', async (t) => {
     2,
     `headgate: ${file} cannot be written: it exists already\n`,
   ]);
+});
+
+test('what has no end, or is longer than any exported conversation, is refused', async () => {
+  for (const [name, more] of [
+    ['/dev/zero', {}],
+    ['-', { input: ' '.repeat(LIMITS.conversationFileBytes + 1) }],
+  ] as const) {
+    const { code, stderr } = await runHeadgate(['import', name], env, more);
+    const shown = name === '-' ? 'The standard input' : name;
+    assert.deepEqual([code, stderr], [2, `headgate: ${shown} is too large: at most 64 MiB are read.\n`]);
+  }
 });
 
 test('/export writes the conversation of a chat to a file', async (t) => {

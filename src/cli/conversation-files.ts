@@ -1,16 +1,17 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { z } from 'zod';
 import { endpoints } from '../../protocol/client/endpoint-addresses.ts';
 import { createHttpClient } from '../../protocol/client/http-client.ts';
 import type { conversationEndpoints } from '../../protocol/http/conversation.ts';
+import { LIMITS } from '../../protocol/limits.ts';
 import { ConversationFile } from '../../protocol/methods/conversation/conversation-file.ts';
 import { check, problemsOf } from '../../protocol/parse.ts';
 import { hasCode } from '../home/private-file.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
 import { UsageError } from '../start-error.ts';
 import type { Target } from './connect.ts';
+import { readInput } from './input/read-input.ts';
 import { toSafeText } from './terminal/safe-text.ts';
 
 /** Enough for a long conversation with images over a slow connection. */
@@ -41,10 +42,7 @@ export function createConversationFiles({ url, token }: Target): ConversationFil
 
 /** Reads an exported conversation from a file, or from stdin for `-`. Throws UsageError if it is none. */
 export async function readConversation(name: string, { cwd }: { cwd: string }): Promise<ConversationFile> {
-  const read = () => (name === '-' ? text(process.stdin) : readFile(path.resolve(cwd, name), 'utf8'));
-  const content = await read().catch((cause: unknown) => {
-    throw new UsageError(`${name} cannot be read: ${whyUnreadable(cause)}`, { cause });
-  });
+  const content = await readInput(name, { cwd, maxBytes: LIMITS.conversationFileBytes });
   const parsed = check(ConversationFile, parseJson(content, name));
   if (parsed.success) return parsed.data;
   throw new UsageError(`${name} is not an exported conversation: ${problemsOf(parsed.error)}`);

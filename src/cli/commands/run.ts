@@ -1,4 +1,3 @@
-import { text as readText } from 'node:stream/consumers';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Mode } from '../../../protocol/events/modes.ts';
@@ -10,6 +9,7 @@ import { NoDaemonError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import { findWorkstream } from '../find-workstream.ts';
+import { readStdin } from '../input/read-input.ts';
 import { describesNew, toNewWorkstream } from '../new-workstream.ts';
 import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
@@ -93,7 +93,7 @@ async function toMessage(prompts: readonly string[]): Promise<string> {
   const { stdin } = process;
   if (prompts.length === 0 && stdin.isTTY)
     throw new UsageError('The prompt is missing. Example: headgate run "say hello"');
-  const piped = prompts.length === 0 || prompts.includes('-') ? await readText(stdin) : '';
+  const piped = prompts.length === 0 || prompts.includes('-') ? await readStdin(LIMITS.maxPayloadBytes) : '';
   const parts = prompts.length === 0 ? [piped] : prompts.map((prompt) => (prompt === '-' ? piped : prompt));
   const message = parts.join('\n\n').trim();
   if (message === '') throw new UsageError('The prompt is empty.');

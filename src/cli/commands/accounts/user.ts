@@ -6,7 +6,7 @@ import type { Surroundings } from '../../../home/home-path.ts';
 import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
-import { readPassword } from '../../read-password.ts';
+import { readPassword } from '../../input/read-password.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
 

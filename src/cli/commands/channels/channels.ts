@@ -6,8 +6,8 @@ import type { Surroundings } from '../../../home/home-path.ts';
 import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { readSecret } from '../../input/read-password.ts';
 import { toDistance } from '../../local-time.ts';
-import { readSecret } from '../../read-password.ts';
 import { toTextTable } from '../../text-table.ts';
 import { readUserNames } from '../accounts/user-names.ts';
 

@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import JSON5 from 'json5';
 import { isRecord } from '../../../../protocol/is-record.ts';
+import { LIMITS } from '../../../../protocol/limits.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import { resolveFolder, type Surroundings } from '../../../home/home-path.ts';
 import { UsageError } from '../../../start-error.ts';
 import type { TargetFlags } from '../../connect.ts';
+import { readInput } from '../../input/read-input.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { readUserNames } from '../accounts/user-names.ts';
 import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
@@ -162,8 +162,9 @@ export async function switchServer(name: string, enabled: boolean, command: McpC
 
 /** Adds the servers of a file of another program; `-` is the standard input. */
 export async function importServers(file: string, command: McpCommand<ImportFlags>): Promise<void> {
-  const { dryRun = false } = command.flags;
-  const config = parseFile(file, file === '-' ? await text(process.stdin) : await readText(file));
+  const { flags, around } = command;
+  const { dryRun = false } = flags;
+  const config = parseFile(file, await readInput(file, { cwd: around.cwd, maxBytes: LIMITS.maxPayloadBytes }));
   const { imported, skipped, errors, notes } = await ask(command, (client) =>
     client.call('mcp.import', { config, ...(dryRun && { dryRun }) }),
   );
@@ -171,14 +172,6 @@ export async function importServers(file: string, command: McpCommand<ImportFlag
   if (skipped.length > 0) say(`Exist already: ${skipped.join(', ')}.`);
   for (const line of [...notes, ...errors]) say(line);
   if (errors.length > 0) process.exitCode = 1;
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${wordsOf(error)}`, { cause: error });
-  }
 }
 
 /** Such files have comments now and then. */

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { UsageError } from '../start-error.ts';
+import { UsageError } from '../../start-error.ts';
+import { readStdin } from './read-input.ts';
 
 /** Swallows what readline echoes. */
 const NOWHERE = () => new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -9,7 +9,7 @@ const NOWHERE = () => new Writable({ write: (_chunk, _encoding, done) => done() 
 /** Asks twice in a terminal, without showing what is typed. Otherwise the first line of stdin is the password. */
 export async function readPassword(): Promise<string> {
   if (!process.stdin.isTTY) {
-    const [line = ''] = (await text(process.stdin)).split(/\r?\n/, 1);
+    const [line = ''] = (await readPiped()).split(/\r?\n/, 1);
     if (line === '') throw new UsageError('The password is missing: write it to stdin, or use a terminal.');
     return line;
   }
@@ -20,10 +20,12 @@ export async function readPassword(): Promise<string> {
 
 /** Asks once for a secret in a terminal, without showing it. Otherwise it is the first line of stdin. */
 export async function readSecret(prompt: string): Promise<string> {
-  const typed = process.stdin.isTTY ? await ask(prompt) : (await text(process.stdin)).split(/\r?\n/, 1)[0];
+  const typed = process.stdin.isTTY ? await ask(prompt) : (await readPiped()).split(/\r?\n/, 1)[0];
   if (!typed?.trim()) throw new UsageError('The token is missing: write it to stdin, or use a terminal.');
   return typed.trim();
 }
+
+const readPiped = () => readStdin(64 * 1024);
 
 async function ask(prompt: string): Promise<string> {
   const asking = new AbortController();
