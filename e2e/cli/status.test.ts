@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -83,6 +83,26 @@ test('doctor lists problems and how to fix them, and changes nothing', async () 
   ])
     assert.match(stdout, line);
   assert.deepEqual(await describe(home), before);
+});
+
+test('doctor says that a restore was interrupted, and nothing about files that it has moved; a start completes it', async () => {
+  await using daemon = await startDaemon();
+  await daemon.stop();
+  const { home } = daemon;
+  await mkdir(path.join(home, '.restore-x'));
+  await mkdir(path.join(home, 'before-restore-x'));
+  for (const name of ['token', 'headgate-key']) {
+    await copyFile(path.join(home, name), path.join(home, '.restore-x', name));
+    await rename(path.join(home, name), path.join(home, 'before-restore-x', name));
+  }
+  const journal = { phase: 'placing', staged: '.restore-x', aside: 'before-restore-x' };
+  await writeFile(path.join(home, 'restoring.json'), JSON.stringify(journal));
+  const { code, stdout } = await runHeadgate(['doctor', '--home', home], demo);
+  assert.equal(code, 1);
+  assert.match(stdout, /^✔ node +\S+\n✖ restore +a restore of \S+ was interrupted .*\n +→ headgate start completes it/);
+  assert.ok(!stdout.includes('machine key'), stdout);
+  await daemon.restart();
+  assert.match(daemon.output().stderr, /A restore that was interrupted has been completed\. The former files are in /);
 });
 
 test('doctor reports a damaged database and does not change it', async () => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { wordsOf } from '../../protocol/words-of.ts';
 import { keepAwake, systemClock } from '../clock.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
@@ -6,7 +5,6 @@ import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
-import { restoreJournal } from '../home/restore-journal.ts';
 import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
 import { isUnavailable } from '../is-unavailable.ts';
@@ -58,8 +56,8 @@ export async function start(asked: StartOptions): Promise<void> {
 async function startAfter(predecessor: Predecessor | undefined, asked: StartOptions): Promise<void> {
   const { flags, around, root, keepCode } = asked;
   const home = resolveHome(flags, around);
-  // Before anything reads the files that a killed restore was moving.
-  if (existsSync(restoreJournal(home))) await finishRestore(home);
+  // Before anything reads the files that a killed restore was moving. A predecessor has done it, and holds the lock.
+  const restored = predecessor === undefined ? await finishRestore(home) : [];
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
   predecessor?.requireAddress({ host: options.host, port: options.port });
@@ -68,7 +66,7 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   const changes = await openHomeFolder(home);
   const logRing = createLogRing(randomIds.secret(4));
   const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY, ring: logRing });
-  for (const notice of [...changes, ...warnings]) log.warn({}, notice);
+  for (const notice of [...restored, ...changes, ...warnings]) log.warn({}, notice);
   const version = await readVersion(root);
   const self = createDaemonProcess({ home, log, asked: { host: options.host, port: options.port } });
   const { restart } = self;

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { systemClock } from '../../clock.ts';
 import { type Finding, ok, problem } from '../../daemon/checkup/finding.ts';
 import { openCheckup } from '../../daemon/checkup.ts';
 import { resolveHome, type Surroundings } from '../../home/home-path.ts';
+import { restoreJournal } from '../../home/restore-journal.ts';
 import { readVersion } from '../../version.ts';
 import { checkDaemon, checkPort } from '../doctor/daemon-checks.ts';
 import { checkDatabase } from '../doctor/database-check.ts';
@@ -36,6 +38,7 @@ interface Examined {
 }
 
 async function examine({ home, around, root }: Examined): Promise<Finding[]> {
+  if (existsSync(restoreJournal(home))) return [checkNode(process.versions.node), halfRestored(home)];
   const checkup = await openCheckup(home, around);
   const daemon = await checkDaemon(home, await readVersion(root));
   const folder = await findFolder(home);
@@ -56,6 +59,14 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
   const found = await Promise.all(Object.entries(checks).map(([name, check]) => attempt(name, check)));
   return [checkNode(process.versions.node), ...checkup.settings, ...daemon.findings, ...found.flat()];
 }
+
+/** Some files of the home are the former ones, some the restored ones, and some are missing: nothing else can be said of it. */
+const halfRestored = (home: string): Finding =>
+  problem(
+    'restore',
+    `a restore of ${home} was interrupted while it moved files; none is lost`,
+    'headgate start completes it, and so does headgate restore.',
+  );
 
 /** If a check itself fails, that becomes a finding, and the other checks continue. */
 async function attempt(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {

@@ -80,7 +80,9 @@ test('a restore that is killed at any step is completed by the next start', asyn
       environment: {},
     };
     if (!done) await assert.rejects(makeBackup(again), /was interrupted/);
-    await finishRestore(home);
+    const former = path.join(home, 'before-restore-x');
+    const notice = `A restore that was interrupted has been completed. The former files are in ${former}.`;
+    assert.deepEqual(await finishRestore(home), done ? [] : [notice]);
     const { 'daemon.lock': _, ...content } = await contentOf(home);
     assert.deepEqual(
       content,
@@ -97,4 +99,14 @@ test('a restore that is killed at any step is completed by the next start', asyn
     );
     if (done) return assert.equal(step, 6, 'three files are set aside, three placed');
   }
+});
+
+test('what a restore had unpacked when it was killed is removed by the next start', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-restore-'));
+  const home = folder.path;
+  await write(path.join(home, 'token'), 'former');
+  await write(path.join(home, '.restore-x', 'token'), 'half');
+  assert.deepEqual(await finishRestore(home), []);
+  const { 'daemon.lock': _, ...content } = await contentOf(home);
+  assert.deepEqual([content, (await readdir(home)).includes('.restore-x')], [{ token: 'former' }, false]);
 });

@@ -17,6 +17,9 @@ const journalSchema = z.strictObject({
 
 type Journal = z.infer<typeof journalSchema>;
 
+/** Whether this is a folder into which a restore unpacks. */
+export const isStaged = (name: string): boolean => name.startsWith('.restore-');
+
 export interface PutBackDeps {
   rename(from: string, to: string): Promise<void>;
 }
@@ -82,10 +85,13 @@ async function takeBack(home: string, placed: readonly string[], { rename: move 
   await removeJournal(home);
 }
 
-/** Completes what a kill interrupted; every step can be repeated. */
-export async function finishPutBack(home: string, { rename: move }: PutBackDeps = { rename }): Promise<void> {
+/** Completes what a kill interrupted; every step can be repeated. Returns the folder with the former files; undefined: nothing was to do. */
+export async function finishPutBack(
+  home: string,
+  { rename: move }: PutBackDeps = { rename },
+): Promise<string | undefined> {
   const journal = await read(home);
-  if (journal === undefined) return;
+  if (journal === undefined) return undefined;
   const aside = path.join(home, journal.aside);
   const staged = path.join(home, journal.staged);
   if (journal.phase === 'setting aside') {
@@ -101,6 +107,7 @@ export async function finishPutBack(home: string, { rename: move }: PutBackDeps 
   await syncFolder(home);
   await removeJournal(home);
   await rm(staged, { recursive: true, force: true }).catch(() => undefined); // it is empty; the next restore removes it
+  return aside;
 }
 
 /** The journal itself last: while it is there, the restore is not complete. */

@@ -26,7 +26,7 @@ import {
   parseManifest,
   requireSame,
 } from './manifest.ts';
-import { finishPutBack, NotPutBack, type PutBackDeps, putBack } from './put-back.ts';
+import { finishPutBack, isStaged, NotPutBack, type PutBackDeps, putBack } from './put-back.ts';
 import { type ArchivedFile, readArchive } from './read-archive.ts';
 import { DamagedArchive } from './tar-entry.ts';
 
@@ -82,8 +82,7 @@ const namesIn = (folder: string): Promise<string[] | undefined> =>
 
 async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, deps?: PutBackDeps): Promise<Restored> {
   const names = await readdir(home);
-  for (const name of names.filter((each) => each.startsWith('.restore-')))
-    await rm(path.join(home, name), { recursive: true, force: true }); // of a restore that was killed
+  for (const name of names.filter(isStaged)) await rm(path.join(home, name), { recursive: true, force: true }); // of a restore that was killed
   const staged = await newFolder(path.join(home, '.restore-'));
   try {
     const manifest = await unpackVerified({ archive, signal }, staged);
