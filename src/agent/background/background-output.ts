@@ -6,6 +6,8 @@ import { createEnds, createOverflowFile, showEnds } from '../process/output.ts';
 /** The output of a background command, in bounded memory: whole in a file, and what the model has not read yet. */
 export interface BackgroundOutput {
   readonly bytes: number;
+  /** The name of its file, also before that exists. */
+  readonly fileName: string;
   /** Resolves when the file is written, so that a fast command waits for a slow disk. */
   write(bytes: Buffer): Promise<void>;
   /** What was written since the last call: its beginning and end, if it is long. */
@@ -43,6 +45,7 @@ export function createBackgroundOutput({
     get bytes() {
       return total;
     },
+    fileName: file.fileName,
     async write(bytes) {
       if (bytes.length === 0) return;
       total += bytes.length;

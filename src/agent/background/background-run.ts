@@ -33,7 +33,7 @@ export interface StoredCommand {
   wsId: string;
   state: BackgroundCommand;
   taint: ToolMessage['taint'];
-  /** The file of its output, in the folder of outputs; undefined: it has printed nothing, or it could not be stored. */
+  /** The file of its output, in the folder of outputs; undefined: it has printed nothing, or that could not be stored. */
   outputName: string | undefined;
   /** The model knows that it has ended, or will never ask. */
   isTold: boolean;
@@ -212,7 +212,8 @@ export class BackgroundRun {
       .run({
         signal: this.#stopping.signal,
         onProcess: async (process) => {
-          await this.#deps.records.started(this.stored, process);
+          // With the name of the file: if the daemon is killed, the output is found although none was reported.
+          await this.#deps.records.started({ ...this.stored, outputName: this.#output.fileName }, process);
           this.#isStarted = true;
           this.#started.resolve();
         },

@@ -124,6 +124,8 @@ interface OverflowOptions {
 }
 
 interface OverflowFile {
+  /** In the folder, also before it exists. */
+  readonly fileName: string;
   write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
   kept(): KeptOutput | undefined;
@@ -154,6 +156,7 @@ export function createOverflowFile(options: OverflowOptions): OverflowFile {
     written += part.length;
   };
   return {
+    fileName,
     async write(bytes) {
       if (problem !== undefined || isCut) return;
       await append(bytes).catch(giveUp);

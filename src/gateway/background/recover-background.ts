@@ -39,12 +39,13 @@ async function toEnded(command: LostCommand, deps: RecoveryDeps): Promise<LostCo
   const { state } = command;
   const { lastAliveMs = deps.clock.now() } = deps;
   const endedMs = Math.max(state.started_ms, Math.min(lastAliveMs, deps.clock.now()));
-  return {
-    ...command,
-    state: { ...state, ...(await lastOf(command, deps)), state: 'ended', end: 'lost', ended_ms: endedMs },
-  };
+  const last = await lastOf(command, deps);
+  // The name of its file is stored before it prints anything.
+  const outputName = last === undefined && state.output_bytes === 0 ? undefined : command.outputName;
+  return { ...command, outputName, state: { ...state, ...last, state: 'ended', end: 'lost', ended_ms: endedMs } };
 }
 
+/** Undefined: nothing was found that is newer. */
 async function lastOf(
   { outputName, state: { output_bytes: before } }: LostCommand,
   { readOutput, log }: RecoveryDeps,
