@@ -7,6 +7,18 @@ import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import { toEnded, type WatchEnding, type WatchResult } from './watch-rows.ts';
 import { resultText } from './watch-text.ts';
 
+/**
+ * How long until the next poll; none if it is due. It is planned at most one interval ahead, so what is further away was planned
+ * before the clock was set back.
+ */
+export function untilDue(
+  { next_poll_ms: dueMs, interval_secs: secs }: Pick<WatchTable, 'next_poll_ms' | 'interval_secs'>,
+  nowMs: number,
+): number {
+  const inMs = (dueMs ?? nowMs) - nowMs;
+  return inMs > secs * 1_000 ? 0 : Math.max(0, inMs);
+}
+
 /** The instants of the watch after a poll that begins now. Those that have passed are missed: nothing is polled twice for them. */
 export function nextDue(
   { next_poll_ms: dueMs, interval_secs: secs, missed_polls: missed }: WatchTable,

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { UnitRefused } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type PollRulingDeps, rulePoll } from './poll-ruling.ts';
-import { afterPoll, conclude, endedBy, LAST_POLL, nextDue } from './watch-conclusion.ts';
+import { afterPoll, conclude, endedBy, LAST_POLL, nextDue, untilDue } from './watch-conclusion.ts';
 import { type CreatorDeps, mayStillWatch } from './watch-creator.ts';
 import type { WatchRecords } from './watch-records.ts';
 import {
@@ -53,7 +53,7 @@ interface Polling {
 export class WatchPolls {
   readonly #deps: WatchPollsDeps;
   readonly #running = new Map<string, Polling>();
-  /** When watches are tried again whose poll could not begin. */
+  /** When watches are tried again whose poll could not begin, of the monotonic clock. */
   readonly #notBeforeMs = new Map<string, number>();
   #changed = new AbortController();
 
@@ -99,15 +99,16 @@ export class WatchPolls {
     const { store, clock } = this.#deps;
     const rows = await store.db
       .selectFrom('watches')
-      .select(['watch_id', 'next_poll_ms'])
+      .select(['watch_id', 'next_poll_ms', 'interval_secs'])
       .where('active', '=', 1)
       .where('is_polling', '=', 0)
       .orderBy('next_poll_ms')
       .execute();
     let napMs = MAX_NAP_MS;
-    for (const { watch_id: watchId, next_poll_ms: dueMs } of rows) {
+    for (const { watch_id: watchId, ...row } of rows) {
       if (this.#running.has(watchId)) continue;
-      const inMs = Math.max(dueMs ?? 0, this.#notBeforeMs.get(watchId) ?? 0) - clock.now();
+      const pauseMs = (this.#notBeforeMs.get(watchId) ?? 0) - clock.monotonic();
+      const inMs = Math.max(untilDue(row, clock.now()), pauseMs);
       if (inMs > 0) napMs = Math.min(napMs, inMs);
       else if (this.#running.size < AT_ONCE && !signal.aborted) this.#start(watchId);
     }
@@ -120,7 +121,7 @@ export class WatchPolls {
     const stopping = new AbortController();
     const ended = this.#poll(watchId, stopping.signal)
       .catch((err: unknown) => {
-        this.#notBeforeMs.set(watchId, clock.now() + RETRY_MS);
+        this.#notBeforeMs.set(watchId, clock.monotonic() + RETRY_MS);
         log.warn({ err, watchId }, 'a watch could not be polled; trying again');
       })
       .finally(() => {
