@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { testGuard } from '../guard/guard-fixture.ts';
 import { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from './approval-digest.ts';
-import { createNodeTool, type NodeCall, type NodeDirectory, type NodeSummary } from './node.ts';
+import { createNodeTool, type NodeCall, type NodeDirectory, type NodeSummary, Unanswered } from './node.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 import { createToolbox } from './toolbox.ts';
 
@@ -112,6 +112,14 @@ test('an error becomes an outcome that the model reads', async () => {
   await using stopped = await setUp([box], () => Promise.reject(new StopReason('cancel', 'stop')));
   assert.deepEqual(await execute(await stopped.prepare(ASKED), recordRun()), {
     output: '[cancelled] It is unknown whether the command ran on the node.',
+    outcome: 'unknown',
+  });
+});
+
+test('a command that was sent and has no result has an unknown outcome', async () => {
+  await using world = await setUp([box], () => Promise.reject(new Unanswered('The node did not answer in time.')));
+  assert.deepEqual(await execute(await world.prepare(ASKED)), {
+    output: 'Error: The node did not answer in time. It is unknown whether the command ran on the node.',
     outcome: 'unknown',
   });
 });

@@ -18,8 +18,13 @@ type NodeArguments = z.infer<typeof NodeArguments>;
 /** The paired machines that lend commands, as the agent may use them. */
 export interface NodeDirectory {
   list(): NodeSummary[];
-  /** Rejects when it fails, and with the signal's reason. Each call runs only once, even after a restart. */
+  /** Rejects when it fails, with Unanswered, and with the signal's reason. Each call runs only once, even after a restart. */
   invoke(call: NodeCall, signal: AbortSignal): Promise<unknown>;
+}
+
+/** The command was sent, and its result did not come. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered';
 }
 
 export interface NodeSummary {
@@ -141,6 +146,7 @@ async function execute(result: Promise<unknown>, maxBytes: number): Promise<Tool
     // The command goes on: after the restart, the call waits for its result.
     if (error instanceof StopReason && error.kind === 'shutdown') throw error;
     if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, outcome: 'unknown' };
+    if (error instanceof Unanswered) return { output: `Error: ${error.message} ${WHAT_THEN}`, outcome: 'unknown' };
     if (error instanceof Error) return { output: `Error: ${error.message}`, outcome: 'failed' };
     throw error;
   }

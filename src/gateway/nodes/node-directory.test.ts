@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { toNodeDirectory } from './node-directory.ts';
 
-test('a call is sent once its node is back, but not to another machine that is paired now', async () => {
+test('a call is sent once its node is back, but not again if it may have run, nor to another machine that is paired now', async () => {
   let approvedAtMs = 7;
   const sent: string[] = [];
   const lost: GatewayError[] = [];
@@ -35,8 +35,12 @@ test('a call is sent once its node is back, but not to another machine that is p
   assert.equal(await directory.invoke(call, signal), 1, 'it was lost for a moment');
   lost.push(unsent, unsent);
   await assert.rejects(directory.invoke(call, signal), unsent);
-  lost.push(new GatewayError('UNAVAILABLE', 'lost', { details: { code: 'NODE_LOST' } }));
-  await assert.rejects(directory.invoke(call, signal), { details: { code: 'NODE_LOST' } }, 'it may have run');
+  for (const code of ['NODE_LOST', 'PAIRING_REVOKED', 'TIMEOUT']) {
+    lost.push(new GatewayError('UNAVAILABLE', 'lost', { details: { code } }));
+    await assert.rejects(directory.invoke(call, signal), { name: 'Unanswered' }, `${code}: it may have run`);
+  }
+  lost.push(new GatewayError('TIMEOUT', 'late', { details: { nodeError: { code: 'TIMEOUT', message: 'late' } } }));
+  await assert.rejects(directory.invoke(call, signal), { message: 'late' }, 'the node itself has ended it');
   approvedAtMs = 8;
   await assert.rejects(directory.invoke(call, signal), { code: 'CONFLICT' });
   assert.deepEqual(sent, ['x', 'x']);

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { NodeDirectory } from '../../agent/tools/node.ts';
+import { type NodeDirectory, Unanswered } from '../../agent/tools/node.ts';
 import type { Nodes } from './nodes.ts';
 
 /** Adapts the nodes to the agent's tool. */
@@ -21,15 +21,31 @@ export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invocati
       return nodes.invocations.start({ ...call, key: toolCall, toolCall }, signal);
     };
     // A node that was lost just before the command was sent has its time, too.
-    const { payload } = await attempt().catch((error: unknown) =>
-      isUnsent(error) ? attempt() : Promise.reject(error),
-    );
+    const { payload } = await attempt()
+      .catch((error: unknown) => (isUnsent(error) ? attempt() : Promise.reject(error)))
+      .catch((error: unknown) => {
+        throw asUnanswered(error);
+      });
     return payload;
   },
 });
 
-const isUnsent = (error: unknown): boolean =>
-  error instanceof GatewayError && Object(error.details).code === 'NOT_CONNECTED';
+const codeIn = (error: unknown): unknown => (error instanceof GatewayError ? Object(error.details).code : undefined);
+
+const isUnsent = (error: unknown): boolean => codeIn(error) === 'NOT_CONNECTED';
+
+/** Why a command that was sent has no result, for the model. It has no key to repeat, as other callers have. */
+const WITHOUT_RESULT = new Map<unknown, string>([
+  ['NODE_LOST', 'The node disconnected during the command.'],
+  ['PAIRING_REVOKED', 'The pairing of the node was revoked during the command.'],
+  ['TIMEOUT', 'The node did not answer in time.'],
+]);
+
+/** What a node itself reports has no such code. */
+function asUnanswered(error: unknown): unknown {
+  const why = WITHOUT_RESULT.get(codeIn(error));
+  return why === undefined ? error : new Unanswered(why, { cause: error });
+}
 
 const pairingOf = ({ paired }: Pick<Nodes, 'paired'>, nodeId: string): string =>
   String(paired.get(nodeId).approvedAtMs);
