@@ -1,4 +1,5 @@
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { lockHome } from '../../gateway/store/home-lock.ts';
 import { restoreJournal } from '../../home/restore-journal.ts';
@@ -10,7 +11,7 @@ import { finishPutBack, isStaged } from './put-back.ts';
  * Throws StartError while another process uses the home.
  */
 export async function finishRestore(home: string): Promise<string[]> {
-  const names = await readdir(home).catch((): string[] => []); // reported when the home is opened
+  const names = namesIn(home);
   if (!names.some((name) => isStaged(name) || name === path.basename(restoreJournal(home)))) return [];
   const lock = await asStartError(() => lockHome(home));
   try {
@@ -19,6 +20,15 @@ export async function finishRestore(home: string): Promise<string[]> {
     return aside === undefined ? [] : [await toNotice(aside)];
   } finally {
     lock.release();
+  }
+}
+
+/** At once, because every start waits for it. */
+function namesIn(home: string): string[] {
+  try {
+    return readdirSync(home);
+  } catch {
+    return []; // reported when the home is opened
   }
 }
 
