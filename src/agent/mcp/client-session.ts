@@ -50,6 +50,8 @@ const LIST_CHANGES = [
 const MOST_PAGES = 50;
 /** More entries of one list are not read. */
 const MOST_LISTED = 1_000;
+/** Of all entries of one list: many times what would be used of them. */
+const MOST_LIST_CHARS = 32 * 1024 * 1024;
 const WHOSE =
   'The server asked a question while it worked for several conversations, so nobody knows whose it is. It was not shown.';
 /** Deadlines are the daemon's own, by its clock. */
@@ -141,10 +143,14 @@ class ClientSession implements Session {
     const all: unknown[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
+    let chars = 0;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
       const { nextCursor, [field]: entries } = await this.#request({ method, params }, Page, { signal });
       if (!Array.isArray(entries)) throw new Error(`answers ${method} without ${field}`);
+      chars += charsOf(entries);
+      if (chars > MOST_LIST_CHARS)
+        throw new Error(`answers ${method} with more than ${MOST_LIST_CHARS / 1024 / 1024} MiB`);
       all.push(...entries.slice(0, MOST_LISTED + 1));
       // A server whose pages lead in a circle has no more.
       if (nextCursor === undefined || seen.has(nextCursor) || all.length > MOST_LISTED) break;
@@ -207,6 +213,20 @@ class ClientSession implements Session {
     }
   }
 }
+
+/** About as long as its JSON. Not by recursion: its levels are not limited yet. */
+function charsOf(value: unknown): number {
+  let chars = 0;
+  const left = [value];
+  while (left.length > 0) {
+    const part = left.pop();
+    chars += typeof part === 'string' ? part.length + 3 : 2;
+    if (typeof part === 'object' && part !== null) for (const inner of partsOf(part)) left.push(inner);
+  }
+  return chars;
+}
+
+const partsOf = (value: object): readonly unknown[] => (Array.isArray(value) ? value : Object.entries(value).flat());
 
 interface Progress {
   progress: number;
