@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { test } from 'node:test';
+import { systemClock } from '../../clock.ts';
 import { openRemote } from './open-remote.ts';
 import { fakeServer, freePort, serve } from './servers-fixture.ts';
 
@@ -53,5 +54,5 @@ const open = (url: string, by: typeof fetch = fetch) =>
   openRemote(
     { config: { ...fakeServer('none'), command: undefined, url }, url },
     { signal: AbortSignal.timeout(10_000), onListsChanged: () => undefined },
-    { environment: {}, fetch: by, version: 'test' },
+    { environment: {}, fetch: by, clock: systemClock, version: 'test' },
   );

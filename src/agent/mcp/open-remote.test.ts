@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { systemClock } from '../../clock.ts';
 import { createGuardedEgress } from '../../egress/guarded-egress.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { openRemote } from './open-remote.ts';
 import { fakeServer, freePort, openServers, serve } from './servers-fixture.ts';
 
@@ -75,7 +80,7 @@ test('an address that is not allowed is not reached, and no redirect is followed
   });
   const options = { signal: AbortSignal.timeout(10_000), onListsChanged: () => undefined };
   const open = (url: string) =>
-    openRemote({ config: remote(url), url }, options, { environment: {}, fetch, version: 'test' });
+    openRemote({ config: remote(url), url }, options, { environment: {}, fetch, clock: systemClock, version: 'test' });
   await assert.rejects(open('http://tools.example.com/mcp'), /cannot be reached: .*private address 10\.0\.0\.7/);
   await assert.rejects(open('http://169.254.169.254/mcp'), /169\.254\.169\.254/);
   await assert.rejects(open(outside), /redirect/);
@@ -97,4 +102,110 @@ test('an answer that never ends is given up', async (t) => {
   await it.ready();
   const [status] = it.pool.list();
   assert.deepEqual([status?.state, status?.problem], ['failed', 'sends an answer of more than 16 MiB']);
+});
+
+interface Played {
+  /** Answers GET, which opens the stream on which a server tells of changes. */
+  stream?(answer: ServerResponse): void;
+  /** Answers DELETE, which ends the session. */
+  end?(answer: ServerResponse): void;
+  call?(answer: ServerResponse): void;
+  list?(): object;
+}
+
+const noStream = (answer: ServerResponse): void => void answer.writeHead(405).end();
+const nothing = (answer: ServerResponse): void => void answer.end();
+const oneTool = (): object => ({ tools: [{ name: 'greet' }] });
+const SERVER = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } };
+
+/** A server that plays a part of the protocol in a way of its own. */
+const play = (t: TestContext, { stream = noStream, end = nothing, call = nothing, list = oneTool }: Played) =>
+  serve(t, async (request, answer) => {
+    if (request.method === 'GET') return stream(answer);
+    if (request.method === 'DELETE') return end(answer);
+    const { id, method } = z.looseObject({ id: z.unknown().optional(), method: z.string() }).parse(await json(request));
+    if (id === undefined) return void answer.writeHead(202).end();
+    if (method === 'tools/call') return call(answer);
+    const results: Record<string, () => object> = { initialize: () => SERVER, 'tools/list': list };
+    const result = results[method]?.();
+    const said = result ? { result } : { error: { code: -32_601, message: 'Method not found' } };
+    answer.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's1' });
+    answer.end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+  });
+
+const EVENTS = { 'content-type': 'text/event-stream' };
+
+/** A session by a clock that stands still. */
+async function openByHand(url: string) {
+  const clock = fakeClock();
+  const options = { signal: AbortSignal.timeout(10_000), onListsChanged: () => undefined };
+  const session = await openRemote({ config: remote(url), url }, options, {
+    environment: {},
+    fetch,
+    clock,
+    version: 'test',
+  });
+  return { clock, session };
+}
+
+for (const retry of [0, 99_999_999_999])
+  test(`a stream that ends at once is opened again once per second at most, with the pause ${retry}, too`, async (t) => {
+    let opened = 0;
+    const url = await play(t, {
+      stream(answer) {
+        opened += 1;
+        answer.writeHead(200, EVENTS).end(`retry: ${retry}\nid: 1\ndata: \n\n`);
+      },
+    });
+    const { clock, session } = await openByHand(url);
+    let seconds = 0;
+    for (; opened < 3; seconds += 1) {
+      await session.list('tools', AbortSignal.timeout(10_000));
+      await clock.advance(1_000);
+    }
+    assert.ok(opened <= seconds + 1, `${opened} in ${seconds} seconds`);
+    await session.close();
+  });
+
+test('a server over HTTP that sends more messages than anybody asked for is ended', async (t) => {
+  const url = await play(t, {
+    call(answer) {
+      answer.writeHead(200, EVENTS);
+      const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } };
+      const more = () => {
+        while (!answer.destroyed && answer.write(`data: ${JSON.stringify(note)}\n\n`));
+      };
+      answer.on('drain', more);
+      more();
+    },
+  });
+  const it = await openServers(t, { far: remote(url) });
+  await it.ready();
+  const { output, outcome } = await it.call('mcp__far__greet');
+  const unknown = 'It is unknown what the call has done until then.';
+  assert.deepEqual(
+    [outcome, output],
+    ['unknown', `The tool server far sent more messages than anybody asked for. ${unknown}`],
+  );
+});
+
+test('a server that does not answer the end of its session holds nobody up for more than five seconds', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const { clock, session } = await openByHand(await play(t, { end: () => asked.resolve() }));
+  const closed = session.close();
+  await asked.promise;
+  await clock.advance(5_000);
+  await closed;
+});
+
+test('a list whose pages are too large all together is not read to its end', async (t) => {
+  let pages = 0;
+  const list = () => {
+    pages += 1;
+    return { tools: [{ name: 'x', description: 'x'.repeat(12 * 1024 * 1024) }], nextCursor: `${pages}` };
+  };
+  const it = await openServers(t, { far: remote(await play(t, { list })) });
+  await it.ready();
+  const [status] = it.pool.list();
+  assert.deepEqual([status?.problem, pages], ['answers tools/list with more than 32 MiB', 3]);
 });

@@ -1,15 +1,20 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
+import { until } from '../../timing/until.ts';
+import { withDeadline } from '../process/deadline.ts';
 import { createTokenProvider, toConsentProblem, type UsedAccount } from './accounts/token-provider.ts';
 import { openClientSession } from './client-session.ts';
 import { toConnectProblem } from './connect-problem.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
+import { createUnaskedLimit, TOO_MANY_UNASKED } from './unasked-limit.ts';
 
 export interface RemoteDeps {
   environment: Environment;
   /** The daemon's own: it checks the address that it connects to, and follows no redirect. */
   fetch: typeof fetch;
+  clock: Clock;
   version: string;
 }
 
@@ -17,12 +22,14 @@ const MOST_LINE_BYTES = 16 * 1024 * 1024;
 const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
 /** The stream on which a server tells of changes is opened again so often. */
 const RECONNECTS = { maxRetries: 3, initialReconnectionDelay: 1_000, maxReconnectionDelay: 30_000 };
+/** How long a server may take to end its session. */
+const FAREWELL_MS = 5_000;
 
 /** Opens a session with a server that somebody else runs, over streamable HTTP. */
 export async function openRemote(
   { config, url, account }: { config: ServerConfig; url: string; account?: UsedAccount | undefined },
   options: SessionOptions,
-  { environment, fetch, version }: RemoteDeps,
+  { environment, fetch, clock, version }: RemoteDeps,
 ): Promise<Session> {
   const headers = fillVariables(config.headers, config, environment);
   if (typeof headers === 'string') throw new Error(`cannot be reached: ${headers}`);
@@ -34,6 +41,7 @@ export async function openRemote(
       requestInit: { headers },
       ...(tokens && { authProvider: tokens.provider, onInsufficientScope: 'throw' }),
       reconnectionOptions: { ...RECONNECTS, reconnectionDelayGrowFactor: 4 },
+      reconnectionScheduler: (reconnect, wantedMs) => wait(reconnect, { clock, wantedMs }),
       async fetch(input, init) {
         const response = await fetch(input, init).catch((error: unknown) => {
           if (init?.signal?.aborted !== true) ended.resolve(toConnectProblem(error));
@@ -48,15 +56,32 @@ export async function openRemote(
       },
     });
     transport.onclose = () => ended.resolve('was closed');
+    const isTooMany = createUnaskedLimit(clock);
+    transport.onmessage = (message) => {
+      if (!isTooMany(message)) return;
+      ended.resolve(TOO_MANY_UNASKED);
+      void transport.close(); // at once: what it sends on would keep the daemon busy
+    };
     const close = async () => {
+      using deadline = withDeadline(new AbortController().signal, { clock, ms: FAREWELL_MS });
       // It may be gone already; its session ends by itself then.
-      await transport.terminateSession().catch((error: unknown) => ended.resolve(wordsOf(error)));
+      await until(transport.terminateSession(), deadline.signal).catch((error: unknown) =>
+        ended.resolve(wordsOf(error)),
+      );
       await transport.close();
     };
     return { transport, ended: ended.promise, close };
   };
   const whatFailed = account && ((error: unknown) => toConsentProblem(error, account));
   return openClientSession({ connect, modes: ['auto'], whatFailed, version }, options);
+}
+
+/** A server may name the pause, also none at all, or one that no timer has. */
+function wait(reconnect: () => void, { clock, wantedMs }: { clock: Clock; wantedMs: number }): () => void {
+  const { initialReconnectionDelay: leastMs, maxReconnectionDelay: mostMs } = RECONNECTS;
+  const left = new AbortController();
+  clock.sleep(Math.min(Math.max(wantedMs, leastMs), mostMs), left.signal).then(reconnect, () => undefined);
+  return () => left.abort();
 }
 
 /** Without them, a server could fill the memory with one answer that never ends. */

@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
-import { createTokenBucket } from '../../timing/token-bucket.ts';
 import type { Dialogue } from '../process/gate.ts';
 import type { ProcessHooks, ProcessResult } from '../process/runner.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createMessageLines, TooLong } from './message-lines.ts';
+import { createUnaskedLimit, TOO_MANY_UNASKED } from './unasked-limit.ts';
 
 /** Runs the program of a server until it ends or the signal aborts. */
 export type StartProgram = (
@@ -25,8 +25,6 @@ interface LinkDeps {
 const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Some programs greet before they speak the protocol. */
 const MOST_ODD_LINES = 100;
-/** Messages that no request of ours asked for. */
-const UNASKED = { burst: 2_000, perSecond: 200 };
 /** How many messages are read before others get their turn. */
 const AT_ONCE = 50;
 const MOST_ERROR_TEXT = 2_000;
@@ -44,7 +42,7 @@ export class ProcessLink implements Transport {
   readonly #stop = new AbortController();
   readonly #ended = Promise.withResolvers<string>();
   readonly #lines = createMessageLines(MOST_MESSAGE_BYTES);
-  readonly #unasked: ReturnType<typeof createTokenBucket>;
+  readonly #isTooMany: ReturnType<typeof createUnaskedLimit>;
   #input: Writable | undefined;
   #problem: string | undefined;
   #errors = '';
@@ -55,7 +53,7 @@ export class ProcessLink implements Transport {
   constructor(start: StartProgram, deps: LinkDeps) {
     this.#start = start;
     this.#deps = deps;
-    this.#unasked = createTokenBucket({ limit: () => UNASKED, clock: deps.clock });
+    this.#isTooMany = createUnaskedLimit(deps.clock);
   }
 
   /** Resolves when the process has ended, with the reason for people. Never rejects. */
@@ -133,9 +131,8 @@ export class ProcessLink implements Transport {
       if (this.#odd > MOST_ODD_LINES) this.#end('writes text to its standard output that is no message');
       return;
     }
-    const isAnswer = 'id' in message && !('method' in message);
-    if (!isAnswer && this.#unasked.take() > 0) {
-      this.#end('sent more messages than anybody asked for');
+    if (this.#isTooMany(message)) {
+      this.#end(TOO_MANY_UNASKED);
       return;
     }
     try {

@@ -67,6 +67,7 @@ export async function openServers(
   const live = { mcp: { servers, idleMinutes: 10 } };
   const memory = new Low<ServerMemory>(new Memory(), { servers: {} });
   const starts: string[] = [];
+  const remote = { environment, fetch, clock, version: 'test' };
   const pool = createToolServers({
     live,
     accounts,
@@ -79,8 +80,8 @@ export async function openServers(
     open(server, options) {
       starts.push(server.name);
       const { name, config, account } = server;
-      if (config.url !== undefined)
-        return openRemote({ config, url: config.url, account }, options, { environment, fetch, version: 'test' });
+      const { url } = config;
+      if (url !== undefined) return openRemote({ config, url, account }, options, remote);
       return openProgram({ name, config, command: config.command ?? '' }, options, {
         runner,
         environment,

@@ -83,7 +83,7 @@ export async function openToolServers(
     clock,
     version,
   };
-  const remote = { environment, fetch, version };
+  const remote = { environment, fetch, clock, version };
   const open = ({ name, config: server, account }: OpenedServer, options: SessionOptions): Promise<Session> => {
     const { command, url } = server;
     if (command !== undefined)
