@@ -79,3 +79,29 @@ test('deepseek: answers without thoughts carry empty ones; other servers get no 
   };
   assert.deepEqual([await thoughtsFor('deepseek-v4-pro'), await thoughtsFor('qwen')], ['', undefined]);
 });
+
+for (const [provider, modelId] of [
+  ['google', 'gemini-3.8-flash'],
+  ['openai-compatible', 'qwen3'],
+] as const)
+  test(`${provider}: half of a character is sent as the replacement character, also in what a tool is called with`, async () => {
+    const { bodies, ask } = await setUp(provider, modelId);
+    const half = 'cut \ud83d, \\ud83d and 😀';
+    const toolCalls = [{ id: 'c1', name: 'bash', arguments: JSON.stringify({ command: half }) }];
+    await ask([
+      { role: 'user', content: half },
+      { role: 'assistant', content: '', toolCalls },
+      resultOf('c1', 'bash'),
+      asked,
+    ]);
+    const texts: string[] = [];
+    JSON.stringify(bodies, (_, value) => {
+      if (typeof value === 'string') texts.push(value);
+      return value;
+    });
+    assert.ok(texts.includes('cut \ufffd, \\ud83d and 😀'));
+    assert.deepEqual(
+      texts.filter((text) => !text.isWellFormed()),
+      [],
+    );
+  });

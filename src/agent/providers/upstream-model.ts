@@ -22,6 +22,7 @@ import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { askWhileAway, circuitOpen } from './retrying/away.ts';
 import { begun, isAway } from './retrying/retry.ts';
+import { withWholeCharacters } from './whole-characters.ts';
 
 export interface UpstreamModel extends Model {
   /** Gets the name and context window from the server. Asks once, and again only after a failure. */
@@ -158,7 +159,8 @@ function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post }: Omit<Mo
   const metered: Fetch = async (url, init) => {
     const meter = meters.getStore();
     if (meter === undefined) throw new Error('the model was asked outside of an attempt');
-    return withMeter(fetch, meter.bytes)(url, init);
+    const body = typeof init?.body === 'string' ? { body: withWholeCharacters(init.body) } : {};
+    return withMeter(fetch, meter.bytes)(url, { ...init, ...body });
   };
   let latest: OpenedModel | undefined;
   return async (modelId: string, meter: AnswerMeter): Promise<OpenedModel> => {

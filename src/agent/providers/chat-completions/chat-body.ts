@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isRecord } from '../../../../protocol/is-record.ts';
+import { withWholeCharacters } from '../whole-characters.ts';
 
 /** Builds the body of a request without its stream options, as an object. */
 export type ToBody = (options: LanguageModelV4CallOptions) => Promise<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export function createChatBodies(toBody: ToBody): ChatBodies {
       const steady = Math.max(known.prompt.length, prompt.length - 1);
       const { messages: added } = await toBody({ prompt: prompt.slice(known.prompt.length, steady) });
       const { messages: last, ...rest } = await toBody({ ...settings, prompt: prompt.slice(steady) });
-      const head = JSON.stringify({ ...rest, stream: true, stream_options: { include_usage: true } });
+      const head = stringify({ ...rest, stream: true, stream_options: { include_usage: true } });
       const before = Buffer.from(`${head.slice(0, -1)},"messages":[`);
       const beginning = [known.json, toJson(added)];
       const body = Buffer.concat([before, ...listed([...beginning, toJson(last)]), Buffer.from(']}')]);
@@ -47,7 +48,9 @@ export function createChatBodies(toBody: ToBody): ChatBodies {
 }
 
 /** A list as JSON, without brackets. */
-const toJson = (list: unknown): Buffer => Buffer.from(JSON.stringify(list).slice(1, -1));
+const toJson = (list: unknown): Buffer => Buffer.from(stringify(list).slice(1, -1));
+
+const stringify = (value: unknown): string => withWholeCharacters(JSON.stringify(value));
 
 /** With commas in between; empty ones are left out. */
 const listed = (lists: readonly Buffer[]): Buffer[] =>
