@@ -196,7 +196,7 @@ const WRONG: Record<string, string> = {
   '{ mcp: { servers: { a__b: { command: "x" } } } }': 'mcp.servers.a__b',
   '{ mcp: { servers: { "a b": { command: "x" } } } }': 'mcp.servers.a b',
   '{ mcp: { servers: { a: {} } } }': 'mcp.servers.a',
-  '{ mcp: { servers: { a: { url: "file:///etc" } } } }': 'mcp.servers.a.url',
+  '{ mcp: { servers: { a: { url: "text" } }, clientMetadataUrl: "text" } }': 'mcp.servers.a.url',
   '{ mcp: { servers: { a: { url: "https://u:p@x.test" } } } }': 'mcp.servers.a.url',
   '{ mcp: { servers: { a: { command: "x", env: { LD_PRELOAD: "y" } } } } }': 'mcp.servers.a.env.LD_PRELOAD',
   '{ mcp: { servers: { a: { command: "x", folders: ["b"] } } } }': 'mcp.servers.a.folders.0',

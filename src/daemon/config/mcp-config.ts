@@ -29,7 +29,13 @@ const Headers = z.record(
 const Address = z
   .url({ protocol: /^https?$/ })
   .max(4_096)
-  .refine((text) => new URL(text).username + new URL(text).password === '', 'must not contain a user or a password');
+  .refine((text) => !hasLogin(text), 'must not contain a user or a password');
+
+/** Also asked about a text that is no address, which has its own problem. */
+function hasLogin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username + url.password !== '';
+}
 
 const FILLED = 'The name of a variable of the daemon, in braces after a dollar sign, stands for its value.';
 
@@ -90,7 +96,7 @@ export const McpConfig = z.object({
   clientMetadataUrl: z
     .url({ protocol: /^https$/ })
     .max(2_048)
-    .refine((text) => !/[#?]/.test(text) && new URL(text).pathname !== '/', 'must have a path, and no ? or #')
+    .refine((text) => !/[#?]/.test(text) && URL.parse(text)?.pathname !== '/', 'must have a path, and no ? or #')
     .optional()
     .describe(
       'The address of a client metadata document that describes Headgate to the providers of accounts at tool servers. Default: Headgate registers itself.',
