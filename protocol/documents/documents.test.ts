@@ -194,6 +194,16 @@ test('`/openapi.json` must have every operation with its errors, and an example 
     }
 });
 
+test('operations about one user or one tool server say what they answer if there is none', () => {
+  const { paths } = written(openApiDocument(version));
+  const silent = Object.entries<Record<string, Operation>>(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([verb, { responses }]) =>
+      /\{user_id\}|\{server_id\}|mcp.*reload/.test(path) && !('404' in responses) ? [`${verb} ${path}`] : [],
+    ),
+  );
+  assert.deepEqual(silent, []);
+});
+
 test('the event streams name every event, each with its fields', () => {
   const document = written(openApiDocument(version));
   const { history: _logged, ...logged } = STREAM_EVENTS;

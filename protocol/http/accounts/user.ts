@@ -112,7 +112,7 @@ export const userEndpoints = {
         expires_days: z.coerce.number().min(0.001).max(3_650).nullish(),
       }),
     reply: () => z.object({ token: z.string(), token_id: z.string(), token_prefix: z.string(), scopes: z.string() }),
-    errors: { 400: 'Invalid scopes (allowed: read, write, approve)' },
+    errors: { 400: 'Invalid scopes (allowed: read, write, approve)', 404: 'User not found' },
   }),
   revokeToken: endpoint({
     verb: 'delete',

@@ -92,6 +92,7 @@ const reload = {
   scope: 'approve',
   request: () => z.object({ server_id: z.string().nullish() }),
   reply: () => Reloaded,
+  errors: { 404: MISSING },
 } as const;
 
 /** Tool servers (HTTP.md, "Tool servers"). */
