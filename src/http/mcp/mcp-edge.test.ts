@@ -86,6 +86,14 @@ test('long conversations are cut, and the newest messages kept', async () => {
   assert.match(told.messages.at(-1).text, /\(12000 characters left out\)/);
 });
 
+test('a text that is cut has no half of a character', async () => {
+  const messages = [{ seq: 1, role: 'assistant', content: `a${'😀'.repeat(20_000)}`, tool_calls: null }];
+  await using edge = await httpEdge({ answer: () => ({ messages, truncated: false }) });
+  const { result } = await call(edge, ['read_workstream', { ws_id: 'w' }]);
+  const [{ text }] = JSON.parse(result.content[1].text).messages;
+  assert.deepEqual([text.isWellFormed(), text.length], [true, 8_033]);
+});
+
 test('without a token the answer is 401, and what is no message is refused', async () => {
   await using edge = await httpEdge();
   const send = async (sent: { method?: string; headers?: Record<string, string>; body?: string }) => {

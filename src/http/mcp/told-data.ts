@@ -5,11 +5,12 @@ import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 /** Of one text, and of all texts of a page. */
 const [MOST_TEXT, MOST_PAGE] = [8_000, 80_000];
 
-/** Keeps the beginning and the end, and says what is left out. */
+/** Keeps the beginning and the end, and says what is left out. No half of a character stays: many parsers refuse a JSON text with one. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   const half = Math.floor(most / 2);
-  return `${text.slice(0, half)} … (${text.length - 2 * half} characters left out) … ${text.slice(-half)}`;
+  const [begin, end] = [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()];
+  return `${begin} … (${text.length - 2 * half} characters left out) … ${end}`;
 }
 
 type Row = Result<'workstream.list'>['workstreams'][number];
