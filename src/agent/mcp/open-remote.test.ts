@@ -189,6 +189,23 @@ test('a server over HTTP that sends more messages than anybody asked for is ende
   );
 });
 
+for (const [how, end] of [
+  ['ends', (answer: ServerResponse) => void answer.end()],
+  ['breaks off', (answer: ServerResponse) => void answer.socket?.resetAndDestroy()],
+] as const)
+  test(`a call whose answer ${how} before it is complete does not wait for its deadline`, async (t) => {
+    const call = (answer: ServerResponse) => void answer.writeHead(200, EVENTS).write(': wait\n\n', () => end(answer));
+    const it = await openServers(t, { far: remote(await play(t, { call })) });
+    await it.ready();
+    const { output, outcome } = await it.call('mcp__far__greet');
+    const unknown = 'It is unknown what the call has done until then.';
+    assert.deepEqual(
+      [outcome, output],
+      ['unknown', `The tool server far ended its answer before it was complete. ${unknown}`],
+    );
+    assert.equal(it.pool.list()[0]?.state, 'connected', 'other calls go on');
+  });
+
 test('a server that does not answer the end of its session holds nobody up for more than five seconds', async (t) => {
   const asked = Promise.withResolvers<void>();
   const { clock, session } = await openByHand(await play(t, { end: () => asked.resolve() }));

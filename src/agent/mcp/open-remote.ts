@@ -1,3 +1,4 @@
+import type { Transport } from '@modelcontextprotocol/client';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
@@ -8,6 +9,7 @@ import { openClientSession } from './client-session.ts';
 import { toConnectProblem } from './connect-problem.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
+import { ServerProblem } from './tool-server.ts';
 import { createUnaskedLimit, TOO_MANY_UNASKED } from './unasked-limit.ts';
 
 export interface RemoteDeps {
@@ -56,6 +58,7 @@ export async function openRemote(
       },
     });
     transport.onclose = () => ended.resolve('was closed');
+    answerLost(transport);
     const isTooMany = createUnaskedLimit(clock);
     transport.onmessage = (message) => {
       if (!isTooMany(message)) return;
@@ -72,9 +75,32 @@ export async function openRemote(
     };
     return { transport, ended: ended.promise, close };
   };
-  const whatFailed = account && ((error: unknown) => toConsentProblem(error, account));
+  const whatFailed = async (error: unknown) => {
+    if (isLost(error)) return new ServerProblem('ended its answer before it was complete', { mayHaveActed: true });
+    return account && (await toConsentProblem(error, account));
+  };
   return openClientSession({ connect, modes: ['auto'], whatFailed, version }, options);
 }
+
+/**
+ * A server that ends the stream of an answer before the answer, because it was started again or something in between cut the
+ * connection, will not answer any more. Nobody else says so to whoever waits. After an answer, nobody waits.
+ */
+function answerLost(transport: Transport): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      if (!('method' in message && 'id' in message)) return;
+      transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: { code: LOST, message: 'no answer' } });
+    };
+    return send(message, { ...options, onRequestStreamEnd });
+  };
+}
+
+/** In the range that the protocol leaves to implementations. */
+const LOST = -32_087;
+const isLost = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === LOST;
 
 /** A server may name the pause, also none at all, or one that no timer has. */
 function wait(reconnect: () => void, { clock, wantedMs }: { clock: Clock; wantedMs: number }): () => void {
