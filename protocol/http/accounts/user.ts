@@ -63,7 +63,7 @@ export const userEndpoints = {
         roles: z.array(z.string()).optional(),
       }),
     reply: () => User,
-    errors: { 409: 'Username already taken' },
+    errors: { 404: 'Role not found', 409: 'Username already taken' },
   }),
   update: endpoint({
     verb: 'put',

@@ -92,7 +92,7 @@ const reload = {
   scope: 'approve',
   request: () => z.object({ server_id: z.string().nullish() }),
   reply: () => Reloaded,
-  errors: { 404: MISSING },
+  errors: { 404: MISSING, 409: 'The server x is disabled' },
 } as const;
 
 /** Tool servers (HTTP.md, "Tool servers"). */
