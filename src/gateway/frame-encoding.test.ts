@@ -26,6 +26,11 @@ test('the pieces of a message whose parts are encoded are one frame', () => {
   }
 });
 
+test('half of a character is sent as the replacement character', () => {
+  const frame = encodeTextFrame(JSON.stringify({ text: 'a\ud83d \\ud83d' }));
+  assert.deepEqual(JSON.parse(frame.toString('utf8', 2)), { text: 'a\ufffd \\ud83d' });
+});
+
 test('the length counts bytes, not characters', () => {
   const text = 'ä€😀'.repeat(20);
   const frame = encodeTextFrame(text);

@@ -1,8 +1,11 @@
+import { withWholeCharacters } from '../content/whole-characters.ts';
+
 /**
  * Encodes one unmasked text message as servers send it (RFC 6455, 5.2). The frame can be written to any number of
  * sockets.
  */
-export function encodeTextFrame(json: string): Buffer {
+export function encodeTextFrame(text: string): Buffer {
+  const json = withWholeCharacters(text);
   const length = Buffer.byteLength(json);
   const start = headerBytes(length);
   const frame = Buffer.allocUnsafe(start + length);

@@ -16,6 +16,13 @@ test('an answer with a credential is neither compressed nor cached', async () =>
   assert.ok(answer.text.includes(JWT));
 });
 
+test('half of a character is answered as the replacement character', async () => {
+  const message = { seq: 1, createdMs: 0, role: 'user', content: 'a\ud83d', tool_calls: null };
+  await using edge = await httpEdge({ answer: () => ({ messages: [message], truncated: false }) });
+  const answer = await edge.send({ path: '/v1/api/workstreams/w/history', headers: { authorization: 'Bearer read' } });
+  assert.deepEqual([answer.status, JSON.parse(answer.text).messages[0].content], [200, 'a\ufffd']);
+});
+
 test('a compressed answer is counted once, with its status', async () => {
   const workstreams = Array.from({ length: 20 }, (_, index) => ({
     wsId: `ws-${index}`.padEnd(40, 'x'),

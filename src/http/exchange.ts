@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { withWholeCharacters } from '../content/whole-characters.ts';
 import type { Log } from '../log.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
 import { chooseEncoding, compress, type Encoding, type StaticText } from './encoding.ts';
@@ -177,7 +178,7 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
 export const json = (status: number, body: unknown, headers?: HeaderFields): Answer => ({
   status,
   contentType: 'application/json',
-  body: JSON.stringify(body),
+  body: withWholeCharacters(JSON.stringify(body)),
   ...(headers && { headers }),
 });
 

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
+import { withWholeCharacters } from '../../content/whole-characters.ts';
 import { toDay } from '../../day.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
@@ -22,7 +23,6 @@ import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { askWhileAway, circuitOpen } from './retrying/away.ts';
 import { begun, isAway } from './retrying/retry.ts';
-import { withWholeCharacters } from './whole-characters.ts';
 
 export interface UpstreamModel extends Model {
   /** Gets the name and context window from the server. Asks once, and again only after a failure. */

@@ -139,6 +139,8 @@ test('a long output is shown with its head and tail', () => {
   const content = toHistory(store(resultOf('one', output)))[0]?.content ?? '';
   const half = 16 * 1024;
   assert.equal(content, `${'a'.repeat(half)}\n[… 7232 characters left out …]\n${'b'.repeat(half)}`);
+  const emojis = toHistory(store(resultOf('one', `a${'😀'.repeat(20_000)}b`)))[0]?.content ?? '';
+  assert.ok(emojis.isWellFormed(), 'no half of a character stays');
   const whole = 'c'.repeat(2 * half);
   assert.equal(toHistory(store(resultOf('one', whole)))[0]?.content, whole);
 });

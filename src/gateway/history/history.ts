@@ -110,7 +110,8 @@ function wholeBytes(output: string, kept: ToolMessage['kept']): { whole_bytes?: 
 function headAndTail(text: string): string {
   if (text.length <= SHOWN_CHARS) return text;
   const half = SHOWN_CHARS / 2;
-  return `${text.slice(0, half)}\n[… ${text.length - SHOWN_CHARS} characters left out …]\n${text.slice(-half)}`;
+  const [begin, end] = [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()];
+  return `${begin}\n[… ${text.length - SHOWN_CHARS} characters left out …]\n${end}`;
 }
 
 /** The newest messages whose JSON texts fit into `maxChars` together, and always the last one. */

@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isRecord } from '../../../../protocol/is-record.ts';
-import { withWholeCharacters } from '../whole-characters.ts';
+import { withWholeCharacters } from '../../../content/whole-characters.ts';
 
 /** Builds the body of a request without its stream options, as an object. */
 export type ToBody = (options: LanguageModelV4CallOptions) => Promise<Record<string, unknown>>;
