@@ -8,7 +8,7 @@ import { decideHost, localPortsIn } from '../sandbox/network/host-rules.ts';
 import { toWord } from '../tools/diagnostics/configured-command.ts';
 import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
 import { type NegotiationMode, openClientSession } from './client-session.ts';
-import { ProcessLink } from './process-link.ts';
+import { ProcessLink } from './links/process-link.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
 

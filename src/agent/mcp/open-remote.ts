@@ -7,10 +7,10 @@ import { withDeadline } from '../process/deadline.ts';
 import { createTokenProvider, toConsentProblem, type UsedAccount } from './accounts/token-provider.ts';
 import { openClientSession } from './client-session.ts';
 import { toConnectProblem } from './connect-problem.ts';
+import { createUnaskedLimit, TOO_MANY_UNASKED } from './links/unasked-limit.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
 import { ServerProblem } from './tool-server.ts';
-import { createUnaskedLimit, TOO_MANY_UNASKED } from './unasked-limit.ts';
 
 export interface RemoteDeps {
   environment: Environment;
@@ -94,7 +94,7 @@ function answerLost(transport: Transport): void {
       if (!('method' in message && 'id' in message)) return;
       transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: { code: LOST, message: 'no answer' } });
     };
-    return send(message, { ...options, onRequestStreamEnd });
+    return send(message, Object.assign({}, options, { onRequestStreamEnd }));
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { Clock } from '../../clock.ts';
-import { createTokenBucket } from '../../timing/token-bucket.ts';
+import type { Clock } from '../../../clock.ts';
+import { createTokenBucket } from '../../../timing/token-bucket.ts';
 
 /** Messages that no request of ours asked for. */
 const UNASKED = { burst: 2_000, perSecond: 200 };

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { wordsOf } from '../../../protocol/words-of.ts';
-import type { Clock } from '../../clock.ts';
-import type { Dialogue } from '../process/gate.ts';
-import type { ProcessHooks, ProcessResult } from '../process/runner.ts';
-import { StopReason } from '../stop-reason.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Dialogue } from '../../process/gate.ts';
+import type { ProcessHooks, ProcessResult } from '../../process/runner.ts';
+import { StopReason } from '../../stop-reason.ts';
 import { createMessageLines, TooLong } from './message-lines.ts';
 import { createUnaskedLimit, TOO_MANY_UNASKED } from './unasked-limit.ts';
 
