@@ -30,6 +30,20 @@ test('headgate cron and headgate nodes without a command print their lists, with
   }
 });
 
+test('what people and files have named adds no line of its own to a list', async () => {
+  await using daemon = await startDaemon();
+  const client = await daemon.client();
+  const forged = 'x\nforged';
+  await client.call('mcp.create', { name: 'notes', command: forged, args: [forged], enabled: false });
+  await client.call('user.create', { username: 'ada', displayName: forged, password: 'correct horse battery' });
+  for (const words of ['mcp', 'mcp show notes', 'user list']) {
+    const { code, stdout } = await runHeadgate(words.split(' '), { HEADGATE_HOME: daemon.home });
+    assert.equal(code, 0);
+    assert.match(stdout, /x\\nforged/);
+    assert.doesNotMatch(stdout, /^forged/m, words);
+  }
+});
+
 test('an unknown command of a group is an error, and nothing is listed', async () => {
   for (const group of ['cron', 'nodes']) {
     const { code, stdout, stderr } = await runHeadgate([group, 'dance']);

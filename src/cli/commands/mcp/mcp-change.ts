@@ -8,6 +8,7 @@ import { UsageError } from '../../../start-error.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { readInput } from '../../input/read-input.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { toOneLine } from '../../text-table.ts';
 import { readUserNames } from '../accounts/user-names.ts';
 import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
 import { readPairs } from './named-values.ts';
@@ -132,7 +133,7 @@ function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer)
       tools.filter(({ isGone }) => !isGone).map(({ tool }) => tool),
     ),
     ...notes,
-  ];
+  ].map(toOneLine);
 }
 
 function linesAbout(oauth: McpServer['oauth']): string[] {
