@@ -194,8 +194,10 @@ test('`/openapi.json` must have every operation with its errors, and an example 
     }
 });
 
-test('operations about one user or one tool server say what they answer if there is none', () => {
+test('operations about one user or one tool server say what they answer if there is none, and those of a login if it is none', () => {
   const { paths } = written(openApiDocument(version));
+  for (const path of ['password', 'confirm', 'refresh'])
+    assert.ok('401' in paths[`/v1/api/auth/${path}`].post.responses, path);
   const silent = Object.entries<Record<string, Operation>>(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([verb, { responses }]) =>
       /\{user_id\}|\{server_id\}|mcp.*reload/.test(path) && !('404' in responses) ? [`${verb} ${path}`] : [],

@@ -77,7 +77,7 @@ export const authEndpoints = {
     scope: 'public',
     request: () => z.object({ current_password: text, new_password: text }),
     reply: () => Session,
-    errors: { 403: 'The current password is wrong', 429: 'Too many login attempts' },
+    errors: { 401: 'Not authenticated', 403: 'The current password is wrong', 429: 'Too many login attempts' },
   }),
   confirm: endpoint({
     verb: 'post',
