@@ -24,6 +24,8 @@ const MOST_LINE_BYTES = 16 * 1024 * 1024;
 const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
 /** The stream on which a server tells of changes is opened again so often. */
 const RECONNECTS = { maxRetries: 3, initialReconnectionDelay: 1_000, maxReconnectionDelay: 30_000 };
+/** A server that wants to be asked more often is not. */
+const LEAST_PAUSE_MS = 500;
 /** How long a server may take to end its session. */
 const FAREWELL_MS = 5_000;
 
@@ -102,11 +104,10 @@ function answerLost(transport: Transport): void {
 const LOST = -32_087;
 const isLost = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === LOST;
 
-/** A server may name the pause, also none at all, or one that no timer has. */
+/** A server may name the pause: also none at all, or a longer one than a timer of Node has. */
 function wait(reconnect: () => void, { clock, wantedMs }: { clock: Clock; wantedMs: number }): () => void {
-  const { initialReconnectionDelay: leastMs, maxReconnectionDelay: mostMs } = RECONNECTS;
   const left = new AbortController();
-  clock.sleep(Math.min(Math.max(wantedMs, leastMs), mostMs), left.signal).then(reconnect, () => undefined);
+  clock.sleep(Math.max(wantedMs, LEAST_PAUSE_MS), left.signal).then(reconnect, () => undefined);
   return () => left.abort();
 }
 
