@@ -5,6 +5,7 @@ import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
+import { hasRestore } from '../home/restore-journal.ts';
 import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
 import { isUnavailable } from '../is-unavailable.ts';
@@ -14,7 +15,6 @@ import { createLog } from '../pino-log.ts';
 import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
-import { finishRestore } from './backup/finish-restore.ts';
 import { toBanner, toStandbyText } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
@@ -57,7 +57,7 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   const { flags, around, root, keepCode } = asked;
   const home = resolveHome(flags, around);
   // Before anything reads the files that a killed restore was moving. A predecessor has done it, and holds the lock.
-  const restored = predecessor === undefined ? await finishRestore(home) : [];
+  const restored = predecessor === undefined && hasRestore(home) ? await finishRestore(home) : [];
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
   predecessor?.requireAddress({ host: options.host, port: options.port });
@@ -223,3 +223,6 @@ function toLinkCommand(home: string, { environment, userHome }: Surroundings): s
   if (home === resolveHome({}, { environment: {}, userHome, cwd: '/' })) return `${program} link`;
   return `${program} link --home ${/[^\w./-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home}`;
 }
+
+const finishRestore = async (home: string): Promise<string[]> =>
+  (await import('./backup/finish-restore.ts')).finishRestore(home);

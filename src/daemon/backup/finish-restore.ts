@@ -1,34 +1,23 @@
-import { readdirSync } from 'node:fs';
-import { rm, rmdir } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { lockHome } from '../../gateway/store/home-lock.ts';
-import { restoreJournal } from '../../home/restore-journal.ts';
+import { isStaged } from '../../home/restore-journal.ts';
 import { asStartError } from '../as-start-error.ts';
-import { finishPutBack, isStaged } from './put-back.ts';
+import { finishPutBack } from './put-back.ts';
 
 /**
  * Completes a restore that was killed, or removes what it had unpacked before it moved anything. Returns what a person should know.
  * Throws StartError while another process uses the home.
  */
 export async function finishRestore(home: string): Promise<string[]> {
-  const names = namesIn(home);
-  if (!names.some((name) => isStaged(name) || name === path.basename(restoreJournal(home)))) return [];
   const lock = await asStartError(() => lockHome(home));
   try {
     const aside = await asStartError(() => finishPutBack(home));
-    for (const name of names.filter(isStaged)) await rm(path.join(home, name), { recursive: true, force: true });
+    const staged = (await readdir(home)).filter(isStaged);
+    for (const name of staged) await rm(path.join(home, name), { recursive: true, force: true });
     return aside === undefined ? [] : [await toNotice(aside)];
   } finally {
     lock.release();
-  }
-}
-
-/** At once, because every start waits for it. */
-function namesIn(home: string): string[] {
-  try {
-    return readdirSync(home);
-  } catch {
-    return []; // reported when the home is opened
   }
 }
 

@@ -17,9 +17,6 @@ const journalSchema = z.strictObject({
 
 type Journal = z.infer<typeof journalSchema>;
 
-/** Whether this is a folder into which a restore unpacks. */
-export const isStaged = (name: string): boolean => name.startsWith('.restore-');
-
 export interface PutBackDeps {
   rename(from: string, to: string): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { versionAfter } from '../../gateway/store/schema/schema-version.ts';
 import { isHome, openHomeFolder } from '../../home/home-folder.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
+import { isStaged, STAGED } from '../../home/restore-journal.ts';
 import { whyUnreadable } from '../../home/why-unreadable.ts';
 import { InterruptedError, StartError } from '../../start-error.ts';
 import { asStartError } from '../as-start-error.ts';
@@ -26,7 +27,7 @@ import {
   parseManifest,
   requireSame,
 } from './manifest.ts';
-import { finishPutBack, isStaged, NotPutBack, type PutBackDeps, putBack } from './put-back.ts';
+import { finishPutBack, NotPutBack, type PutBackDeps, putBack } from './put-back.ts';
 import { type ArchivedFile, readArchive } from './read-archive.ts';
 import { DamagedArchive } from './tar-entry.ts';
 
@@ -83,7 +84,7 @@ const namesIn = (folder: string): Promise<string[] | undefined> =>
 async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, deps?: PutBackDeps): Promise<Restored> {
   const names = await readdir(home);
   for (const name of names.filter(isStaged)) await rm(path.join(home, name), { recursive: true, force: true }); // of a restore that was killed
-  const staged = await newFolder(path.join(home, '.restore-'));
+  const staged = await newFolder(path.join(home, STAGED));
   try {
     const manifest = await unpackVerified({ archive, signal }, staged);
     forgetEpoch(path.join(staged, DATABASE));
