@@ -15,6 +15,7 @@ import { createLog } from '../pino-log.ts';
 import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
+import { finishRestore } from './backup/finish-restore.ts';
 import { toBanner, toStandbyText } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
@@ -223,6 +224,3 @@ function toLinkCommand(home: string, { environment, userHome }: Surroundings): s
   if (home === resolveHome({}, { environment: {}, userHome, cwd: '/' })) return `${program} link`;
   return `${program} link --home ${/[^\w./-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home}`;
 }
-
-const finishRestore = async (home: string): Promise<string[]> =>
-  (await import('./backup/finish-restore.ts')).finishRestore(home);

@@ -10,9 +10,12 @@ const sdk = new OpenAICompatibleChatLanguageModel('m', { provider: 'openaiCompat
 /** Bodies whose content is compared with the SDK's, and how many messages of the last one were converted. */
 function open() {
   let converted = 0;
-  const bodies = createChatBodies(async (options) => {
-    converted += options.prompt.length;
-    return (await sdk.prepareRequest(options)).body;
+  const bodies = createChatBodies({
+    async toBody(options) {
+      converted += options.prompt.length;
+      return (await sdk.prepareRequest(options)).body;
+    },
+    stringify: (value) => JSON.stringify(value),
   });
   return async (prompt: LanguageModelV4Prompt, conversation?: object): Promise<number> => {
     converted = 0;

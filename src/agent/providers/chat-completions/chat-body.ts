@@ -1,6 +1,11 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isRecord } from '../../../../protocol/is-record.ts';
-import { withWholeCharacters } from '../../../content/whole-characters.ts';
+
+interface ChatBodyDeps {
+  toBody: ToBody;
+  /** Like `JSON.stringify`. */
+  stringify(value: unknown): string;
+}
 
 /** Builds the body of a request without its stream options, as an object. */
 export type ToBody = (options: LanguageModelV4CallOptions) => Promise<Record<string, unknown>>;
@@ -26,7 +31,9 @@ const NOTHING: Beginning = { prompt: [], json: Buffer.alloc(0) };
  * A request repeats what the last one of its conversation sent, so only the rest of it is converted and encoded. Over
  * 5,000 messages, that is most of the work of a turn.
  */
-export function createChatBodies(toBody: ToBody): ChatBodies {
+export function createChatBodies({ toBody, stringify }: ChatBodyDeps): ChatBodies {
+  /** A list as JSON, without brackets. */
+  const toJson = (list: unknown): Buffer => Buffer.from(stringify(list).slice(1, -1));
   const beginnings = new WeakMap<object, Beginning>();
   return {
     async build({ prompt, ...settings }, conversation) {
@@ -46,11 +53,6 @@ export function createChatBodies(toBody: ToBody): ChatBodies {
     },
   };
 }
-
-/** A list as JSON, without brackets. */
-const toJson = (list: unknown): Buffer => Buffer.from(stringify(list).slice(1, -1));
-
-const stringify = (value: unknown): string => withWholeCharacters(JSON.stringify(value));
 
 /** With commas in between; empty ones are left out. */
 const listed = (lists: readonly Buffer[]): Buffer[] =>

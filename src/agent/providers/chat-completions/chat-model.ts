@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withWholeCharacters } from '../../../content/whole-characters.ts';
 import type { ArrivingBytes, PostResponse } from '../../../egress/streamed-post.ts';
 import type { Look, ModelTarget, OpenedModel, PartReader } from '../provider.ts';
 import type { ChatParts } from './chat-parts.ts';
@@ -15,10 +16,13 @@ export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTar
   ]);
   const url = `${baseUrl.replace(/\/$/, '')}/chat/completions`;
   const sdk = new OpenAICompatibleChatLanguageModel(modelId, { provider: 'openaiCompatible.chat', url: () => url });
-  const bodies = createChatBodies(async (options) => {
-    const { body } = await sdk.prepareRequest(options);
-    if (/deepseek/i.test(modelId)) addMissingReasoning(body.messages);
-    return body;
+  const bodies = createChatBodies({
+    async toBody(options) {
+      const { body } = await sdk.prepareRequest(options);
+      if (/deepseek/i.test(modelId)) addMissingReasoning(body.messages);
+      return body;
+    },
+    stringify: (value) => withWholeCharacters(JSON.stringify(value)),
   });
   const headers = {
     'content-type': 'application/json',
