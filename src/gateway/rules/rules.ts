@@ -9,6 +9,7 @@ import type { ToolRules } from '../../agent/run/approval/tool-rules.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import { FirmEnds } from '../../timing/firm-ends.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { deleteRule, insertRule, placeOf, toRule, toSource, updateRule } from './rule-rows.ts';
 import { RuleUses } from './rule-uses.ts';
@@ -34,9 +35,17 @@ interface RulesDeps {
   store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   /** The tool policies, as they are now. */
   policies: { readonly rules: ToolRules };
-  clock: Pick<Clock, 'now' | 'sleep'>;
+  clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   ids: Pick<Ids, 'id'>;
   log: Log;
+}
+
+/** The rules of a place, until one of them ends by either clock. */
+interface Prepared {
+  rules: CallRules;
+  policies: ToolRules;
+  untilMs: number;
+  untilElapsedMs: number;
 }
 
 /** So many places have prepared rules at once. */
@@ -49,12 +58,14 @@ const MOST_PLACES = 500;
 export class Rules {
   readonly #deps: RulesDeps;
   readonly #uses: RuleUses;
+  readonly #ends: FirmEnds;
   #rules: readonly Rule[] | undefined;
-  readonly #prepared = new Map<string, { rules: CallRules; policies: ToolRules; untilMs: number }>();
+  readonly #prepared = new Map<string, Prepared>();
 
   constructor(deps: RulesDeps) {
     this.#deps = deps;
     this.#uses = new RuleUses(deps);
+    this.#ends = new FirmEnds(deps.clock);
   }
 
   /** Reads them. No run may start before, as it would start without them. */
@@ -74,8 +85,7 @@ export class Rules {
 
   /** Those that hold, in the order in which they decide. */
   list(): readonly Rule[] {
-    const nowMs = this.#deps.clock.now();
-    const rules = (this.#rules ?? notLoaded()).filter(({ expiresAtMs = nowMs + 1 }) => nowMs < expiresAtMs);
+    const rules = (this.#rules ?? notLoaded()).filter((rule) => this.#leftMs(rule) > 0);
     return inRuleOrder(rules.map((rule) => ({ ...rule, ...this.#uses.of(rule), place: placeOf(rule) }))).map(
       ({ place: _, ...rule }) => rule,
     );
@@ -90,20 +100,28 @@ export class Rules {
     const { policies, clock } = this.#deps;
     const key = `${place.wsId}\n${place.ownerId}\n${place.workdir}`;
     const known = this.#prepared.get(key);
-    if (known && known.policies === policies.rules && clock.now() < known.untilMs) return known.rules;
+    const isTimely = known && clock.now() < known.untilMs && clock.monotonic() < known.untilElapsedMs;
+    if (isTimely && known.policies === policies.rules) return known.rules;
     const prepared = this.#prepare(place);
     if (this.#prepared.size >= MOST_PLACES) this.#prepared.clear();
     this.#prepared.set(key, prepared);
     return prepared.rules;
   }
 
-  #prepare(place: RulesPlace) {
+  #prepare(place: RulesPlace): Prepared {
+    const { clock } = this.#deps;
     const { rules: policies } = this.#deps.policies;
     const held = this.list().filter((rule) => holdsIn(rule, place));
     const compiled = compileCallRules(held.map(toSource), toPolicyFinder(policies));
-    const untilMs = Math.min(Number.POSITIVE_INFINITY, ...held.flatMap(({ expiresAtMs }) => expiresAtMs ?? []));
+    const lefts = (this.#rules ?? []).map((rule) => this.#leftMs(rule)).filter((ms) => ms > 0);
+    const leftMs = Math.min(Number.POSITIVE_INFINITY, ...lefts);
     const used: CallRules['used'] = ({ ruleId, source }) => source === 'rule' && this.#uses.add(ruleId);
-    return { rules: { ...compiled, used }, policies, untilMs };
+    const [untilMs, untilElapsedMs] = [clock.now() + leftMs, clock.monotonic() + leftMs];
+    return { rules: { ...compiled, used }, policies, untilMs, untilElapsedMs };
+  }
+
+  #leftMs(rule: Rule): number {
+    return rule.expiresAtMs === undefined ? Number.POSITIVE_INFINITY : this.#ends.leftMs(rule, rule.expiresAtMs);
   }
 
   /** A rule that is not in force yet: `statements` store it, and `apply` puts it into force. */

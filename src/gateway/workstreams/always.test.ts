@@ -33,6 +33,17 @@ test('auto-approve lasts as long as configured; 0 means without end', () => {
   assert.deepEqual(rulesOver({ alwaysMs: 0 }).rules.grant('ada'), { by: 'ada', untilMs: null });
 });
 
+test('a clock that is set back prolongs no auto-approve', async () => {
+  const { clock, rules } = rulesOver();
+  const always = rules.grant('ada');
+  await clock.advance(600);
+  clock.jump(-3_600_000);
+  await clock.advance(399);
+  assert.equal(rules.whyOver(always), undefined);
+  await clock.advance(1);
+  assert.equal(rules.whyOver(always), 'time');
+});
+
 test('auto-approve ends with the right of its giver, and covers nobody who lost it', () => {
   const { held, rules } = rulesOver();
   const [always, ofOther] = [rules.grant('user:ada'), rules.grant('telegram:7')];

@@ -2,6 +2,7 @@ import type { Mode } from '../../../protocol/events/modes.ts';
 import { DECIDING, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Clock } from '../../clock.ts';
+import { FirmEnds } from '../../timing/firm-ends.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { parentNamed } from '../auth/lineage.ts';
 import type { LiveSettings } from '../live-settings.ts';
@@ -35,28 +36,37 @@ interface CoveredRun extends Pick<RunRecord, 'principal'> {
 interface AlwaysDeps {
   live: Pick<LiveSettings, 'alwaysMs'>;
   authenticator: Pick<Authenticator, 'endOf' | 'viewerOf'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /** Grants auto-approve, and decides which runs it covers. */
 export class AlwaysRules {
   readonly #deps: AlwaysDeps;
+  readonly #ends: FirmEnds;
   #change = new AbortController();
 
   constructor(deps: AlwaysDeps) {
     this.#deps = deps;
+    this.#ends = new FirmEnds(deps.clock);
   }
 
   grant(by: string, { tools, mode }: Pick<Always, 'tools' | 'mode'> = {}): Always {
     const { live, clock } = this.#deps;
     const untilMs = live.alwaysMs === 0 ? null : clock.now() + live.alwaysMs;
-    return { by, untilMs, ...(tools && { tools }), ...(mode && { mode }) };
+    const always = { by, untilMs, ...(tools && { tools }), ...(mode && { mode }) };
+    this.#isTimeOver(always); // its time runs from now on
+    return always;
   }
 
   /** Why it has ended; undefined while it is in force. `needed`: one of them is what gave it the right. */
-  whyOver({ by, untilMs }: Always, needed: readonly Permission[] = DECIDING): AlwaysEnd | undefined {
+  whyOver(always: Always, needed: readonly Permission[] = DECIDING): AlwaysEnd | undefined {
+    const { by } = always;
     if (this.endOf(by)?.aborted || !this.#mayStill(by, needed)) return 'giver';
-    return untilMs !== null && untilMs <= this.#deps.clock.now() ? 'time' : undefined;
+    return this.#isTimeOver(always) ? 'time' : undefined;
+  }
+
+  #isTimeOver(always: Always): boolean {
+    return always.untilMs !== null && this.#ends.leftMs(always, always.untilMs) <= 0;
   }
 
   isInForce(always: Always | undefined, needed: readonly Permission[] = DECIDING): always is Always {

@@ -28,3 +28,16 @@ test('nobody raises what they allow above what is asked about everywhere, nor li
   assert.equal(await code('rule.update', { ...named, expiresInMs: 1_000 }, ada), 'FORBIDDEN');
   await gateway.call('rule.delete', named, { id: 'root' });
 });
+
+test('a rule lasts as long as it was given for, also when the clock is set back', async () => {
+  await using gateway = await wholeGateway();
+  const make = (expiresInMs: number) => gateway.call('rule.create', { match, action: 'allow', expiresInMs });
+  const [short, long] = [await make(60_000), await make(120_000)];
+  const held = async () => (await gateway.call('rule.list', {})).rules.map(({ ruleId }) => ruleId);
+  assert.deepEqual(new Set(await held()), new Set([short.ruleId, long.ruleId]));
+  gateway.clock.jump(-3_600_000);
+  await gateway.clock.advance(60_000);
+  assert.deepEqual(await held(), [long.ruleId]);
+  gateway.clock.jump(2 * 3_600_000);
+  assert.deepEqual(await held(), []);
+});
