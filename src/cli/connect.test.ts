@@ -60,7 +60,11 @@ test('a token can be read from a file', async () => {
   assert.equal((await resolveTarget({ ...given, tokenFile }, environment)).token, 'from-a-file');
   await assert.rejects(resolveTarget({ ...given, tokenFile: '/none' }, environment), {
     name: 'UsageError',
-    message: '--token-file /none cannot be read: it does not exist.',
+    message: '--token-file /none cannot be read: it does not exist',
+  });
+  await assert.rejects(resolveTarget({ ...given, tokenFile: '/dev/zero' }, environment), {
+    name: 'UsageError',
+    message: '--token-file /dev/zero is too large: at most 64 KiB are read.',
   });
 });
 

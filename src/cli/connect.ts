@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { WebSocket } from 'ws';
 import { RequestError } from '../../protocol/client/request-error.ts';
@@ -10,8 +9,9 @@ import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { findOperatorToken } from '../home/operator-token.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
 import { toSocketUrl } from '../node-host/socket-url.ts';
-import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
+import { NoDaemonError, StartError } from '../start-error.ts';
 import { standbyAt } from './commands/cluster/standby-at.ts';
+import { readFileAt } from './input/read-input.ts';
 
 /** The flags that choose the daemon. */
 export interface TargetFlags {
@@ -175,9 +175,8 @@ const nobodyRuns = (home: string): string =>
 /** Unlike `--token`, a file keeps the token out of the list of processes. */
 async function readTokenFile({ tokenFile }: TargetFlags, { cwd }: Surroundings): Promise<string | undefined> {
   if (tokenFile === undefined) return undefined;
-  try {
-    return (await readFile(path.resolve(cwd, tokenFile), 'utf8')).trim();
-  } catch (error) {
-    throw new UsageError(`--token-file ${tokenFile} cannot be read: ${whyUnreadable(error)}.`, { cause: error });
-  }
+  const text = await readFileAt(tokenFile, { cwd, maxBytes: MOST_TOKEN_BYTES, shown: `--token-file ${tokenFile}` });
+  return text.trim();
 }
+
+const MOST_TOKEN_BYTES = 64 * 1024;
