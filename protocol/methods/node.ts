@@ -62,6 +62,12 @@ export const PairedNode = z
 export type PairedNode = z.infer<typeof PairedNode>;
 
 /**
+ * Begins the capability by which a node names its process: `process:` and an id that is new with each start. Lists do not show it.
+ * A node that comes back with another id has forgotten what it was running (PROTOCOL.md, "Commands").
+ */
+export const PROCESS_CAP = 'process:';
+
+/**
  * `caps` and `commands` are sorted; the commands are the ones approved last. `lastSeenAtMs`: only with `extended`, for a
  * node that was connected before and is not now.
  */

@@ -9,6 +9,8 @@ export interface HostOptions {
   gateway: string;
   name: string;
   version: string;
+  /** New with each start, so that a gateway knows that what it was running before is lost. */
+  processId: string;
   commands: readonly LentCommand[];
   state: NodeState;
   clock: Clock;

@@ -1,6 +1,6 @@
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
 import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
-import type { NodeInvokeResultParams } from '../../protocol/methods/node.ts';
+import { type NodeInvokeResultParams, PROCESS_CAP } from '../../protocol/methods/node.ts';
 import { StartError } from '../start-error.ts';
 import { ask } from './ask.ts';
 import { createCommandServer } from './command-server.ts';
@@ -34,7 +34,7 @@ export async function runHost(options: HostOptions, signal: AbortSignal): Promis
 
 /** The connections of one node, one after the other; answers use the current one. */
 function createLine(options: HostOptions, signal: AbortSignal) {
-  const { gateway, name, version, commands, state, clock, log, say } = options;
+  const { gateway, name, version, processId, commands, state, clock, log, say } = options;
   const names = namesOf(commands);
   let current: GatewayClient | undefined;
 
@@ -64,7 +64,7 @@ function createLine(options: HostOptions, signal: AbortSignal) {
     const client = createGatewayClient({
       url: gateway,
       token: pairing?.token,
-      caps: capsOf(commands),
+      caps: [...capsOf(commands), `${PROCESS_CAP}${processId}`],
       client: { name, version, mode: 'node', platform: machineKind, instanceId: state.nodeId },
       onStatus: (status) => onStatus(status, { client, say, end, onOpen, isPaired: pairing !== undefined }),
     });

@@ -70,7 +70,8 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   if (patterns.length > 0) say(`If the gateway refuses system.run, its config.json needs ${toAllowance(state.nodeId)}`);
   const version = await readVersion(root);
   using life = beginLife(log);
-  await runHost({ gateway, name, version, commands, state, clock, log, say }, life.signal);
+  const processId = randomIds.id('proc');
+  await runHost({ gateway, name, version, processId, commands, state, clock, log, say }, life.signal);
   life.throwFault();
 }
 

@@ -7,6 +7,8 @@ export interface ConnectedNode {
   link: ClientLink;
   client: ConnectParams['client'];
   caps: readonly string[];
+  /** Which process of the machine it is; undefined: it does not say so. */
+  process: string | undefined;
   address: string;
 }
 

@@ -10,7 +10,13 @@ test('an unsent command is sent by a repeat only if it is still allowed', async 
   await using gateway = await wholeGateway();
   const sent: unknown[] = [];
   const here: ConnectedNode = {
-    ...{ nodeId: 'n1', caps: [], address: '', client: { name: 'box', version: '1', platform: 'linux', mode: 'node' } },
+    ...{
+      nodeId: 'n1',
+      caps: [],
+      process: undefined,
+      address: '',
+      client: { name: 'box', version: '1', platform: 'linux', mode: 'node' },
+    },
     link: { send: (_, payload) => void sent.push(payload), close: () => undefined },
   };
   let isAllowed = true;

@@ -1,7 +1,9 @@
 import { LIMITS } from '../../../protocol/limits.ts';
+import { PROCESS_CAP } from '../../../protocol/methods/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { ClientLink } from '../call.ts';
 import type { JoiningNode } from '../connections/connection.ts';
+import type { ConnectedNode } from './connected-nodes.ts';
 import type { Nodes } from './nodes.ts';
 
 interface JoinDeps {
@@ -17,8 +19,8 @@ export function joinNodes({ nodes, clock }: JoinDeps): (node: JoiningNode) => ()
   return ({ principal: { source }, params, address, link }) => {
     const endings = [() => nodes.requests.gone(link)];
     if (source.kind === 'node') {
-      const { client, caps } = params;
-      endings.push(nodes.connected.add({ nodeId: source.nodeId, link, client, caps, address }));
+      const { client } = params;
+      endings.push(nodes.connected.add({ nodeId: source.nodeId, link, client, address, ...splitCaps(params.caps) }));
     } else {
       endings.push(closeLater(link, clock));
     }
@@ -26,6 +28,11 @@ export function joinNodes({ nodes, clock }: JoinDeps): (node: JoiningNode) => ()
       for (const end of endings) end();
     };
   };
+}
+
+function splitCaps(all: readonly string[]): Pick<ConnectedNode, 'caps' | 'process'> {
+  const named = all.find((cap) => cap.startsWith(PROCESS_CAP));
+  return { caps: all.filter((cap) => cap !== named), process: named?.slice(PROCESS_CAP.length) };
 }
 
 /** Disconnects unpaired machines after a while, so that they cannot hold all places forever. */

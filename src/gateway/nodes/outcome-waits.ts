@@ -14,8 +14,8 @@ export type WaitEnd =
 /** Callers that wait for a node's answer. */
 export interface OutcomeWaits {
   /**
-   * Waits until the answer, the deadline, ten seconds of lost connection, or the end of the pairing. Rejects with the
-   * signal's reason.
+   * Waits until the answer, the deadline, ten seconds without the process that was asked, or the end of the pairing. Rejects with
+   * the signal's reason.
    */
   wait(of: { invoke_id: string; node_id: string; left_ms: number }, signal: AbortSignal): Promise<WaitEnd>;
   answer(invokeId: string, outcome: Outcome): void;
@@ -39,15 +39,24 @@ export function createOutcomeWaits({ connected, paired, clock }: OutcomeWaitsDep
     };
   }
 
-  /** A node that lost its connection usually reconnects within seconds and then sends its results. */
+  /**
+   * A node that lost its connection usually reconnects within seconds and then sends its results. Another process of it can only
+   * send those that the former one had kept.
+   */
   function watchLoss(nodeId: string, onLost: () => void): () => void {
     let grace: AbortController | undefined;
+    let asked: string | undefined;
+    const isBack = () => {
+      const node = connected.find(nodeId);
+      asked ??= node?.process;
+      return node !== undefined && node.process === asked;
+    };
     const back = () => {
       grace?.abort();
       grace = undefined;
     };
     const look = () => {
-      if (connected.find(nodeId)) return back();
+      if (isBack()) return back();
       if (grace) return;
       grace = new AbortController();
       clock.sleep(LIMITS.nodeLossMs, grace.signal).then(onLost, () => undefined); // it reconnected, or the wait is over

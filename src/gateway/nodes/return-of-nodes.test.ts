@@ -11,7 +11,8 @@ function setUp() {
   const returning = createNodeReturn({ connected, clock });
   const link = { send: () => undefined, close: () => undefined };
   const client = { name: 'box', version: '1', platform: 'linux', mode: 'node' };
-  const connect = (nodeId: string) => connected.add({ nodeId, link, client, caps: [], address: '' });
+  const about = { link, client, caps: [], process: undefined, address: '' };
+  const connect = (nodeId: string) => connected.add({ nodeId, ...about });
   /** What has become of the wait. */
   const waiting = (nodeId: string, signal = new AbortController().signal) => {
     const state = { is: 'waiting' };
