@@ -23,7 +23,7 @@ const MESSAGE: ChatMessage = {
 
 /** Handles the message of Ada, who may approve; `meanwhile` happens while its files are loaded. */
 async function handled(
-  files: ChatMessage['files'],
+  said: Partial<ChatMessage>,
   meanwhile: (store: Store) => Promise<unknown> = async () => undefined,
 ) {
   await using it = await wholeGateway();
@@ -46,22 +46,28 @@ async function handled(
   });
   const [row] = await readWaiting(store, OF);
   assert.ok(row);
-  await handler.handle(row, { ...MESSAGE, files });
-  const { state } = await store.db.selectFrom('channel_inbox').select('state').executeTakeFirstOrThrow();
+  await handler.handle(row, { ...MESSAGE, ...said });
+  const kept = await store.db.selectFrom('channel_inbox').select('state').executeTakeFirst();
   const [run] = await store.db.selectFrom('runs').select('request_json').execute();
-  return [state, run && JSON.parse(run.request_json).rights];
+  return [kept?.state, run && JSON.parse(run.request_json).rights];
 }
 
 const FILE = { id: 'f', fileName: 'a', size: 1, seconds: undefined };
 
 test('a message is blocked if its sender is revoked while its files are loaded', async () => {
   const files = [{ ...FILE, kind: 'file' as const }];
-  assert.deepEqual(await handled(files), ['accepted', 'approve']);
+  assert.deepEqual(await handled({ files }), ['accepted', 'approve']);
   const revoke = revokeSender({ channel: 'telegram', senderId: ADA }, { by: 'operator', nowMs: 1 });
-  assert.deepEqual(await handled(files, (store) => store.commit({ statements: [revoke] })), ['blocked', undefined]);
+  assert.deepEqual(await handled({ files }, (store) => store.commit({ statements: [revoke] })), ['blocked', undefined]);
 });
 
 test('what is said in a file is not the word of an approver, unless it was recorded in the chat', async () => {
-  assert.deepEqual(await handled([{ ...FILE, kind: 'speech', isOwnVoice: true }]), ['accepted', 'approve']);
-  assert.deepEqual(await handled([{ ...FILE, kind: 'speech' }]), ['accepted', 'write']);
+  assert.deepEqual(await handled({ files: [{ ...FILE, kind: 'speech', isOwnVoice: true }] }), ['accepted', 'approve']);
+  assert.deepEqual(await handled({ files: [{ ...FILE, kind: 'speech' }] }), ['accepted', 'write']);
+});
+
+test('a message that says nothing starts no run', async () => {
+  assert.deepEqual(await handled({ text: ' \n' }), [undefined, undefined]);
+  const foreign = [{ kind: 'forwarded' as const, from: 'somebody', text: 'x' }];
+  assert.deepEqual(await handled({ text: '', foreign }), ['accepted', 'write']);
 });

@@ -80,6 +80,7 @@ export class MessageHandler {
   async #serve(allowed: AllowedMessage): Promise<void> {
     if (allowed.message.command && (await this.#deps.commands.run(allowed, allowed.message.command))) return;
     const { row, message, by, workstream } = allowed;
+    if (saysNothing(message)) return void (await this.#deps.store.commit({ statements: [dropUpdate(row)] }));
     const owner = { wsId: workstream.data.wsId, principal: by.principal.id };
     const received = await this.#deps.receive(message, owner);
     if (!(await this.#isStillAllowed(allowed))) return this.handle(row, message);
@@ -158,3 +159,7 @@ export class MessageHandler {
 }
 
 const BUSY = 'Too many messages wait here, so I did not take this one. Send it again later, or send /stop.';
+
+/** Such as spaces alone. Many models refuse an empty message. */
+const saysNothing = ({ text, files, foreign, unreadable }: ChatMessage): boolean =>
+  text.trim() === '' && files.length === 0 && foreign.length === 0 && unreadable === undefined;
