@@ -106,7 +106,7 @@ test('wrong files and names are reported', async (t) => {
   ]);
 });
 
-test('what has no end, or is longer than any exported conversation, is refused', async () => {
+test('a file that never ends, or is longer than any exported conversation, is refused', async () => {
   for (const [name, more] of [
     ['/dev/zero', {}],
     ['-', { input: ' '.repeat(LIMITS.conversationFileBytes + 1) }],

@@ -194,7 +194,7 @@ test('`/openapi.json` must have every operation with its errors, and an example 
     }
 });
 
-test('operations about one user or one tool server say what they answer if there is none, and those of a login if it is none', () => {
+test('operations about a user or a tool server have the answer 404, and those of a login the answer 401', () => {
   const { paths } = written(openApiDocument(version));
   for (const path of ['password', 'confirm', 'refresh'])
     assert.ok('401' in paths[`/v1/api/auth/${path}`].post.responses, path);

@@ -224,7 +224,8 @@ function onPong(this: WebSocket): void {
 }
 
 function onError(this: WebSocket, error: Error): void {
-  // What is not read resets the connection, and a client that still sends loses the close frame. `closeTimeout` ends it.
+  // The client may still be sending. Destroying the socket then would reset the connection, and the client would lose the close
+  // frame. `closeTimeout` ends it.
   if (this instanceof ClientSocket) this.raw?.off('finish', destroyFinished);
   connectionOf(this)?.onViolation(error);
 }

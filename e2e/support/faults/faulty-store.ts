@@ -29,6 +29,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     waiting: () => store.waiting(),
     onWritten: (listener) => store.onWritten(listener),
     openLogs: (wsIds) => store.openLogs(wsIds),
+    beginLog: (wsId) => store.beginLog(wsId),
     bounds: (wsId) => store.bounds(wsId),
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
     findNewestEvent: (wsId, type, before) => store.findNewestEvent(wsId, type, before),

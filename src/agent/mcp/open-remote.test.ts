@@ -105,7 +105,7 @@ test('an answer that never ends is given up', async (t) => {
 });
 
 interface Played {
-  /** Answers GET, which opens the stream on which a server tells of changes. */
+  /** Answers GET, which opens the stream of the server's notifications. */
   stream?(answer: ServerResponse): void;
   /** Answers DELETE, which ends the session. */
   end?(answer: ServerResponse): void;

@@ -85,8 +85,8 @@ export async function openRemote(
 }
 
 /**
- * A server that ends the stream of an answer before the answer, because it was started again or something in between cut the
- * connection, will not answer any more. Nobody else says so to whoever waits. After an answer, nobody waits.
+ * Fails a call when the stream of its answer ends without the answer: the server was started again, or something in between cut
+ * the connection. The SDK would wait for its deadline. If the answer has come, this has no effect.
  */
 function answerLost(transport: Transport): void {
   const send = transport.send.bind(transport);

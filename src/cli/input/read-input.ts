@@ -10,7 +10,7 @@ interface Wanted {
   shown?: string;
 }
 
-/** The text of a file, or of stdin for `-`. Throws UsageError if it cannot be read, or is larger, as what has no end is. */
+/** The text of a file, or of stdin for `-`. Throws UsageError if it cannot be read or is larger than `maxBytes`, as `/dev/zero` is. */
 export const readInput = (name: string, { cwd, maxBytes }: Wanted): Promise<string> =>
   name === '-' ? readStdin(maxBytes) : readFileAt(name, { cwd, maxBytes });
 

@@ -13,7 +13,7 @@ const LAG_EVENTS = 24;
 const PAGE = 512;
 
 /** The part of the store that reads logs. */
-export type LogStore = Pick<Store, 'epoch' | 'bounds' | 'readEvents' | 'onCommitted'>;
+export type LogStore = Pick<Store, 'epoch' | 'beginLog' | 'bounds' | 'readEvents' | 'onCommitted'>;
 
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 
@@ -118,6 +118,12 @@ export class EventLog {
   end(wsId: string): void {
     this.endFor(wsId, EVERYONE);
     this.#tails.delete(wsId);
+  }
+
+  /** A new workstream gets this id. Readers of a deleted one with the id must not get its events. */
+  begin(wsId: string): void {
+    this.end(wsId);
+    this.#store.beginLog(wsId);
   }
 
   /** Ends the readers of those who no longer perceive a workstream. */

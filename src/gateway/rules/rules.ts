@@ -155,7 +155,9 @@ export class Rules {
     const before = this.#rules?.find((rule) => rule.ruleId === ruleId); // without the uses, which are counted apart
     if (before === undefined) throw ruleMissing();
     const { expiresAtMs, ...rest } = before;
-    const end = lastsMs === undefined ? expiresAtMs : lastsMs === null ? undefined : nowMs + lastsMs;
+    const leftMs = expiresAtMs === undefined ? null : this.#leftMs(before); // the clock may have been set back
+    const duration = lastsMs === undefined ? leftMs : lastsMs;
+    const end = duration === null ? undefined : nowMs + duration;
     const rule = { ...rest, ...change, ...(end !== undefined && { expiresAtMs: end }), updatedAtMs: nowMs };
     await this.#commit([updateRule(rule), ...also]);
     this.#take((this.#rules ?? []).map((one) => (one.ruleId === rule.ruleId ? rule : one)));

@@ -142,6 +142,7 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
     waiting: queue.waiting,
     onWritten: queue.onWritten,
     openLogs: async () => undefined, // each is read when it is asked for
+    beginLog: (wsId: string) => heads.forget(wsId),
     bounds: (wsId: string) => reading(() => ({ ...heads.bounds(wsId) })),
     readEvents: async (...page: Parameters<Store['readEvents']>) => reading(() => rows.events(...page)),
     findNewestEvent: async (...event: Parameters<Store['findNewestEvent']>) =>

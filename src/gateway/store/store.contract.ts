@@ -39,6 +39,17 @@ function offsetsContract(name: string, open: Open): void {
     );
   });
 
+  test('a log that begins anew starts at the first offset, and misses nothing', async () => {
+    await using store = await open();
+    await store.commit({ events: { wsId: 'a', events: [info('1'), info('2')] } });
+    await store.commit({ statements: [{ sql: 'delete from events where ws_id = ?', parameters: ['a'] }] });
+    store.beginLog('a');
+    assert.deepEqual(store.bounds('a'), { first: 1, last: 0 });
+    assert.equal(await store.commit({ events: { wsId: 'a', events: [info('3')] } }), 1);
+    const events = await store.readEvents('a', 0, 10);
+    assert.deepEqual([events.map(({ json }) => JSON.parse(json).message), store.health().status], [['3'], 'ok']);
+  });
+
   test(`${name}: events are read after an offset, oldest first, up to the limit`, async () => {
     await using store = await open();
     await store.commit({ events: { wsId: 'a', events: ['1', '2', '3', 'ü\ud800"'].map(info) } });

@@ -134,6 +134,8 @@ export interface Store {
   onWritten(listener: (seconds: number) => void): void;
   /** Makes `bounds` know these logs. Call it when their workstreams are loaded. */
   openLogs(wsIds: readonly string[]): Promise<void>;
+  /** A new workstream gets this id: its log is empty, whatever a deleted one with the id had. */
+  beginLog(wsId: string): void;
   /** The last offset of an open log (0 when empty) and the first one still stored (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
   /**

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { LogStore } from '../events/event-log.ts';
 import type { LogEntry, Sink } from '../events/log-reader.ts';
@@ -10,6 +11,7 @@ export function memoryLog() {
   const of = (wsId: string) => logs.get(wsId) ?? [];
   const store: LogStore = {
     epoch: 'e1',
+    beginLog: () => assert.fail('no workstream is created'),
     bounds: (wsId) => ({ first: of(wsId)[0]?.offset ?? 1, last: of(wsId).at(-1)?.offset ?? 0 }),
     readEvents: async (wsId, after, limit) =>
       of(wsId)

@@ -8,8 +8,8 @@ import { toEnded, type WatchEnding, type WatchResult } from './watch-rows.ts';
 import { resultText } from './watch-text.ts';
 
 /**
- * How long until the next poll; none if it is due. It is planned at most one interval ahead, so what is further away was planned
- * before the clock was set back.
+ * How long until the next poll; 0 if it is due. Polls are planned at most one interval ahead, so a later one was planned before
+ * the clock was set back, and is due, too.
  */
 export function untilDue(
   { next_poll_ms: dueMs, interval_secs: secs }: Pick<WatchTable, 'next_poll_ms' | 'interval_secs'>,

@@ -28,3 +28,24 @@ test('a creation that is refused for another reason does not report that the nam
   );
   assert.equal(await workstreams.findByKey('a', DAEMON), undefined);
 });
+
+test('a workstream that gets the id of a deleted one has a log of its own, which readers of the deleted one do not get', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = 'a'.repeat(32);
+  const make = () => gateway.call('workstream.create', { wsId });
+  const note = (command: string) => gateway.call('workstream.command', { wsId, command });
+  await make();
+  await note('/former');
+  const got: number[] = [];
+  gateway.parts.events.follow(wsId, 0, {
+    viewer: DAEMON,
+    sink: { ready: () => true, write: (entries) => got.push(...entries.map(({ offset }) => offset)) },
+  });
+  assert.deepEqual(got, [1]);
+  await gateway.call('workstream.delete', { wsId });
+  await make();
+  await note('/latter');
+  const texts = (await gateway.events(wsId)).map((event) => 'message' in event && event.message);
+  assert.deepEqual([texts.length, String(texts[0]).includes('/latter')], [1, true], String(texts));
+  assert.deepEqual([gateway.store.health().status, gateway.store.bounds(wsId).last, got], ['ok', 1, [1]]);
+});

@@ -156,6 +156,7 @@ export class Workstreams {
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
     if (options.wsId !== undefined) await requireUnusedId(options.wsId, this.#deps.store);
     const { row, statements } = await prepareNew(options, this.#deps);
+    if (!this.#open.has(row.ws_id)) this.#deps.events.begin(row.ws_id);
     return this.#withRoom(row.ws_id, async () => {
       const elsewhere = this.#deps.coordinators.news.ofCreated(toTold(row));
       await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)], elsewhere });

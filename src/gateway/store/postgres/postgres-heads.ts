@@ -14,6 +14,8 @@ type ReadHeads = (sql: string, parameters: readonly string[]) => Promise<Record<
 export interface PostgresHeads {
   /** Reads where these logs begin and end, unless it is known; by default on a connection that only reads. */
   know(wsIds: readonly string[], read?: ReadHeads): Promise<void>;
+  /** The log of a new workstream, which is empty. */
+  reset(wsId: string): void;
   /** Throws if the log is not known. */
   bounds(wsId: string): Readonly<Head>;
   /** Records after a commit that the log now ends here. */
@@ -41,6 +43,7 @@ export function createHeads(readAnywhere: RunRead): PostgresHeads {
       for (const { ws_id, first, last } of rows)
         if (!heads.has(String(ws_id))) heads.set(String(ws_id), { first: Number(first), last: Number(last) });
     },
+    reset: (wsId) => void heads.set(wsId, { first: 1, last: 0 }),
     bounds: headOf,
     advance: (wsId, last) => heads.set(wsId, { ...headOf(wsId), last }),
     begin(wsId, through) {

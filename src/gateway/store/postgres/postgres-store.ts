@@ -91,6 +91,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     waiting: queue.waiting,
     onWritten: queue.onWritten,
     openLogs: heads.know,
+    beginLog: heads.reset,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
     readEvents: rows.events,
     findNewestEvent: rows.newestEvent,

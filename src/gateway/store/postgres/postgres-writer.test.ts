@@ -50,6 +50,7 @@ for (const [sent, outcome] of [
       },
       heads: {
         know: async () => undefined,
+        reset: () => undefined,
         bounds: (wsId) => ({ first: 1, last: ends.get(wsId) ?? 0 }),
         advance: (wsId, last) => ends.set(wsId, last),
         begin: () => () => undefined,
