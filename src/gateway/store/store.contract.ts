@@ -39,7 +39,7 @@ function offsetsContract(name: string, open: Open): void {
     );
   });
 
-  test('a log that begins anew starts at the first offset, and misses nothing', async () => {
+  test(`${name}: a log that begins anew starts at the first offset, and misses nothing`, async () => {
     await using store = await open();
     await store.commit({ events: { wsId: 'a', events: [info('1'), info('2')] } });
     await store.commit({ statements: [{ sql: 'delete from events where ws_id = ?', parameters: ['a'] }] });
