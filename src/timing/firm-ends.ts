@@ -20,4 +20,10 @@ export class FirmEnds {
     this.#ends.set(about, firmMs);
     return Math.min(byWallMs, firmMs - elapsedMs);
   }
+
+  /** `about` was replaced by `next`, which has the same end. */
+  keep(about: object, next: object): void {
+    const firmMs = this.#ends.get(about);
+    if (firmMs !== undefined) this.#ends.set(next, firmMs);
+  }
 }

@@ -155,10 +155,9 @@ export class Rules {
     const before = this.#rules?.find((rule) => rule.ruleId === ruleId); // without the uses, which are counted apart
     if (before === undefined) throw ruleMissing();
     const { expiresAtMs, ...rest } = before;
-    const leftMs = expiresAtMs === undefined ? null : this.#leftMs(before); // the clock may have been set back
-    const duration = lastsMs === undefined ? leftMs : lastsMs;
-    const end = duration === null ? undefined : nowMs + duration;
+    const end = lastsMs === undefined ? expiresAtMs : lastsMs === null ? undefined : nowMs + lastsMs;
     const rule = { ...rest, ...change, ...(end !== undefined && { expiresAtMs: end }), updatedAtMs: nowMs };
+    if (lastsMs === undefined) this.#ends.keep(before, rule);
     await this.#commit([updateRule(rule), ...also]);
     this.#take((this.#rules ?? []).map((one) => (one.ruleId === rule.ruleId ? rule : one)));
     return rule;
@@ -179,6 +178,7 @@ export class Rules {
   #take(rules: readonly Rule[]): void {
     this.#rules = rules;
     this.#prepared.clear();
+    for (const rule of rules) this.#leftMs(rule); // from now on, setting the clock back makes none last longer
   }
 
   async #commit(statements: Statement[]): Promise<void> {

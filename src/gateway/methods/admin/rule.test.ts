@@ -41,3 +41,18 @@ test('a rule lasts as long as it was given for, also when the clock is set back'
   gateway.clock.jump(2 * 3_600_000);
   assert.deepEqual(await held(), []);
 });
+
+test('another change keeps the end of a rule as it is, also when the clock was set back', async () => {
+  await using gateway = await wholeGateway();
+  gateway.clock.jump(7_200_000);
+  const made = await gateway.call('rule.create', { match, action: 'allow', expiresInMs: 60_000 });
+  for (const [priority, backMs] of [1, 3_600_000].entries()) {
+    gateway.clock.jump(-backMs);
+    const changed = await gateway.call('rule.update', { ruleId: made.ruleId, priority });
+    assert.equal(changed.expiresAtMs, made.expiresAtMs);
+  }
+  await gateway.clock.advance(59_999);
+  assert.equal((await gateway.call('rule.list', {})).rules.length, 1);
+  await gateway.clock.advance(1);
+  assert.deepEqual((await gateway.call('rule.list', {})).rules, []);
+});
