@@ -5,7 +5,7 @@ import { WORKSTREAM_KINDS } from '../methods/conversation/kinds.ts';
 import { Activity } from '../methods/conversation/listing.ts';
 import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
-import { namesIn } from '../text/name-list.ts';
+import { namesIn } from '../text/trimmed-text.ts';
 import { endpoint } from './endpoint.ts';
 import { OWNED_FIELDS } from './sharing.ts';
 

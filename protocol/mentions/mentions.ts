@@ -1,3 +1,5 @@
+import { trimEndOf } from '../text/trimmed-text.ts';
+
 /** A file that a message names, such as `@src/main.ts#20-45`. */
 export interface Mention {
   /** As it was typed. */
@@ -9,12 +11,12 @@ export interface Mention {
 
 const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"#]+))(?:#(\d{1,7})(?:-(\d{1,7}))?)?/g;
 /** A sentence may end behind the name. */
-const PUNCTUATION = /[.,;:!?)\]]+$/;
+const PUNCTUATION = '.,;:!?)]';
 
 /** Everything in a text that may name a file, each once. */
 export function findMentions(text: string): Mention[] {
   const found = [...text.matchAll(MENTION)].map(([typed, quoted, plain = '', from, to = from]): Mention => {
-    const path = quoted ?? (from === undefined ? plain.replace(PUNCTUATION, '') : plain);
+    const path = quoted ?? (from === undefined ? trimEndOf(plain, PUNCTUATION) : plain);
     const lines = from === undefined ? undefined : { first: Number(from), last: Number(to) };
     return { text: typed, path, lines };
   });

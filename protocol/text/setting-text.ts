@@ -20,7 +20,7 @@ export function toSettingInput({ type }: Pick<SettingDefinition, 'type'>, text: 
       return text;
     case 'int':
     case 'float':
-      return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
+      return /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
     case 'bool':
       return trimmed === 'true' || trimmed === 'false' ? trimmed === 'true' : text;
     case 'list':

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { HttpError } from '../../protocol/client/http-error.ts';
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
+import { joinLines } from '../../protocol/text/trimmed-text.ts';
 import { toVisibleText } from '../../protocol/text/visible-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { StartError } from '../start-error.ts';
@@ -39,4 +40,4 @@ function ofCommander({ code, exitCode, message }: CommanderError, command: strin
 const told = (text: string): string => `headgate: ${toLine(text)}\n`;
 
 /** Errors quote what others wrote, such as the names in an archive, which must not control the terminal. */
-const toLine = (text: string): string => toVisibleText(text.replaceAll(/\s*\n\s*/g, ' '));
+const toLine = (text: string): string => toVisibleText(joinLines(text));

@@ -8,7 +8,7 @@ export type AddressClass = 'public' | 'private' | 'refused';
 
 /** The class of an IPv4 or IPv6 address. An IPv6 address that contains an IPv4 address is classified by the latter. */
 export function classifyAddress(address: string): AddressClass {
-  const bare = address.replace(/%.*$/, ''); // the zone of a link-local address
+  const [bare = ''] = address.split('%', 1); // the zone of a link-local address
   const family = isIPv4(bare) ? 'ipv4' : 'ipv6';
   if (isIP(bare) === 0) return 'refused';
   if (REFUSED.check(bare, family)) return 'refused';

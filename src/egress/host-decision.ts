@@ -57,7 +57,7 @@ function isAllowedLiteral(address: string, { mayBePrivate }: AllowedHost): boole
 
 /** The addresses of this machine are private, too: its services, such as the daemon, listen there. */
 function classify(address: string): AddressClass {
-  const bare = address.replace(/%.*$/, '');
+  const [bare = ''] = address.split('%', 1);
   // The list knows mapped addresses in all their spellings.
   const isOwn = isIP(bare) !== 0 && ownAddresses().check(bare, isIPv4(bare) ? 'ipv4' : 'ipv6');
   const kind = classifyAddress(address);

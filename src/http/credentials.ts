@@ -24,7 +24,7 @@ export function createIdentify(
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {
-  const match = authorization === undefined ? undefined : /^bearer(?: +(.*))?$/i.exec(authorization);
+  const match = authorization === undefined ? undefined : /^bearer(?: (.*))?$/i.exec(authorization);
   return match ? (match[1] ?? '').trim() : undefined;
 }
 

@@ -114,7 +114,7 @@ function formsOf(value: string): string[] {
 function base64Of(bytes: Buffer, shift: number): string[] {
   const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString('base64')
-    .replace(/=+$/, '');
+    .replaceAll('=', '');
   const isWhole = (shift + bytes.length) % 3 === 0;
   const own = encoded.slice(shift === 0 ? 0 : shift + 1, isWhole ? undefined : -1);
   return own.length < LEAST_LENGTH ? [] : [own, own.replaceAll('+', '-').replaceAll('/', '_')];

@@ -16,8 +16,8 @@ const BEGINNING = new RegExp(
 );
 const LONGEST_BEGINNING = 512;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
-/** A line of a key, perhaps indented, quoted, or written with `\n`. */
-const LINE = /^[\s"'>+|]*(?:(?:[A-Za-z0-9+/=]|\\[nr])*|(?:Proc-Type|DEK-Info|Comment|Version): .*)[\s"',]*$/;
+const BEFORE_LINE = /^[\s"'>+|]+/;
+const LINE = /^(?:[A-Za-z0-9+/=]|\\[nr])*[\s"',]*$|^(?:Proc-Type|DEK-Info|Comment|Version): /;
 const LONGEST_LINE = 4_096;
 
 /** The first private key in a text, with the beginning of its body. */
@@ -39,16 +39,19 @@ export function restOfPrivateKey(text: string, from: number, isEnd: boolean): { 
     const newline = text.indexOf('\n', at);
     const line = text.slice(at, newline < 0 ? text.length : newline);
     const end = END.exec(line);
-    if (end && LINE.test(line.slice(0, end.index))) return { end: at + end.index + end[0].length, isOver: true };
+    if (end && isOfKey(line.slice(0, end.index))) return { end: at + end.index + end[0].length, isOver: true };
     if (newline < 0) return restOfLine(line, at, isEnd);
-    if (!LINE.test(line)) return { end: at, isOver: true };
+    if (!isOfKey(line)) return { end: at, isOver: true };
     at = newline + 1;
   }
 }
 
+/** Whether it may be a line of a key, perhaps indented, quoted, or written with `\n`. */
+const isOfKey = (line: string): boolean => LINE.test(line.replace(BEFORE_LINE, ''));
+
 /** The last line of a text may go on. */
 function restOfLine(line: string, at: number, isEnd: boolean): { end: number; isOver: boolean } {
   const isWhole = isEnd || line.length > LONGEST_LINE;
-  if (isWhole && !LINE.test(line)) return { end: at, isOver: true };
+  if (isWhole && !isOfKey(line)) return { end: at, isOver: true };
   return { end: isWhole ? at + line.length : at, isOver: false };
 }

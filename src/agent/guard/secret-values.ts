@@ -41,7 +41,7 @@ const LEAST: Record<NameKind, number> = { password: 4, key: 8, secret: 8, vague:
 
 /** Stands for a value that somebody has to fill in, or names where it comes from. */
 const PLACEHOLDER =
-  /^(?:x{3,}.*|[*•.#-]{3,}.*|<.*|\$.*|%.*|\{.*|@.*|your\b.*|your[-_].*|my[-_].*|change[-_]?me.*|example.*|placeholder.*|dummy.*|fake.*|sample.*|redacted.*|\[?redacted.*|insert.*|enter.*|replace.*|none|null|nil|undefined|true|false|yes|no|todo|tbd|secrets?|tokens?|password|passwd|test|string|number|boolean|required|optional|unset|empty|not[-_ ]set|process\.env.*|os\.environ.*|import\.meta.*|env[.:([].*|secrets?[.:].*|vault:.*|ref\+.*|file:.*|arn:.*|op:\/\/.*|https?:\/\/.*|\(.*|!.*)$/i;
+  /^(?=.*$)(?:x{3}|[*•.#-]{3}|<|\$|%|\{|@|your\b|your[-_]|my[-_]|change[-_]?me|example|placeholder|dummy|fake|sample|redacted|\[?redacted|insert|enter|replace|process\.env|os\.environ|import\.meta|env[.:([]|secrets?[.:]|vault:|ref\+|file:|arn:|op:\/\/|https?:\/\/|\(|!)|^(?:none|null|nil|undefined|true|false|yes|no|todo|tbd|secrets?|tokens?|password|passwd|test|string|number|boolean|required|optional|unset|empty|not[-_ ]set)$/i;
 
 /** Unquoted text in a program is an expression, such as `token = getToken()` or `password: user.password`. */
 function isCode({ value, isQuoted, isVariable, next }: NamedValue): boolean {

@@ -84,10 +84,14 @@ function toRelative(path: string, { roots }: Places): string | undefined {
   return undefined;
 }
 
+/** No system has longer ones. */
+const LONGEST_PATH = 4_096;
+
 /** Patterns are meant for a secret if the rest of their text names one: `.env*`, `*.pem`. */
 const isSecretPattern = (relative: string): boolean =>
+  relative.length > LONGEST_PATH ||
   isSecretPath(relative) ||
-  isSecretPath(relative.replace(/[*?]|\[[^\]]*\]/g, 'x')) ||
+  isSecretPath(relative.replace(/[*?]|\[[^\]]{0,1000}\]/g, 'x')) ||
   isSecretPath(relative.replace(/[*?]/g, '')) ||
   matchesAny(relative, HIDDEN_SECRETS);
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndOf } from '../../../protocol/text/trimmed-text.ts';
 import type { Clock } from '../../clock.ts';
 import type { IsListening } from '../../egress/listening.ts';
 import { withMeter } from './metered-body.ts';
@@ -101,8 +102,8 @@ type ModelRow = z.infer<typeof ModelRow>;
 
 const ModelList = z.object({ data: z.array(ModelRow) });
 
-const modelsUrl = ({ baseUrl }: Upstream) => `${baseUrl.replace(/\/+$/, '')}/models`;
-const rootOf = ({ baseUrl }: Upstream) => baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
+const modelsUrl = ({ baseUrl }: Upstream) => `${trimEndOf(baseUrl, '/')}/models`;
+const rootOf = ({ baseUrl }: Upstream) => trimEndOf(baseUrl, '/').replace(/\/v1$/, '');
 
 /** The models that an openai-compatible server lists. */
 export async function listModels(upstream: Upstream, { fetch, signal }: Asking): Promise<ModelRow[]> {

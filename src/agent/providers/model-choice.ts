@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { trimEndOf } from '../../../protocol/text/trimmed-text.ts';
 import { HOSTED } from './known-models.ts';
 import { type ModelConfig, type ModelsConfig, PROVIDER_NAMES, type ProviderName } from './models-config.ts';
 
@@ -102,7 +103,7 @@ export function baseUrlOf(
   known: Pick<Known, 'environment' | 'localUrl'>,
 ): string {
   if (provider === 'demo') return '';
-  return (baseUrl ?? usualOf(provider, known).baseUrl).replace(/\/+$/, '');
+  return trimEndOf(baseUrl ?? usualOf(provider, known).baseUrl, '/');
 }
 
 /** The usual variable for the provider's key, and the server that the key is for. */
@@ -155,7 +156,7 @@ function usualOf(
   provider: Exclude<ProviderName, 'demo'>,
   { environment, localUrl }: Pick<Known, 'environment' | 'localUrl'>,
 ): { baseUrl: string; keyName: string; modelId?: string } {
-  const given = environment.OPENAI_BASE_URL?.replace(/\/+$/, '');
+  const given = environment.OPENAI_BASE_URL === undefined ? undefined : trimEndOf(environment.OPENAI_BASE_URL, '/');
   if (provider !== 'openai-compatible') {
     // The variable holds the key for the server in OPENAI_BASE_URL.
     const isOfAnother = provider === 'openai' && given && given !== HOSTED.openai.baseUrl;

@@ -60,7 +60,7 @@ function toPlace(uri: string): string {
 
 function pathOf(uri: string): string | undefined {
   try {
-    return fileURLToPath(uri.replace(/#.*$/, ''));
+    return fileURLToPath(uri.split('#', 1)[0] ?? '');
   } catch {
     return undefined;
   }
@@ -69,4 +69,4 @@ function pathOf(uri: string): string | undefined {
 const MOST_NAME_CHARS = 200;
 
 const nameOf = (uri: string): string =>
-  (pathOf(uri) ?? uri.replace(/[?#].*$/, '')).split('/').at(-1)?.slice(-MOST_NAME_CHARS) ?? '';
+  (pathOf(uri) ?? uri.split(/[?#]/, 1)[0] ?? '').split('/').at(-1)?.slice(-MOST_NAME_CHARS) ?? '';

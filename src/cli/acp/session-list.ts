@@ -1,5 +1,6 @@
 import type { ListSessionsRequest, ListSessionsResponse } from '@agentclientprotocol/sdk';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { trimEndOf } from '../../../protocol/text/trimmed-text.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { wrongParams } from './told-errors.ts';
 
@@ -35,7 +36,7 @@ export async function listSessions(
   };
 }
 
-const withoutSlash = (folder: string): string => (folder.length > 1 ? folder.replace(/\/+$/, '') : folder);
+const withoutSlash = (folder: string): string => (folder.length > 1 ? trimEndOf(folder, '/') : folder);
 
 /** The last row of the page before. */
 function placeOf(cursor: string): { before: number; beforeWsId: string } {

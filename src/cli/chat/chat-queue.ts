@@ -101,7 +101,7 @@ interface CommandDeps {
 
 /** Runs `/queue …` and `/steer`. Undefined for any other line. */
 export function runQueueCommand(line: string, deps: CommandDeps): Promise<unknown> | undefined {
-  const [, command, rest = ''] = /^\/(queue|steer)(?:\s+([\s\S]*))?$/.exec(line) ?? [];
+  const [, command, rest = ''] = /^\/(queue|steer)(?:\s+(\S[\s\S]*)?)?$/.exec(line) ?? [];
   if (command === 'queue') return change(rest.trim(), deps);
   return command === 'steer' && rest.trim() !== '' ? steer(rest.trim(), deps) : undefined;
 }
@@ -113,7 +113,7 @@ function steer(argument: string, { queue, send }: CommandDeps): Promise<unknown>
 }
 
 async function change(argument: string, { queue, print }: CommandDeps): Promise<void> {
-  const [, verb, place = '', text = ''] = /^(edit|move|remove)\s+(\d{1,2})(?:\s+([\s\S]*))?$/.exec(argument) ?? [];
+  const [, verb, place = '', text = ''] = /^(edit|move|remove)\s+(\d{1,2})(?:\s+(\S[\s\S]*)?)?$/.exec(argument) ?? [];
   if (argument === '') return print(listOf(queue.waiting));
   switch (`${verb} ${verb === 'edit' && text !== '' ? 'MESSAGE' : text}`) {
     case 'edit MESSAGE':

@@ -92,7 +92,7 @@ export class PipedChat {
       this.#showAll();
       return;
     }
-    const [, word = '', feedback = ''] = /^(y|yes|n|no)(?:\s+(.*))?$/is.exec(line) ?? [];
+    const [, word = '', feedback = ''] = /^(y|yes|n|no)(?:\s+(\S.*)?)?$/is.exec(line) ?? [];
     if (word === '') {
       this.#deps.tell('An approval is pending. Answer y, n, n followed by a reason, or v to view everything.');
       return;

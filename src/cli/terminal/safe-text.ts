@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { trimEndOf } from '../../../protocol/text/trimmed-text.ts';
 
 /**
  * Text that cannot control a terminal: no escape sequences, no control characters except line ends, nothing that changes
@@ -24,7 +25,7 @@ const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 
 /** A progress bar overwrites itself after \r; only what was drawn last is kept. */
 function toSafeLine(line: string): string {
-  const drawn = line.replace(/\r+$/, '');
+  const drawn = trimEndOf(line, '\r');
   const last = drawn.slice(drawn.lastIndexOf('\r') + 1);
   return (last.includes('\t') ? expandTabs(last) : last).replace(CONTROLS, '');
 }

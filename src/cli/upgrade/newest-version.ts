@@ -1,4 +1,5 @@
 import { isRecord } from '../../../protocol/is-record.ts';
+import { trimEndOf } from '../../../protocol/text/trimmed-text.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { StartError } from '../../start-error.ts';
 
@@ -43,7 +44,7 @@ export async function askNewest({ fetch, registry, signal }: Asking): Promise<Ne
 
 /** `shown` has neither the password nor the path of the address, which may hold a token. */
 function toRequest(registry: string): { url: string; authorization: string | undefined; shown: string } {
-  const address = new URL(`${registry.replace(/\/+$/, '')}/headgate/latest`);
+  const address = new URL(`${trimEndOf(registry, '/')}/headgate/latest`);
   const { username, password, origin } = address;
   const login = `${toPlain(username)}:${toPlain(password)}`;
   address.username = '';

@@ -97,7 +97,7 @@ function readIn(text: string, { nowMs }: ReadingContext): ReadWords {
 function parseSpan(text: string): number | undefined {
   const short = text
     .toLowerCase()
-    .replaceAll(/\s*(weeks?|days?|hours?|minutes?|mins?|seconds?|secs?)\b/g, (word) => word.trim().charAt(0));
+    .replaceAll(/\s{0,9}(weeks?|days?|hours?|minutes?|mins?|seconds?|secs?)\b/g, (word) => word.trim().charAt(0));
   const ms = parseDuration(short.replace(/^(?=[a-z])/, '1').replaceAll(' ', ''));
   return ms === undefined || ms === 0 ? undefined : ms;
 }

@@ -136,7 +136,7 @@ export class Commands {
    * reason. It rejects where a browser has to prove first who the person is: it then sends the same command again.
    */
   async run(workstream: Workstream, line: string, by: CommandCaller): Promise<string | undefined> {
-    const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+    const [, word = '', argument = ''] = /^\/?(\S+)(?:\s+(\S[\s\S]*)?)?$/.exec(line.trim()) ?? [];
     if (!isCommandName(word)) return this.#refuse(workstream, unknownCommand(word));
     const command = this.#commands[word];
     let failure: string | undefined;

@@ -58,7 +58,7 @@ function toRewind(argument: string): { turns: number; files: boolean } {
 
 /** The mark is required where a text follows, because a text may begin with a number. */
 function splitNumber(argument: string): { seq: number | undefined; rest: string } {
-  const [, digits, rest = ''] = /^#(\d{1,9})(?:\s+([\s\S]*))?$/.exec(argument) ?? [];
+  const [, digits, rest = ''] = /^#(\d{1,9})(?:\s+(\S[\s\S]*)?)?$/.exec(argument) ?? [];
   return digits === undefined ? { seq: undefined, rest: argument } : { seq: Number(digits), rest };
 }
 

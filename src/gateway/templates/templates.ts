@@ -3,7 +3,7 @@ import type { WorkstreamKind } from '../../../protocol/methods/conversation/kind
 import type { Skill } from '../../../protocol/methods/skills/skill.ts';
 import type { WsTemplate } from '../../../protocol/methods/templates/wstemplate.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
-import { namesIn } from '../../../protocol/text/name-list.ts';
+import { namesIn } from '../../../protocol/text/trimmed-text.ts';
 import { COORDINATOR_PROMPT } from '../../agent/coordinator/coordinator-prompt.ts';
 import type { UsableSkills } from '../skills/agent-skills.ts';
 import { type ChosenSkill, storeChosen } from '../skills/chosen-skill.ts';

@@ -28,7 +28,7 @@ export async function listeningGateway({ isAuthEnabled = true, ...options }: Lis
   const withAuth = { authenticator, originPolicy: localOrigins({ authEnabled: true }) };
   const gateway = await wholeGateway({ ...(isAuthEnabled && withAuth), ...options });
   const dispose = gateway[Symbol.asyncDispose];
-  const { port, ...listening } = await listenFor(gateway);
+  const { port, http, ...listening } = await listenFor(gateway);
   const clients: TestClient[] = [];
   async function open(headers: Record<string, string> = {}, path = '/v1/ws'): Promise<TestClient> {
     const client = await openClient(`ws://127.0.0.1:${port}${path}`, headers);
@@ -38,6 +38,7 @@ export async function listeningGateway({ isAuthEnabled = true, ...options }: Lis
 
   return Object.assign(gateway, {
     port,
+    http,
     /** A socket before its handshake. */
     open,
     /** A client after its handshake. */
@@ -87,6 +88,7 @@ async function listenFor(gateway: WholeGateway) {
   serve();
   return {
     port,
+    http,
     async restart() {
       await halt();
       await restart();

@@ -92,7 +92,7 @@ function createQueue({ atOnce, waiting: most }: typeof LIMITS) {
 const argon2InPool = promisify(argon2);
 const inPool: Derive = (job) => argon2InPool('argon2id', job);
 
-const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replaceAll('=', '');
 
 const toPhc = ({ memory, passes, parallelism, salt, hash }: Parameters): string =>
   `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${toText(salt)}$${toText(hash)}`;

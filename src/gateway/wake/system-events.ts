@@ -1,5 +1,6 @@
 import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { joinLines } from '../../../protocol/text/trimmed-text.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -176,4 +177,4 @@ const toLoss = (count: number): string[] =>
       ];
 
 const toLine = ({ text, atMs }: Queued): string =>
-  `System: [${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC] ${text.replaceAll(/\s*\n\s*/g, ' ')}`;
+  `System: [${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC] ${joinLines(text)}`;

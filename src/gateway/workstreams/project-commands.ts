@@ -55,7 +55,7 @@ export function createProjectCommands({ files, runs, store }: ProjectCommandDeps
   return {
     list: async (data) => (await read(data)).map(({ text: _, ...command }) => command),
     async send(workstream, line, by) {
-      const [, word = '', given = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+      const [, word = '', given = ''] = /^\/?(\S+)(?:\s+(\S[\s\S]*)?)?$/.exec(line.trim()) ?? [];
       if (isCommandName(word)) return false;
       const command = (await read(workstream.data)).find(({ name }) => name === word);
       if (!command) return explainWaiting(workstream, word);

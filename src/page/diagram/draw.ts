@@ -1,4 +1,5 @@
 import type { Mermaid, MermaidConfig } from 'mermaid';
+import { trimEndOf } from '../../../protocol/text/trimmed-text.ts';
 import { type DrawRequest, MAX_SOURCE_CHARS, type Picture } from '../state/diagrams/diagram-messages.ts';
 
 /** Lines between the nodes of a graph. More of them take longer to lay out than anybody waits. */
@@ -76,5 +77,5 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
 export function toReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [first = ''] = message.split('\n');
-  return KNOWN.find(([pattern]) => pattern.test(first))?.[1] ?? `${first.replace(/[:.]*$/, '')}.`;
+  return KNOWN.find(([pattern]) => pattern.test(first))?.[1] ?? `${trimEndOf(first, ':.')}.`;
 }

@@ -26,7 +26,7 @@ export const isCommand = (draft: string): boolean => /^\/[a-z][a-z0-9_-]*(\s|$)/
 
 /** The commands that a draft may be the beginning of, or the possible arguments of its command. */
 export function findSuggestions(draft: string, known: Known): Suggestion[] {
-  const [, name = '', space = '', argument = ''] = /^\/(\S*)(\s*)([^\n]*)$/.exec(draft) ?? [];
+  const [, name = '', space = '', argument = ''] = /^\/(\S*)(?:(\s+)(\S[^\n]*)?)?$/.exec(draft) ?? [];
   if (!draft.startsWith('/') || draft.includes('\n')) return [];
   if (space === '') {
     const offered = [...commandsFrom(name), ...projectCommandsFrom(name, known)];
@@ -48,10 +48,10 @@ export const isTyped = (suggestion: Pick<Suggestion, 'draft'>, draft: string): b
 export const isAboutCommands = (draft: string): boolean => /^\/[^\s/]*$/.test(draft);
 
 /** Whether a draft is about to name a model. */
-export const isAboutModels = (draft: string): boolean => /^\/model\s+[^\n]*$/.test(draft);
+export const isAboutModels = (draft: string): boolean => /^\/model\s[^\n]*$/.test(draft);
 
 /** The argument of `/resume` so far; undefined if the draft is not a `/resume` command. */
-export const resumeSearch = (draft: string): string | undefined => /^\/resume\s+([^\n]*)$/.exec(draft)?.[1];
+export const resumeSearch = (draft: string): string | undefined => /^\/resume\s([^\n]*)$/.exec(draft)?.[1]?.trimStart();
 
 const commandsFrom = (begun: string): Suggestion[] =>
   Object.keys(COMMANDS)

@@ -54,7 +54,7 @@ export function hideInAddress(text: string): HiddenText {
     .replace(/(https?:\/\/)([^\s/:@?#]+)(?=@)/gi, (all, start: string, value: string) =>
       value.length < LEAST_LONE_USER ? all : hide(start, value),
     )
-    .replace(/([?&][^=&#\s]+=)([^&#\s]+)/g, (all, start: string, value: string) =>
+    .replace(/([?&][^=&#?\s]+=)([^&#\s]+)/g, (all, start: string, value: string) =>
       isSecretParameter(start.slice(1, -1)) ? hide(start, value) : all,
     );
   return { shown, secrets };

@@ -10,7 +10,7 @@ const VITAL = /["'](\/|~|\/(etc|usr|home|var)\b[^"']*)["']|expanduser|homedir|HO
 const SECRETS =
   /(\.ssh|id_rsa|\.aws|\.env\b|os\.environ|process\.env|%ENV|ENV\[|getenv|\/etc\/(passwd|shadow)|credentials|keychain|cookies)/i;
 const DECODED =
-  /\b(b64decode|base64|atob|fromCharCode|unhexlify|decode64|unpack\s*\(|marshal|zlib\.decompress|Buffer\.from\([^)]*(hex|base64))/;
+  /\b(b64decode|base64|atob|fromCharCode|unhexlify|decode64|unpack\s*\(|marshal|zlib\.decompress|Buffer\.from\([^)]{0,2000}(hex|base64)|Buffer\.from\([^)]{2000})/;
 const RUN = /\b(exec|eval|compile|Function|instance_eval|runInThisContext)\s*[(]/;
 
 /** All patterns of a rule have to match. */

@@ -22,7 +22,7 @@ export function toSummary({ tool, reading }: Pick<JudgedCall, 'tool' | 'reading'
   const { list } = toCallEffects(reading ?? { effects: [], gaps: [] });
   const parts = [...Map.groupBy(list, ({ kind }) => kind)].map(([kind, effects]) => {
     const targets = effects.flatMap(({ target }) => (target === undefined ? [] : [toShort(target)]));
-    if (targets.length === 0) return WITHOUT_TARGET[kind] ?? VERBS[kind].replace(/[ ,]*(with)?$/, '');
+    if (targets.length === 0) return WITHOUT_TARGET[kind] ?? VERBS[kind].replace(/ with$/, '');
     const more = targets.length - MOST_TARGETS;
     return `${VERBS[kind]} ${targets.slice(0, MOST_TARGETS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   });

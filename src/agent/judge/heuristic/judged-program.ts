@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import type { ReadCommand } from '../../permissions/command-reading.ts';
 
 /** A simple command with what its words say, as far as they are known. */
@@ -22,7 +23,7 @@ export function toProgram({ words, startedBy, redirections }: ReadCommand): Prog
   const base = full.slice(full.lastIndexOf('/') + 1);
   const args = rest.map(({ value, written }) => value ?? written);
   return {
-    name: VERSIONED.test(base) ? base.replace(/[\d.]+$/, '') : base,
+    name: VERSIONED.test(base) ? trimEndOf(base, '0123456789.') : base,
     args,
     operands: args.filter((arg) => !arg.startsWith('-') || arg === '-'),
     startedBy,

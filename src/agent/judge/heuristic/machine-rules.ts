@@ -34,9 +34,7 @@ function kill(program: Program): Finding | undefined {
 function chmod({ args, operands }: Program): Finding | undefined {
   const mode = args.find((arg) => !arg.startsWith('--') && !/^-[RvcfhHLP]+$/.test(arg)) ?? '';
   const isOpen =
-    /^0?[0-7]?[0-7]{0,2}[2367]$/.test(mode) ||
-    /^(a|o|ugo|[ugo]*o[ugo]*|)\+[rx]*w/.test(mode) ||
-    /^(a|ugo)=rw/.test(mode);
+    /^0?[0-7]?[0-7]{0,2}[2367]$/.test(mode) || /^(a|(?=[ug]*o)[ugo]+|)\+[rx]*w/.test(mode) || /^(a|ugo)=rw/.test(mode);
   const isSetId = /\+[rwx]*s|^[2-7][0-7]{3}$/.test(mode) && !/^0?[0-7]{3}$/.test(mode);
   const isAbsolute = operands.some((one) => /^["']?[/~$]/.test(one));
   if (isSetId) return found('set-user-id', 'critical', 'It lets a program run as its owner.');

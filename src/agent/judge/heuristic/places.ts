@@ -82,9 +82,9 @@ export const isVital = (place: string, { home }: Around): boolean =>
 
 /** Files that programs run or obey without being asked: what is written there stays in force. */
 const OBEYED_AT_HOME =
-  /^(\.(bash|zsh|ksh|fish|tcsh|csh)\w*|\.profile|\.login|\.logout|\.inputrc|\.pam_environment|\.xinitrc|\.xprofile|\.xsession|\.vimrc|\.emacs|\.tmux\.conf|\.gitconfig|\.npmrc|\.curlrc|\.wgetrc|\.pypirc|\.pip\/.*|\.pythonrc|\.netrc|\.gnupg\/.*|\.config\/(autostart|systemd|fish|git|environment\.d|pip|npm|nvim|plasma-workspace)\/.*|\.local\/(bin|lib|share\/(applications|systemd|dbus-1))\/.*|\.vscode\/.*|\.cargo\/(bin|config).*|\.docker\/.*|\.kube\/.*|\.aws\/.*|Library\/(LaunchAgents|Preferences)\/.*|bin\/.*)$/;
+  /^(\.(bash|zsh|ksh|fish|tcsh|csh)\w*|\.profile|\.login|\.logout|\.inputrc|\.pam_environment|\.xinitrc|\.xprofile|\.xsession|\.vimrc|\.emacs|\.tmux\.conf|\.gitconfig|\.npmrc|\.curlrc|\.wgetrc|\.pypirc|\.pip\/.*|\.pythonrc|\.netrc|\.gnupg\/.*|\.config\/(autostart|systemd|fish|git|environment\.d|pip|npm|nvim|plasma-workspace)\/.*|\.local\/(bin|lib|share\/(applications|systemd|dbus-1))\/.*|\.vscode\/.*|\.cargo\/(bin|config).*|\.docker\/.*|\.kube\/.*|\.aws\/.*|Library\/(LaunchAgents|Preferences)\/.*|bin\/.*)$/s;
 const OBEYED_IN_PROJECTS =
-  /(^|\/)(\.git\/(hooks(\/.*)?|config)|\.husky\/.*|\.vscode\/(tasks|settings|launch)\.json|\.envrc|\.devcontainer\/.*|\.github\/workflows\/.*|\.gitlab-ci\.yml|\.npmrc|\.yarnrc(\.yml)?|AGENTS\.md|CLAUDE\.md|\.claude\/.*|\.cursor\/.*|\.cursorrules|node_modules\/\.bin(\/.*)?|sitecustomize\.py|usercustomize\.py|\.bazelrc)$/;
+  /(^|\/)(\.git\/(hooks(\/.*)?|config)|\.husky\/.*|\.vscode\/(tasks|settings|launch)\.json|\.envrc|\.devcontainer\/.*|\.github\/workflows\/.*|\.gitlab-ci\.yml|\.npmrc|\.yarnrc(\.yml)?|AGENTS\.md|CLAUDE\.md|\.claude\/.*|\.cursor\/.*|\.cursorrules|node_modules\/\.bin(\/.*)?|sitecustomize\.py|usercustomize\.py|\.bazelrc)$/s;
 
 /** Whether programs obey the file: shells, editors, git, package managers, or this agent. */
 export function isObeyed(place: string, { home, folder }: Around): boolean {

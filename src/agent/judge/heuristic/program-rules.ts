@@ -77,7 +77,7 @@ function environment({ name, operands }: Program): Finding | undefined {
 
 function grep({ args }: Program): Finding | undefined {
   const isSecret = args.some((arg) =>
-    /(BEGIN.*PRIVATE KEY|AKIA|aws_secret|api[_-]?key.*(=|:)|password\s*[=:])/i.test(arg),
+    /(BEGIN.{0,40}PRIVATE KEY|AKIA|aws_secret|api[_-]?key.{0,200}(=|:)|password\s*[=:])/i.test(arg),
   );
   const isFar = args.some((arg) => /^(\/|~)/.test(arg));
   return isSecret && isFar
@@ -188,7 +188,7 @@ function* ofDatabase(text: string): Generator<Finding> {
     )
   )
     yield found('sql-destructive', 'high', 'It deletes tables or databases.');
-  else if (/\b(delete\s+from\s+[\w."`]+\s*(;|$|"|'|\))|update\s+[\w."`]+\s+set\s+(?!.*\bwhere\b))/i.test(text))
+  else if (/\b(delete\s+from\s+[\w."`]+\s*(;|$|"|'|\))|update\s+[\w."`]+\s+set\s(?![^;]{0,2000}\bwhere\b))/i.test(text))
     yield found('sql-destructive', 'high', 'It changes all rows of a table.');
   else if (
     /\b(delete|update|insert|alter|grant|revoke|create|replace|merge|copy|load\s+data|into\s+outfile|set|del|config\s+set)\b/i.test(

@@ -54,7 +54,7 @@ function toAssessment({ risk_level: level, ...answer }: z.output<typeof Answer>)
 
 function* candidatesIn(text: string): Generator<unknown> {
   yield toObject(text);
-  for (const [, block = ''] of text.matchAll(/```(?:json)?\s*\n?([\s\S]*?)```/g)) yield toObject(block);
+  for (const [, block = ''] of text.matchAll(/```(?:json)?([\s\S]*?)```/g)) yield toObject(block);
   yield* bracesIn(text);
   yield fieldsIn(text);
 }
@@ -75,7 +75,8 @@ function normalize(value: Record<string, unknown>): Record<string, unknown> {
     ...value,
     ...(typeof risk_level === 'string' && { risk_level: risk_level.trim().toLowerCase() }),
     ...(typeof recommendation === 'string' && { recommendation: recommendation.trim().toLowerCase() }),
-    ...(typeof confidence === 'string' && /^\d*\.?\d+$/.test(confidence) && { confidence: Number(confidence) }),
+    ...(typeof confidence === 'string' &&
+      /^(\d+(\.\d+)?|\.\d+)$/.test(confidence) && { confidence: Number(confidence) }),
     ...(typeof evidence === 'string' && { evidence: [evidence] }),
   };
 }
@@ -91,15 +92,15 @@ function* bracesIn(text: string): Generator<unknown> {
   }
 }
 
-/** Texts in quotes, and braces outside of them. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}]/gs;
-
 function closingBrace(text: string, start: number): number | undefined {
   let depth = 0;
-  TOKENS.lastIndex = start;
-  for (let found = TOKENS.exec(text); found !== null; found = TOKENS.exec(text)) {
-    if (found[0] === '{') depth += 1;
-    if (found[0] === '}' && --depth === 0) return found.index;
+  let isQuoted = false;
+  for (let at = start; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (isQuoted && char === '\\') at += 1;
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && char === '{') depth += 1;
+    else if (!isQuoted && char === '}' && --depth === 0) return at;
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import { ARCHIVES } from './files/archives.ts';
 import { CHANGES } from './files/file-changes.ts';
 import { FIND } from './files/find.ts';
@@ -42,4 +43,4 @@ const RULES = new Map(ALL.flatMap((rules) => [...rules]));
 /** Names such as python3.12 have the rule of the name without the version. */
 export const findRule = (name: string): ProgramRule | undefined =>
   RULES.get(name) ??
-  (/^(python|perl|ruby|lua|php|node|pip)[\d.]+$/.test(name) ? RULES.get(name.replace(/[\d.]+$/, '')) : undefined);
+  (/^(python|perl|ruby|lua|php|node|pip)[\d.]+$/.test(name) ? RULES.get(trimEndOf(name, '0123456789.')) : undefined);

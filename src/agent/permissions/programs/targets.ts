@@ -87,7 +87,8 @@ export function addHost({ findings }: Pick<Place, 'findings'>, word: ShellWord):
   // Of an unknown word, the host is certain only if something known follows it.
   const isKnown = value !== undefined || /^[a-z+]+:\/\/[^/]+\//i.test(start);
   // curl has patterns of its own, and programs disagree about backslashes.
-  const isCertain = isKnown && !text.includes('\\') && !/[{}*?\s]|^\[(?![a-f\d:.]*:[a-f\d:.]*\]$)/i.test(host);
+  const isCertain =
+    isKnown && !text.includes('\\') && !/[{}*?\s]/.test(host) && (!host.startsWith('[') || isBracketed(host));
   findings.addEffect({ kind: 'network', target: isCertain && host !== '' ? host : written, certain: isCertain });
 }
 
@@ -115,3 +116,6 @@ export const addManualCache = ({ findings }: Pick<Place, 'findings'>): void =>
 /** Adds that names of hosts are looked up for what is printed. */
 export const addNameLookup = ({ findings }: Pick<Place, 'findings'>): void =>
   findings.addEffect({ kind: 'network', certain: false, isIncidental: true });
+
+/** An IPv6 address. */
+const isBracketed = (host: string): boolean => /^\[[a-f\d:.]+\]$/i.test(host) && host.includes(':');

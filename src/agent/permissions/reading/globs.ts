@@ -43,19 +43,46 @@ export function toPlainText(glob: string): string | undefined {
 /** Prepares the match of names, as a shell does it: a dot at their beginning only by itself. */
 export function toNameMatcher(glob: string): (name: string) => boolean {
   const parts: GlobPart[] = [];
-  for (const [part = '', escaped] of glob.matchAll(PARTS)) {
-    const last = toPart(part, escaped);
-    if (!(last === ANY && parts.at(-1) === ANY)) parts.push(last);
-  }
+  for (const part of partsOf(glob)) if (!(part === ANY && parts.at(-1) === ANY)) parts.push(part);
   const hidesDots = /^[*?[]/.test(glob);
   return (name) => !(hidesDots && name.startsWith('.')) && fitsGlob(parts, name);
 }
 
-const PARTS = /\\(.)|\[[!^]?\]?(?:\[[:.=][^\]]*\]|[^\]])*\]|[\s\S]/gsu;
+/** By characters, and not by a regular expression: its time would grow with the third power of a hostile pattern. */
+function* partsOf(glob: string): Generator<GlobPart> {
+  const lastClosing = glob.lastIndexOf(']');
+  for (let at = 0; at < glob.length; ) {
+    const char = characterAt(glob, at);
+    const escaped = char === '\\' ? characterAt(glob, at + 1) : '';
+    const isBracket = char === '[' && at < lastClosing;
+    yield escaped || toPart(char, isBracket);
+    at = isBracket ? endOfBracket(glob, at) : at + char.length + escaped.length;
+  }
+}
 
-function toPart(part: string, escaped: string | undefined): GlobPart {
-  if (escaped !== undefined) return escaped;
-  if (part === '*') return ANY;
+function toPart(char: string, isBracket: boolean): GlobPart {
+  if (char === '*') return ANY;
   // A bracket may hold classes and ranges of the locale: any character is more than it matches.
-  return part === '?' || (part.startsWith('[') && part.length > 1) ? ONE : part;
+  return char === '?' || isBracket ? ONE : char;
+}
+
+/** A whole one; empty behind the end. */
+function characterAt(text: string, at: number): string {
+  const code = text.codePointAt(at);
+  return code === undefined ? '' : String.fromCodePoint(code);
+}
+
+/** Behind its closing bracket, or behind the last bracket that may close it. Its first character and classes may contain one. */
+function endOfBracket(glob: string, start: number): number {
+  let at = start + (/^\[[!^]?\]/.exec(glob.slice(start, start + 3))?.[0].length ?? 1);
+  let lastEnd = at;
+  while (at < glob.length) {
+    const char = glob.charAt(at);
+    if (char === ']') return at + 1;
+    const isClass = char === '[' && ':.='.includes(glob.charAt(at + 1) || '!');
+    const end = isClass ? glob.indexOf(']', at + 2) + 1 : 0;
+    if (end > 0) lastEnd = end;
+    at = end > 0 ? end : at + 1;
+  }
+  return lastEnd;
 }

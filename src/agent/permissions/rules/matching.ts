@@ -133,7 +133,10 @@ function fitsPlace(wanted: string, { kind, path: found, glob, repositoryOf, isIn
 }
 
 /** The folder before the first part that is a pattern. */
-const folderOf = (glob: string): string => glob.replace(/\/[^/]*[*?[\\].*$/s, '') || '/';
+function folderOf(glob: string): string {
+  const special = glob.search(/[*?[\\]/);
+  return (special < 0 ? glob : glob.slice(0, Math.max(0, glob.lastIndexOf('/', special)))) || '/';
+}
 
 /** The folder itself, or anything below it. */
 export const isBelow = (folder: string, found: string): boolean =>

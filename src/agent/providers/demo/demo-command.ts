@@ -18,7 +18,7 @@ export function parseDemoCommand(message: string): DemoCommand {
   const text = message.trim();
   const question = QUESTIONS.find(({ pattern }) => pattern.test(text));
   if (question) return question.parse(text);
-  const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const [, word = '', rest = ''] = /^(\S+)(?:\s+(\S[\s\S]*)?)?$/.exec(text) ?? [];
   const row = ROWS.find(({ name }) => name === word.toLowerCase());
   if (!row || (row.alone && rest !== '')) return { kind: 'unknown' };
   return row.parse(rest.trim()) ?? { kind: 'usage', text: row.usage };
@@ -91,7 +91,10 @@ const ROWS: Row[] = [
     usage: 'two COMMAND && COMMAND',
     does: 'runs two shell commands at once',
     parse(rest) {
-      const commands = rest.split(/\s*&&\s*/).filter(Boolean);
+      const commands = rest
+        .split('&&')
+        .map((command) => command.trim())
+        .filter(Boolean);
       if (commands.length < 2) return undefined;
       return { kind: 'call', calls: commands.map((command) => ({ name: 'bash', arguments: { command } })) };
     },
@@ -116,9 +119,11 @@ const ROWS: Row[] = [
     usage: 'edit PATH: OLD => NEW',
     does: 'replaces a text in a file that was read before',
     parse(rest) {
-      const found = /^([^:]+):\s?([\s\S]+?)\s*=>\s?([\s\S]*)$/.exec(rest);
-      if (!found?.[1]) return undefined;
-      return call('edit_file', { path: found[1].trim(), old_string: found[2], new_string: found[3] });
+      const [, path = '', change = ''] = /^([^:]+):\s?([\s\S]*)$/.exec(rest) ?? [];
+      const arrow = change.indexOf('=>', 1);
+      if (arrow < 0) return undefined;
+      const [old, next] = [change.slice(0, arrow).trimEnd(), change.slice(arrow + 2).replace(/^\s/, '')];
+      return call('edit_file', { path: path.trim(), old_string: old, new_string: next });
     },
   },
   {

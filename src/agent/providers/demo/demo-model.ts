@@ -161,7 +161,7 @@ async function* writeText(
   { type, text, byLine }: TextStep,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<ModelPart> {
-  const pieces = text.match(byLine ? /.*\n|.+$/g : /\s*\S+|\s+$/g) ?? [];
+  const pieces = text.split(byLine ? /(?<=\n)/ : /(?<=\S)(?=\s)/);
   const piecesPerPause = byLine ? 1 : Math.ceil(pieces.length / MAX_PAUSES);
   for (const [index, piece] of pieces.entries()) {
     if (index % piecesPerPause === 0) await clock.sleep(PAUSE_MS, signal);

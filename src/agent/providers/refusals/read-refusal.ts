@@ -33,8 +33,8 @@ const WINDOW = new RegExp(
 
 /** Where the texts name the window, then the size of the request. The first match counts. */
 const NUMBERS: readonly { maximum: RegExp; asked?: RegExp }[] = [
-  { maximum: /tokens\s*>\s*(\d+)/i, asked: /(\d+) tokens\s*>/i },
-  { maximum: /exceeds? context limit:[^>]*>\s*(\d+)/i, asked: /context limit:\s*(\d+)/i },
+  { maximum: /tokens\s*>\s*(\d+)/i, asked: /(\d{1,12}) tokens\s{0,9}>/i },
+  { maximum: /exceeds? context limit:[^>]{0,200}>\s{0,9}(\d+)/i, asked: /context limit:\s*(\d+)/i },
   { maximum: /"n_ctx"\s*:\s*(\d+)/, asked: /"n_prompt_tokens"\s*:\s*(\d+)/ },
   { maximum: /available context size \((\d+)/i, asked: /request \((\d+) tokens/i },
   { maximum: /tokens allowed \((\d+)/i, asked: /token count \((\d+)/i },

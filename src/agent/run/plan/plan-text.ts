@@ -39,8 +39,8 @@ export function stepsOf(text: string): TodoItem[] {
 }
 
 /** Only items at the margin: indented ones belong to a step. */
-const NUMBERED = /^\d{1,3}[.)]\s+(.+)$/;
-const BULLET = /^[-*+]\s+(?:\[[ xX]\]\s+)?(.+)$/;
+const NUMBERED = /^\d{1,3}[.)]\s+(\S.*)$/;
+const BULLET = /^[-*+]\s+(?:\[[ xX]\]\s+)?(\S.*)$/;
 
 function itemOf(pattern: RegExp, line: string): string[] {
   const [, item] = pattern.exec(line.trimEnd()) ?? [];
@@ -68,7 +68,7 @@ function proseLines(text: string): string[] {
 /** Headings outside blocks of code: `## Goal`, and `**Goal**` alone on its line. */
 function headingsIn(text: string): Heading[] {
   return proseLines(text).flatMap((line, index): Heading[] => {
-    const [, marks, words, bold] = /^(?:(#{1,6})\s+(.+?)|\*\*(.+?)\*\*:?)\s*$/.exec(line.slice(0, 200)) ?? [];
+    const [, marks, words, bold] = /^(?:(#{1,6})\s+(\S.*)|\*\*(.+?)\*\*:?)$/.exec(line.slice(0, 200).trimEnd()) ?? [];
     const title = (words ?? bold)?.replaceAll(/[*:]/g, '').replace(/^\d+[.)]\s*/, '');
     return title === undefined ? [] : [{ line: index, level: marks?.length ?? 6, title: title.trim().toLowerCase() }];
   });

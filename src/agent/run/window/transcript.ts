@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import { describeAttachment } from '../../attached-content.ts';
 import type { Message } from '../../message.ts';
 
@@ -51,4 +52,4 @@ export function shorten(text: string, bytes: number): string {
 }
 
 /** Without the characters that were cut in two. */
-const toWhole = (bytes: Buffer): string => bytes.toString('utf8').replace(/^\uFFFD+|\uFFFD+$/g, '');
+const toWhole = (bytes: Buffer): string => trimEndOf(bytes.toString('utf8').replace(/^\uFFFD+/, ''), '\uFFFD');

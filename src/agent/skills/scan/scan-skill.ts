@@ -128,7 +128,7 @@ function siteFindings(path: string, content: string): Finding[] {
 const TOOL_RISKS: readonly (readonly [RegExp, number, string])[] = [
   [/^\*$/, 4, 'all-tools'],
   [/^(bash|shell|exec|run_command)$/i, 3, 'any-command'],
-  [/^(bash|shell|exec)\(\s*\*?(:\*)?\s*\)$/i, 3, 'any-command'],
+  [/^(bash|shell|exec)\(\s*(?:(?:\*|:\*|\*:\*)\s*)?\)$/i, 3, 'any-command'],
   [/^(bash|shell|exec)\(/i, 1.5, 'some-commands'],
   [/^(web_?fetch|web_?search|fetch|http)/i, 1.5, 'network'],
   [/^(write|edit|multi_?edit|write_file|edit_file|apply_patch|notebook)/i, 1, 'changes-files'],

@@ -32,7 +32,7 @@ interface PageRange {
 /** `3`, `1-5` or `7-` as a range. Throws ToolProblem for anything else. */
 export function toPageRange(pages: string | undefined): PageRange {
   if (pages === undefined) return { first: 1, last: MOST_PAGES };
-  const [, from, dash, to] = /^\s*(\d{1,6})\s*(?:(-)\s*(\d{1,6})?\s*)?$/.exec(pages) ?? [];
+  const [, from, dash, to] = /^(\d{1,6})(?:\s*(-)(?:\s*(\d{1,6}))?)?$/.exec(pages.trim()) ?? [];
   const first = Number(from);
   const last = dash === undefined ? first : to === undefined ? first + MOST_PAGES - 1 : Number(to);
   if (from === undefined || first < 1 || last < first)

@@ -20,7 +20,7 @@ export function toDiff({ shown, before, after }: Compared): string {
 }
 
 /** Each with its line break; only the last one may be without. */
-const toLines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];
+const toLines = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/));
 
 /** Blocks that are so near to each other that one hunk has them. */
 function groupBlocks(blocks: readonly Block[]): Block[][] {

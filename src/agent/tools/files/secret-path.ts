@@ -43,7 +43,11 @@ const HARMLESS = [/^\.env(rc)?[.\-_](example|sample|template|dist|defaults)$/, /
 /** Suffixes that editors, people and encryption append to the name of a file with the same content. */
 const COPY_SUFFIX = /(~|\.(bak|backup|copy|old|orig|save|swp|swo|tmp|gpg|asc|age|\d+))+$/;
 
+/** No file has so long a name. What is it, then? Somebody should look. */
+const LONGEST_NAME = 1_000;
+
 function isSecretName(name: string): boolean {
+  if (name.length > LONGEST_NAME) return true;
   if (HARMLESS.some((pattern) => pattern.test(name))) return false;
   const original = name.replace(COPY_SUFFIX, '');
   return [name, original].some((each) => NAMES.has(each) || PATTERNS.some((pattern) => pattern.test(each)));

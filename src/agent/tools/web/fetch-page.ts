@@ -89,7 +89,7 @@ async function readAnswer({ address, response }: Reached, fetching: Fetch, signa
   const outcome = isOk ? 'done' : 'failed';
   const head = [`Address: ${address.url.href}`, ...(isOk ? [] : [toStatus(status, headers)])];
   const say = (text: string): ToolOutcome => ({ output: [...head, text].join('\n'), outcome: 'failed' });
-  if (encoding !== undefined && !KNOWN_ENCODINGS.test(encoding)) {
+  if (encoding !== undefined && !KNOWN_ENCODINGS.test(encoding.trim())) {
     return say(`Not read: the server sent it as ${toVisibleLine(encoding.slice(0, 100))}, which is not supported.`);
   }
   const read = await readBytes(body, { maxBytes: MAX_BYTES, signal });
@@ -100,7 +100,7 @@ async function readAnswer({ address, response }: Reached, fetching: Fetch, signa
   return showText({ ...read, kind, contentType, head, address, outcome }, fetching, signal);
 }
 
-const KNOWN_ENCODINGS = /^\s*(identity|x-gzip|gzip|deflate|br|zstd)?\s*$/i;
+const KNOWN_ENCODINGS = /^(identity|x-gzip|gzip|deflate|br|zstd)?$/i;
 
 function toStatus(status: number, { 'retry-after': retryAfter }: Record<string, string>): string {
   const after = retryAfter === undefined ? '' : ` (try again after: ${toVisibleLine(retryAfter.slice(0, 100))})`;

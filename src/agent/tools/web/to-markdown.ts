@@ -1,4 +1,5 @@
 import TurndownService from 'turndown';
+import { joinLines } from '../../../../protocol/text/trimmed-text.ts';
 
 /** Converts the content of a page. Links and images get complete addresses; pictures in the page itself are left out. */
 export function toMarkdown(content: HTMLElement, base: string): string {
@@ -33,10 +34,7 @@ function createService(): TurndownService {
 
 function toCell(content: string, node: HTMLElement): string {
   if (isLayout(node)) return `\n\n${content.trim()}\n\n`;
-  return `| ${content
-    .trim()
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .replaceAll('|', '\\|')} `;
+  return `| ${joinLines(content.trim()).replaceAll('|', '\\|')} `;
 }
 
 /** Markdown has no table without a head, so the first row is one. */

@@ -1,4 +1,5 @@
 import type { CallOutcome, HistoryMessage } from '../../../../protocol/stream-events.ts';
+import { joinLines } from '../../../../protocol/text/trimmed-text.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { firstArgument } from './first-argument.ts';
 
@@ -51,4 +52,4 @@ export function createCards(): Cards {
   };
 }
 
-const toOneLine = (text: string): string => toSafeText(text).replaceAll(/\s*\n\s*/g, ' ');
+const toOneLine = (text: string): string => joinLines(toSafeText(text));

@@ -23,6 +23,6 @@ export function runTalkCommand(line: string, deps: TalkCommandDeps): Promise<voi
 export const isTalkCommand = (line: string): boolean => Object.hasOwn(COMMANDS, split(line).name);
 
 function split(line: string): { name: string; argument: string } {
-  const [, name = '', argument = ''] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(line) ?? [];
+  const [, name = '', argument = ''] = /^\/(\S+)(?:\s+(\S[\s\S]*)?)?$/.exec(line) ?? [];
   return { name, argument: argument.trim() };
 }

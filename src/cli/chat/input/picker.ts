@@ -1,5 +1,6 @@
 import type { Key } from 'node:readline';
 import fuzzysort from 'fuzzysort';
+import { joinLines } from '../../../../protocol/text/trimmed-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 
@@ -87,4 +88,4 @@ function toRow({ label, detail }: Choice, { paint, isSelected }: { paint: Paint;
   return rest === '' ? head : `${head}  ${paint('dim', rest)}`;
 }
 
-const toOneRow = (text: string): string => toSafeText(text).replaceAll(/\s*\n\s*/g, ' ⏎ ');
+const toOneRow = (text: string): string => joinLines(toSafeText(text), ' ⏎ ');

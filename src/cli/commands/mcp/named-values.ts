@@ -13,9 +13,9 @@ export function readPairs(
   if (pairs === undefined) return undefined;
   return Object.fromEntries(
     pairs.map((pair) => {
-      const [, name = '', sign, value = ''] = /^([^=:\s]+)(?:(=|:\s*)([\s\S]*))?$/.exec(pair) ?? [];
+      const [, name = '', sign, value = ''] = /^([^=:\s]+)(?:(=|:)([\s\S]*))?$/.exec(pair) ?? [];
       if (name === '') throw new UsageError(`${flag} takes NAME=VALUE, or the NAME of a variable of this shell.`);
-      if (sign !== undefined) return [name, value];
+      if (sign !== undefined) return [name, sign === ':' ? value.trimStart() : value];
       const found = environment[name];
       if (found === undefined) throw new UsageError(`${flag} ${name}: this shell has no such variable.`);
       return [name, found];

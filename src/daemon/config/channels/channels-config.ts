@@ -40,7 +40,7 @@ const PushConfig = z.object({
     .describe('Seconds that a question waits before anybody is notified of it.'),
   contact: z
     .string()
-    .regex(/^(mailto:.+@.+|https:\/\/.+)$/, 'must begin with mailto: or https:')
+    .regex(/^(mailto:[^@]+@.+|https:\/\/.+)$/, 'must begin with mailto: or https:')
     .default('mailto:headgate@example.org')
     .describe('Where the operators of push servers can reach you. They get it with each notification.'),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import type { Environment } from '../../../environment.ts';
 import {
   ACK_REACTIONS,
@@ -96,4 +97,4 @@ export const telegramSettingsOf = (config: TelegramConfig, environment: Environm
   alertMs: config.alertMinutes * 60_000,
 });
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+const withoutSlash = (url: string): string => trimEndOf(url, '/');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import type { Environment } from '../../../environment.ts';
 import { WHATSAPP_API_ROOT, type WhatsAppSettings } from '../../../gateway/channels/whatsapp/whatsapp-settings.ts';
 import { CHAT_FIELDS, chatSettingsOf, problemOfPolicy } from './chat-config.ts';
@@ -54,5 +55,5 @@ export const whatsAppSettingsOf = (config: WhatsAppConfig, environment: Environm
   appSecret: environment[config.appSecretEnv] ?? '',
   verifyToken: environment[config.verifyTokenEnv] ?? '',
   template: config.template,
-  apiRoot: config.apiRoot.replace(/\/+$/, ''),
+  apiRoot: trimEndOf(config.apiRoot, '/'),
 });

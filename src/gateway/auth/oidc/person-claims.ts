@@ -1,4 +1,5 @@
 import { isRecord } from '../../../../protocol/is-record.ts';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 
 /** What the provider says about a person; everything in it is text from outside, of limited length. */
 export interface ClaimedPerson {
@@ -54,12 +55,12 @@ function claimAt(claims: Claims, claim: string): unknown {
 function toUsername(claim: unknown): string {
   if (typeof claim !== 'string') return '';
   const [local = ''] = claim.slice(0, MAX_NAME).split('@');
-  return local
+  const plain = local
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[-.]+|[-.]+$/g, '')
-    .slice(0, MAX_USERNAME);
+    .replace(/^[-.]+/, '');
+  return trimEndOf(plain, '-.').slice(0, MAX_USERNAME);
 }
 
 function toDisplayName(claim: unknown): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiError, ApiMethods, ApiSuccess, Opts } from '@grammyjs/types';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import type { Clock } from '../../../clock.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
@@ -35,7 +36,7 @@ interface BotApiDeps {
 
 /** Follows no redirect, retries nothing, and keeps no connection to itself: the caller decides what to do next. */
 export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotApi {
-  const root = apiRoot.replace(/\/+$/, '');
+  const root = trimEndOf(apiRoot, '/');
   const scrub = (text: string) =>
     text.replaceAll(token, '[bot token]').replaceAll(encodeURIComponent(token), '[bot token]');
   const send = async (path: string, init: RequestInit & { asked: Asked; wait: CallWait }): Promise<Response> => {

@@ -1,4 +1,5 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import { toTableText } from './markdown-table-text.ts';
 import { type FormattedText, type Mark, type Piece, toPlain } from './pieces.ts';
 
@@ -69,7 +70,7 @@ const toCellText = (tokens: readonly Token[]): string => toPlain(toInline(tokens
 /** Nothing else can be formatted in code, except that a quote may surround it. */
 function toCode({ text, lang = '' }: Tokens.Code, marks: Marks): Piece[] {
   const language = /^[\w+#.-]+/.exec(lang)?.[0] ?? '';
-  return [{ text: text.replace(/\n+$/, ''), marks: [...onlyQuote(marks), { kind: 'block', language }] }];
+  return [{ text: trimEndOf(text, '\n'), marks: [...onlyQuote(marks), { kind: 'block', language }] }];
 }
 
 const onlyQuote = (marks: Marks): Marks => marks.filter(({ kind }) => kind === 'quote');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import type { Clock } from '../../../clock.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
@@ -40,7 +41,7 @@ type Request = { what: string; wait: CallWait; headers?: Record<string, string> 
 
 /** Follows no redirect and retries nothing: the caller decides what to do next. */
 export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clock }: GraphApiDeps): GraphApi {
-  const root = apiRoot.replace(/\/+$/, '');
+  const root = trimEndOf(apiRoot, '/');
   const scrub = (text: string) => (accessToken === '' ? text : text.replaceAll(accessToken, '[access token]'));
   const request = async (url: string, { what, wait, ...init }: Request): Promise<Response> => {
     if (wait.signal.aborted) throw new GraphError('unreachable', `${what} was cancelled before it was sent.`);

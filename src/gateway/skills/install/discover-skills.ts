@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params, Result } from '../../../../protocol/index.ts';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { Skills } from '../skills.ts';
 import type { SourceClient, SourceSettings } from './source-client.ts';
@@ -42,7 +43,7 @@ export async function discoverSkills(
   { skills, client, settings }: DiscoverDeps,
 ): Promise<Found[]> {
   if (query.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Search query is required');
-  const base = settings().discoveryUrl.replace(/\/+$/, '');
+  const base = trimEndOf(settings().discoveryUrl, '/');
   const url = `${base}/api/search?${new URLSearchParams({ q: query.trim(), limit: String(limit) })}`;
   const [entries, present] = await Promise.all([entriesOf(url, client), skills.list()]);
   return entries.slice(0, limit).flatMap((entry) => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { GatewayError } from '../../../../protocol/errors.ts';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { SourceAddress } from './source-address.ts';
 import type { SourceClient, SourceSettings } from './source-client.ts';
@@ -95,4 +96,4 @@ const shaOf = (bytes: Buffer): string =>
   createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 
 const below = (base: string, parts: readonly string[]): string =>
-  `${base.replace(/\/+$/, '')}/${parts.map(encodeURIComponent).join('/')}`;
+  `${trimEndOf(base, '/')}/${parts.map(encodeURIComponent).join('/')}`;

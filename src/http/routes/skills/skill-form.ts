@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { skillEndpoints } from '../../../../protocol/http/skills/skill.ts';
 import type { Result } from '../../../../protocol/index.ts';
-import { namesIn } from '../../../../protocol/text/name-list.ts';
+import { namesIn } from '../../../../protocol/text/trimmed-text.ts';
 import { iso } from '../../iso.ts';
 
 type Skill = Result<'skill.get'>;

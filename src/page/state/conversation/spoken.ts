@@ -63,7 +63,7 @@ function toWords(token: Token): string {
       return 'text' in token
         ? String(token.text)
             .replace(/^\||\|$/g, '')
-            .replace(/\s*\|\s*/g, ', ')
+            .replaceAll(/\s{0,9}\|\s{0,9}/g, ', ')
         : token.raw;
   }
 }

@@ -1,4 +1,5 @@
 import { diffWordsWithSpace, parsePatch, type StructuredPatch, type StructuredPatchHunk } from 'diff';
+import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 
 /** One line on one side of a difference. */
 export interface DiffLine {
@@ -68,7 +69,7 @@ export function parseDiff(text: string): Patch | undefined {
 
 /** Whether the rows show every line of the text: an approver has to see all of a change. */
 function isWhole(text: string, files: readonly StructuredPatch[]): boolean {
-  const lines = text.replace(/\n+$/, '').split('\n');
+  const lines = trimEndOf(text, '\n').split('\n');
   const headers = files.flatMap(({ oldFileName, newFileName }) => [oldFileName, newFileName]).filter(Boolean);
   const hunks = files.flatMap((file) => file.hunks);
   const metadata = lines.filter((line) => METADATA.test(line));

@@ -31,7 +31,7 @@ const BLOCK_MATH = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n+
 const WIDE_MATH = /^\$\$(?!\s*\$)([^$\n]+?)\$\$/;
 /** A label is a number or a word, because `[^a-z]` in a text is more often a pattern. */
 const MARK = /^\[\^(\d{1,3}|[a-z]\w{1,31})\](?!:)/i;
-const NOTE = /^ {0,3}\[\^(\d{1,3}|[a-z]\w{1,31})\]:[ \t]*([^\n]*(?:\n(?: {2,}|\t)[^\n]+)*)(?:\n+|$)/i;
+const NOTE = /^ {0,3}\[\^(\d{1,3}|[a-z]\w{1,31})\]:[ \t]*(?![ \t])([^\n]*(?:\n(?: {2}|\t)[^\n]+)*)(?:\n+|$)/i;
 
 const toMath = (raw: string, text: string, isBlock: boolean): MathToken => ({
   type: 'math',

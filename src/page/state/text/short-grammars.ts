@@ -19,7 +19,7 @@ export const css: LanguageFn = (hljs) => ({
     { scope: 'selector-class', begin: /\.[a-z_][\w-]*/ },
     { scope: 'selector-attr', begin: /\[/, end: /\]/, contains: [hljs.APOS_STRING_MODE, hljs.QUOTE_STRING_MODE] },
     { scope: 'selector-pseudo', begin: /::?[a-z-]+(?=[^;{}\n]{0,120}\{)/ },
-    { scope: 'built_in', begin: /[a-z-]+(?=\()/ },
+    { scope: 'built_in', begin: /(?<![a-z-])[a-z-]+(?=\()/ },
     { scope: 'selector-tag', begin: /\b[a-z][\w-]*(?=[^;{}\n]{0,120}\{)/ },
   ],
 });
@@ -96,7 +96,7 @@ const PHP =
   'return self static switch throw trait try unset use var while xor yield';
 
 export const php: LanguageFn = (hljs) => {
-  const variable = { scope: 'variable', begin: /\$+[a-z_]\w*/i };
+  const variable = { scope: 'variable', begin: /(?<!\$)\$+[a-z_]\w*/i };
   return {
     name: 'PHP',
     case_insensitive: true,

@@ -40,7 +40,8 @@ function runProgram(word: ShellWord, call: ProgramCall): void {
     left = left.replace(output, '');
   }
   // Any other > behind print may be an output; the > of conditions stands before or without it.
-  if (/\bprintf?\b[^;}\n]*>/.test(left)) addUnknown(call, word);
+  const isRedirected = (part: string) => part.includes('>', Math.max(part.search(/\bprintf?\b/), 0));
+  if (left.split(/[;}\n]/).some((part) => /\bprintf?\b/.test(part) && isRedirected(part))) addUnknown(call, word);
 }
 
 /** Without regular expressions that stand where no division can. */

@@ -51,8 +51,11 @@ function takeSuffix(words: readonly ShellWord[]): { args: ShellWord[]; isInPlace
 }
 
 /** A star in the suffix stands for the name. */
-const toCopyName = (file: string, suffix: string): string =>
-  suffix.includes('*') ? file.replace(/[^/]*$/, (name) => suffix.replaceAll('*', name)) : `${file}${suffix}`;
+function toCopyName(file: string, suffix: string): string {
+  if (!suffix.includes('*')) return `${file}${suffix}`;
+  const start = file.lastIndexOf('/') + 1;
+  return file.slice(0, start) + suffix.replaceAll('*', () => file.slice(start));
+}
 
 function runScript(word: ShellWord, call: ProgramCall): void {
   const found = word.value === undefined ? undefined : readSedScript(word.value);

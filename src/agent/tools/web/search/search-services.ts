@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndOf } from '../../../../../protocol/text/trimmed-text.ts';
 import { type FoundPage, textOfHtml } from './found-page.ts';
 
 /** The services that `web_search` can ask. */
@@ -106,7 +107,7 @@ export const SEARCH_SERVICES: Readonly<Record<SearchProvider, SearchService>> = 
     usualUrl: undefined,
     keyName: undefined,
     toRequest: (base, { query, since }) => ({
-      url: withParameters(new URL('search', base.href.replace(/\/*$/, '/')), {
+      url: withParameters(new URL('search', `${trimEndOf(base.href, '/')}/`), {
         q: query,
         format: 'json',
         ...(since && { time_range: since }),

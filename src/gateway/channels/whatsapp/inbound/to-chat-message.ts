@@ -5,7 +5,7 @@ import type { WhatsAppMessage } from '../webhook-batch.ts';
 export function toChatMessage(said: WhatsAppMessage): ChatMessage {
   const { messageId, senderId, senderName, text, forwarded, media, unreadable } = said;
   const name = plainName(senderName);
-  const [, command, argument = ''] = /^\/([a-z]{1,32})(?:\s+(.*))?$/is.exec(text.trim()) ?? [];
+  const [, command, argument = ''] = /^\/([a-z]{1,32})(?:\s+(\S.*)?)?$/is.exec(text.trim()) ?? [];
   return {
     chat: senderId,
     chatId: senderId,
