@@ -28,7 +28,8 @@ export const PlainName = z.string().regex(PLAIN_NAME, PLAIN_NAME_RULE);
 /** Whether a text of any length follows the rule of PlainName. */
 export const isPlainName = (text: string): boolean => PLAIN_NAME.test(text);
 
-const UNPLAIN = new RegExp(` *[${NOT_IN_NAMES}][${NOT_IN_NAMES} ]*`, 'g');
+/** Looks only where spaces begin, or many of them would be read again and again. */
+const UNPLAIN = new RegExp(`(?<! ) *[${NOT_IN_NAMES}][${NOT_IN_NAMES} ]*`, 'g');
 
 /** Turns an unchecked text into a name. */
 export const toPlainName = (text: string): string => text.replace(UNPLAIN, ' ').trim();
