@@ -20,6 +20,7 @@ export function checkMemoryName(given: string): string {
   const name = given.trim().toLowerCase().replaceAll(/[- ]/g, '_');
   if (name === '' || lengthOf(name) > MOST_NAME) throw refused(`name is required (max ${MOST_NAME} characters)`);
   if (!isPlainName(name)) throw refused(`name ${PLAIN_NAME_RULE}`);
+  if (/^\.{1,2}$/.test(name)) throw refused('name must not be . or .., which addresses cannot contain');
   return name;
 }
 

@@ -1,10 +1,12 @@
 import type { GatewayError } from '../../../protocol/errors.ts';
 import { wrongField } from '../../../protocol/parse.ts';
+import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/text/plain-text.ts';
 
 /** Throws with the words that clients of the specification expect. */
 export function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw required('name');
+  if (!isPlainName(trimmed)) throw wrongField('name', PLAIN_NAME_RULE, { separator: ' ' });
   return trimmed;
 }
 

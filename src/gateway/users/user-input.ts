@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isPermission, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { wrongField } from '../../../protocol/parse.ts';
+import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/text/plain-text.ts';
 
 /** Shorter passwords are guessed too easily; longer ones cost memory. */
 const PASSWORD = { fewest: 8, mostBytes: 1_024 };
@@ -14,8 +15,14 @@ export function checkUsername(username: string): string {
 export function checkDisplayName(displayName: string): string {
   const name = displayName.trim();
   if (name === '') throw wrongName('is required');
+  requirePlain(name);
   if (name.length > 256) throw wrongName('must have at most 256 characters');
   return name;
+}
+
+/** A name that is shown to others must not look like another one. */
+export function requirePlain(displayName = ''): void {
+  if (!isPlainName(displayName)) throw wrongName(PLAIN_NAME_RULE);
 }
 
 const wrongName = (problem: string) => wrongField('displayName', problem, { separator: ' ' });

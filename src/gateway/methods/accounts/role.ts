@@ -5,7 +5,7 @@ import { requireAuthentication } from '../../auth/require-authentication.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { holdsAll, NO_PERMISSIONS } from '../../users/grant.ts';
 import type { Roles } from '../../users/roles.ts';
-import { checkPermissions, checkRoleName } from '../../users/user-input.ts';
+import { checkPermissions, checkRoleName, requirePlain } from '../../users/user-input.ts';
 
 export interface RoleMethodDeps {
   roles: Roles;
@@ -18,12 +18,14 @@ export const roleMethods = ({ roles, users }: RoleMethodDeps): Handlers<keyof ty
     requireAuthentication(call.principal, 'change roles');
     const permissions = checkPermissions(asked);
     checkRoleName(name);
+    requirePlain(displayName);
     requireHeld(call, permissions);
     return roles.create({ name, displayName, permissions }, (id) => call.audited({ id, name, permissions }));
   },
   'role.update': async ({ roleId, displayName, permissions: asked }, call) => {
     requireAuthentication(call.principal, 'change roles');
     const permissions = asked && checkPermissions(asked);
+    requirePlain(displayName);
     const before = roles.get(roleId);
     if (!before.builtin) {
       // Nobody gives or takes away what they could not give.
