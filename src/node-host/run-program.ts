@@ -6,6 +6,7 @@ import { StopReason } from '../agent/stop-reason.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { until } from '../timing/until.ts';
+import { withStreams } from '../with-streams.ts';
 import { CommandProblem, toProblem } from './lent-command.ts';
 
 export interface ProgramEnd {
@@ -39,13 +40,15 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
   const [name = '', ...args] = argv;
   const env = await toChildEnvironment(environment, avoid);
   signal.throwIfAborted();
-  const child = spawn(program, args, {
-    argv0: name,
-    cwd,
-    env,
-    detached: true, // its own process group
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = withStreams(
+    spawn(program, args, {
+      argv0: name,
+      cwd,
+      env,
+      detached: true, // its own process group
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   const exited = new Promise<Pick<ProgramEnd, 'exitCode' | 'signal'>>((resolve, reject) => {
     child.once('error', (error) =>
       reject(new CommandProblem('UNAVAILABLE', `${name} could not be run: ${error.message}`)),

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { withStreams } from '../../with-streams.ts';
 
 /** How the daemon talks with a command. */
 export interface Dialogue {
@@ -27,10 +28,8 @@ export function toStreams({ stdin, dialogue }: { stdin: string | undefined; dial
 export const toGateInput = (stdin = ''): string => `\n${stdin}`;
 
 /** The pipes of a command that waits at the gate. */
-export function openPipes(
-  { stdin: input, stdout: output, stderr }: ChildProcess,
-  dialogue: Dialogue | undefined,
-): { input: Writable; output: Readable } {
+export function openPipes(child: ChildProcess, dialogue: Dialogue | undefined): { input: Writable; output: Readable } {
+  const { stdin: input, stdout: output, stderr } = withStreams(child);
   if (input === null || output === null || stderr === null) throw new Error('its pipes could not be opened');
   input.on('error', () => undefined); // it ended before its gate was opened; `exited` reports that
   if (dialogue) stderr.on('data', (bytes: Buffer) => dialogue.onErrorOutput(bytes));

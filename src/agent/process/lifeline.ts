@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { hasStreams } from '../../with-streams.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { MARK_VARIABLE } from './process-mark.ts';
 import type { Program } from './programs.ts';
@@ -35,6 +36,7 @@ export function createLifeline(bash: Program): Lifeline {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
+    if (!hasStreams(shell)) return; // the next command tries again
     const { stdin } = shell;
     input = stdin;
     stdin.on('error', () => undefined); // it was killed; `ended` reports that

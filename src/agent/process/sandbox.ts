@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
+import { withStreams } from '../../with-streams.ts';
 import type { Barrier, Barriers } from '../sandbox/barriers.ts';
 import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
@@ -246,18 +247,17 @@ async function tryOnce(
   { environment, clock, filter }: Trial,
 ): Promise<string | undefined> {
   using deadline = withDeadline(new AbortController().signal, { clock, ms: 5_000 });
-  const child = spawn(program, args, {
-    env: await toChildEnvironment(environment, [], lookNow),
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...fds],
-  });
-  const ended = Promise.withResolvers<number | null>();
-  child.on('error', ended.reject).on('close', ended.resolve);
-  passFilter(child, filter);
+  const env = await toChildEnvironment(environment, [], lookNow);
+  let child: ChildProcess | undefined;
   try {
+    child = withStreams(spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...fds] }));
+    const ended = Promise.withResolvers<number | null>();
+    child.on('error', ended.reject).on('close', ended.resolve);
+    passFilter(child, filter);
     const [code, stderr] = await until(Promise.all([ended.promise, textOf(child.stderr)]), deadline.signal);
     return code === 0 ? undefined : `bubblewrap does not work here: ${stderr.trim() || `exit code ${code}`}`;
   } catch (error) {
-    child.kill('SIGKILL');
+    child?.kill('SIGKILL');
     return `bubblewrap does not work here: ${String(error)}`;
   } finally {
     await release();

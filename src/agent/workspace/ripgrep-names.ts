@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
+import { withStreams } from '../../with-streams.ts';
 
 /** Names of files below a folder, relative to it; without those that .gitignore ignores or that are not UTF-8. */
 export async function* namesWithRipgrep(program: string, folder: string, signal: AbortSignal): AsyncGenerator<string> {
   signal.throwIfAborted();
-  const child = spawn(program, NAME_ARGUMENTS, {
-    argv0: 'rg',
-    cwd: folder,
-    env: {},
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = withStreams(
+    spawn(program, NAME_ARGUMENTS, { argv0: 'rg', cwd: folder, env: {}, stdio: ['ignore', 'pipe', 'ignore'] }),
+  );
   const exited = new Promise<unknown>((resolve, reject) => child.on('error', reject).on('close', resolve));
   exited.catch(() => undefined); // awaited below, but it may reject earlier
   const kill = () => void child.kill('SIGKILL');

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { withStreams } from '../../../with-streams.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { isIgnoredFile, type SearchHit, type SearchRequest } from './search-files.ts';
 
@@ -16,12 +17,14 @@ export async function* searchWithRipgrep(
   const isFile = (await stat(request.target)).isFile();
   const folder = isFile ? dirname(request.target) : request.target;
   const target = isFile ? `./${basename(request.target)}` : './';
-  const child = spawn(program, toArguments(request, target), {
-    argv0: 'rg', // for multi-call programs reached through a link, such as snap's
-    cwd: folder,
-    env: {},
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = withStreams(
+    spawn(program, toArguments(request, target), {
+      argv0: 'rg', // for multi-call programs reached through a link, such as snap's
+      cwd: folder,
+      env: {},
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   const exited = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   exited.catch(() => undefined); // awaited below, but it may reject earlier
   const kill = () => void child.kill('SIGKILL');
