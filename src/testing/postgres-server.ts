@@ -48,10 +48,10 @@ export async function queryPostgres(url: string, sql: string): Promise<Record<st
 
 /**
  * Starts a server that nobody else uses. When this process ends, in whatever way, the server ends and its folder is removed.
- * `isSynced`: commits wait for the disk, as for everybody; tests kill processes, and no machines.
+ * `isSynced`: commits wait for the disk, as for everybody; tests kill processes, and no machines. `parent`: where its folder is.
  */
-export async function startPostgres({ isSynced = false } = {}): Promise<PostgresServer> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-postgres-'));
+export async function startPostgres({ isSynced = false, parent = tmpdir() } = {}): Promise<PostgresServer> {
+  const folder = await mkdtemp(path.join(parent, 'headgate-postgres-'));
   const programs = await findPostgres();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const user = ordinaryUser();

@@ -48,6 +48,15 @@ test('what a start would migrate is known before it', installed, async () => {
   assert.match((await inspectPostgres(url)).refusal ?? '', /this Headgate knows versions up to/);
 });
 
+test('a database that can only be read is named by the error', installed, async () => {
+  const url = await newDatabase();
+  await queryPostgres(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
+  await assert.rejects(
+    open(url),
+    /^Error: postgresql:\/\/\S+ cannot be written: cannot execute .* read-only transaction$/,
+  );
+});
+
 test('logs, the epoch and the time at which the daemon was alive are kept by the database', installed, async () => {
   const url = await newDatabase();
   const before = await open(url);

@@ -17,7 +17,7 @@ import { keepLease, type LeaseKeeper } from './lease/lease-keeper.ts';
 import { createLeaseTables } from './lease/lease-tables.ts';
 import type { KnownPeers } from './lease/peers.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
-import { messageOf } from './postgres-errors.ts';
+import { messageOf, postgresFaultOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
 import { migratePostgres } from './schema/postgres-migrations.ts';
 
@@ -99,7 +99,8 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
   } catch (error) {
     await keeper?.close();
     await leave(first, lease);
-    throw error;
+    if (postgresFaultOf(error) !== 'unwritable') throw error;
+    throw new Error(`${place} cannot be written: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -224,13 +225,13 @@ async function isOwnLease(client: PostgresClient, { place, lease }: { place: str
   return found.owner === lease.owner && found.epoch === lease.epoch;
 }
 
-/** Throws when there is no room for a small group. */
+/**
+ * Throws when there is no room for a small group. A table of its own needs new room; in one that is there, a row could take
+ * that of deleted ones. Only values of 2 kB or more are compressed.
+ */
 function probe(client: PostgresClient, lease: Lease): Promise<void> {
   return fenced(client, lease, async () => {
-    await rowsOf(client, PROBE, ['probe', ' '.repeat(PROBE_BYTES)]);
-    await rowsOf(client, "delete from meta where key = 'probe'");
+    await rowsOf(client, "create table probe as select repeat(' ', 1000) as value from generate_series(1, 64)");
+    await rowsOf(client, 'drop table probe');
   });
 }
-
-const PROBE = 'insert into meta (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value';
-const PROBE_BYTES = 65_536;
