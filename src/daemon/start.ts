@@ -81,11 +81,14 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
     start: ({ port, ...how }) => startDaemon({ ...(port === undefined ? first : optionsAt(port)), ...how }),
     standby: options.isStandby ? { signal: stopping.signal, onWaiting } : undefined,
   });
-  const announceIt = (daemon: Daemon, failure?: string) =>
-    announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around), failure });
+  const { announceIt, announced } = announcer(
+    { home, options, version, linkCommand: toLinkCommand(home, around) },
+    stopping.signal,
+  );
   const end = self.guard({
     life,
     stopping,
+    announced,
     async startAgain(failure) {
       const daemon = await life.again();
       await announceIt(daemon, failure);
@@ -203,6 +206,19 @@ async function announce({ home, options, daemon, version, linkCommand, failure }
   await writePidFile(process.env);
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
+}
+
+/** Announces each daemon of this process, unless it is stopping. */
+function announcer(about: Omit<Announcement, 'daemon' | 'failure'>, stopping: AbortSignal) {
+  let latest = Promise.resolve();
+  return {
+    async announceIt(daemon: Daemon, failure?: string): Promise<void> {
+      if (stopping.aborted) return;
+      latest = announce({ ...about, daemon, failure });
+      await latest;
+    },
+    announced: () => latest,
+  };
 }
 
 interface BoundAddress {

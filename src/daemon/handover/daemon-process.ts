@@ -25,6 +25,8 @@ interface Guarded {
   life: Pick<Life, 'daemon' | 'drain'>;
   /** Ends the wait of a standby. */
   stopping: AbortController;
+  /** Settles when the latest daemon has been announced; none is from the moment that `stopping` aborts. */
+  announced(): Promise<void>;
   /** Starts the daemon again, and tells why. */
   startAgain(failure: string): Promise<Daemon>;
 }
@@ -71,13 +73,14 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
   return {
     restart: (asked) => handover.restart(asked),
     guard(guarded) {
-      const { life, stopping } = guarded;
+      const { life, stopping, announced } = guarded;
       ready.resolve(guarded);
       const stop = async (reason: string) => {
         using _ = keepAwake(); // the port closes before the store does
         stopping.abort(new Error(reason));
         await handover.stop();
         const daemon = await life.daemon().catch(() => undefined); // it was a standby, or could not start
+        await announced().catch(() => undefined); // it is stopping anyway
         await removeDaemonFile(home, process.pid);
         await daemon?.shutdown(reason);
       };
