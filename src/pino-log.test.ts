@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { createLog } from './pino-log.ts';
 
@@ -64,4 +65,21 @@ test('for people, an error’s stack and its causes are indented below the line'
   const { log, text } = arrange({ readable: true });
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
   assert.match(text(), /error failed\n {2}Error: outer\n[\s\S]*\n {2}cause:\n {2}Error: inner\n/);
+});
+
+test('while stderr cannot be written, at most some entries wait in memory', {
+  skip: process.platform !== 'linux',
+}, () => {
+  const source = `
+    import { createLog } from ${JSON.stringify(new URL('pino-log.ts', import.meta.url))};
+    const log = createLog({ level: 'info', readable: false });
+    gc();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 50_000; i += 1) log.info({ i, text: 'x'.repeat(500) }, 'a full disk');
+    gc();
+    console.log(process.memoryUsage().heapUsed - before);`;
+  const script = 'exec "$@" 2>/dev/full';
+  const words = ['-c', script, 'sh', process.execPath, '--expose-gc', '--input-type=module', '--eval', source];
+  const grownBy = Number(execFileSync('sh', words, { encoding: 'utf8' }));
+  assert.ok(grownBy < 10_000_000, `${grownBy} bytes`);
 });

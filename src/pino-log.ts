@@ -28,9 +28,12 @@ export function createLog({ level, to = stderr(), readable, ring }: LogOptions):
   return Object.defineProperty(log, 'isDebugging', { get: () => log.isLevelEnabled('debug') });
 }
 
+/** Entries wait in memory while stderr cannot be written, as when it is a file of a full disk. Later ones are dropped. */
+const MAX_WAITING_CHARS = 1_048_576;
+
 /** A closed terminal must not end the daemon. */
 function stderr(): DestinationStream {
-  const stream = destination({ dest: 2, sync: true });
+  const stream = destination({ dest: 2, sync: true, maxLength: MAX_WAITING_CHARS });
   stream.on('error', () => undefined);
   return stream;
 }
