@@ -22,7 +22,7 @@ interface DaemonProcessDeps {
 
 /** What a process does with its daemon. */
 interface Guarded {
-  life: Pick<Life, 'daemon' | 'drain'>;
+  life: Pick<Life, 'daemon' | 'drain' | 'isServing'>;
   /** Ends the wait of a standby. */
   stopping: AbortController;
   /** Settles when the latest daemon has been announced; none is from the moment that `stopping` aborts. */
@@ -44,7 +44,9 @@ interface DaemonProcess {
 export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): DaemonProcess {
   const ready = Promise.withResolvers<Guarded>();
   const current = async () => (await ready.promise).life.daemon();
+  let life: Guarded['life'] | undefined;
   const handover = createHandover({
+    isServing: () => life?.isServing() ?? false,
     async startSuccessor(signal) {
       const descriptor = (await current()).descriptor();
       const words = [...process.execArgv, ...process.argv.slice(1)];
@@ -73,18 +75,20 @@ export function createDaemonProcess({ home, log, asked }: DaemonProcessDeps): Da
   return {
     restart: (asked) => handover.restart(asked),
     guard(guarded) {
-      const { life, stopping, announced } = guarded;
+      const { stopping, announced } = guarded;
+      const served = guarded.life;
+      life = served;
       ready.resolve(guarded);
       const stop = async (reason: string) => {
         using _ = keepAwake(); // the port closes before the store does
         stopping.abort(new Error(reason));
         await handover.stop();
-        const daemon = await life.daemon().catch(() => undefined); // it was a standby, or could not start
+        const daemon = await served.daemon().catch(() => undefined); // it was a standby, or could not start
         await announced().catch(() => undefined); // it is stopping anyway
         await removeDaemonFile(home, process.pid);
         await daemon?.shutdown(reason);
       };
-      return guardProcess({ stop, drain: life.drain, handover, log });
+      return guardProcess({ stop, drain: served.drain, handover, log });
     },
   };
 }
@@ -104,7 +108,7 @@ function guardProcess({ stop, drain, handover, log }: ProcessParts): (why: strin
       if (!handover.forward(signal)) onSignal(signal);
     });
   process.on(DRAIN_SIGNAL, () => {
-    if (!handover.forward(DRAIN_SIGNAL)) drain();
+    if (!handover.forward(DRAIN_SIGNAL)) handover.drain(drain);
   });
   const die = (err: unknown, message: string) => {
     log.error({ err }, message);

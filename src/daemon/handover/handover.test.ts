@@ -43,15 +43,18 @@ interface Played {
 
 function play({
   canLeave = false,
+  isServing = true,
   stop = () => Promise.resolve(),
 }: {
   canLeave?: boolean;
+  isServing?: boolean;
   stop?: () => Promise<void>;
 } = {}): Played {
   const child = new PlayedChild();
   const clock = fakeClock(0);
   const did: string[] = [];
   const handover = createHandover({
+    isServing: () => isServing,
     startSuccessor: (signal) => untilChecked(child, { clock, signal }),
     async stop() {
       did.push('stop');
@@ -146,6 +149,33 @@ test('a stop while the successor checks, or waits, ends it, too', async () => {
   stopped.resolve();
   await settled();
   assert.deepEqual([late.did, late.child.heard.slice(0, 2)], [['stop'], ['begin', 'SIGTERM']]);
+});
+
+test('a drain waits for the end of a check, and does not happen during a restart', async () => {
+  const checking = play();
+  const check = checking.handover.restart({ check: true });
+  checking.handover.drain(() => checking.did.push('drain'));
+  await settled();
+  assert.deepEqual(checking.did, []);
+  checking.child.emit('message', CHECKED);
+  await check;
+  assert.deepEqual([checking.did, checking.child.heard], [['drain'], ['SIGKILL']]);
+  const restarting = play();
+  const answer = restarting.handover.restart({ check: false });
+  restarting.handover.drain(() => restarting.did.push('drain'));
+  restarting.child.emit('message', CHECKED);
+  await answer;
+  restarting.handover.drain(() => restarting.did.push('drain'));
+  await restarting.clock.advance(50);
+  await settled();
+  assert.deepEqual([restarting.did, restarting.child.heard], [['stop'], ['begin', 'go']]);
+  restarting.child.end(1);
+});
+
+test('a daemon that hands over to a standby cannot be restarted', async () => {
+  const { handover, child } = play({ isServing: false });
+  await assert.rejects(handover.restart({ check: false }), { code: 'UNAVAILABLE' });
+  assert.deepEqual(child.heard, []);
 });
 
 test('a daemon that does not stop in time leaves the rest to the successor', async () => {

@@ -22,9 +22,16 @@ export interface Handover {
   stop(): Promise<void>;
   /** Passes a signal on to the successor that already serves. False if there is none. */
   forward(signal: NodeJS.Signals): boolean;
+  /**
+   * Hands over to a standby by `drain`, but after a check, because the successor holds the socket meanwhile. Not at all while
+   * a successor takes over, which leaves the work to the standby as well.
+   */
+  drain(drain: () => void): void;
 }
 
 interface HandoverDeps {
+  /** False while this process waits as a standby, or hands over to one. */
+  isServing(): boolean;
   /** Resolves when the successor has checked what it can. `signal` ends it before. */
   startSuccessor(signal: AbortSignal): Promise<Successor>;
   /** Stops the daemon of this process. */
@@ -52,6 +59,8 @@ class ProcessHandover implements Handover {
   readonly #stopping = new AbortController();
   #phase: 'alone' | 'checking' | 'handing' | 'following' = 'alone';
   #successor: Successor | undefined;
+  /** Waits for the end of a check. */
+  #drain: (() => void) | undefined;
 
   constructor(deps: HandoverDeps) {
     this.#deps = deps;
@@ -59,15 +68,17 @@ class ProcessHandover implements Handover {
 
   async restart({ check }: { check: boolean }): Promise<Restart> {
     if (this.#phase !== 'alone') throw new GatewayError('CONFLICT', 'Another restart is in progress');
+    if (!this.#deps.isServing()) throw new GatewayError('UNAVAILABLE', 'The daemon hands over to a standby');
     const next = await this.#check();
     const { version, pid, migration } = next;
     const isStopping = this.#stopping.signal.aborted;
     if (check || isStopping) {
-      this.#phase = 'alone';
       next.kill('SIGKILL');
+      this.#beAlone();
       if (isStopping) throw new GatewayError('UNAVAILABLE', 'The daemon is stopping');
     } else {
       this.#phase = 'handing';
+      this.#drain = undefined;
       void this.#handOver(next);
     }
     return { version, pid, migration };
@@ -87,6 +98,19 @@ class ProcessHandover implements Handover {
     return true;
   }
 
+  drain(drain: () => void): void {
+    if (this.#phase === 'alone') drain();
+    else if (this.#phase === 'checking') this.#drain = drain;
+    else this.#deps.log.warn({}, 'a restart is in progress, so this daemon is not drained');
+  }
+
+  #beAlone(): void {
+    this.#phase = 'alone';
+    const drain = this.#drain;
+    this.#drain = undefined;
+    drain?.();
+  }
+
   async #check(): Promise<Successor> {
     this.#phase = 'checking';
     try {
@@ -94,7 +118,7 @@ class ProcessHandover implements Handover {
       this.#successor = await this.#deps.startSuccessor(this.#stopping.signal);
       return this.#successor;
     } catch (error) {
-      this.#phase = 'alone';
+      this.#beAlone();
       this.#deps.log.warn({ err: error }, 'no other process can take over');
       throw new GatewayError('CONFLICT', `The installed program cannot take over: ${wordsOf(error)}`, { cause: error });
     }

@@ -13,6 +13,29 @@ const serving = (shutdown: Daemon['shutdown']): Daemon => ({
   descriptor: () => 1,
 });
 
+test('a second signal to hand over does not concern the next daemon of the process', async () => {
+  const started: Parameters<Parameters<typeof beginLife>[0]['start']>[0][] = [];
+  const stops: string[] = [];
+  const life = beginLife({
+    start: async (how) => {
+      started.push(how);
+      return serving(async (why) => void stops.push(why));
+    },
+    standby: { signal: new AbortController().signal, onWaiting: async () => undefined },
+  });
+  await life.daemon();
+  const isReady = Promise.withResolvers<void>();
+  const log = recordingLog();
+  void life.follow({ end: () => assert.fail('it ends'), onReady: async () => isReady.resolve(), log });
+  started[0]?.onOver('drained');
+  await new Promise(setImmediate); // it is being followed
+  started[0]?.onOver('drained');
+  started[0]?.onOver('replaced');
+  await isReady.promise;
+  await new Promise(setImmediate);
+  assert.deepEqual([started.length, stops], [2, ['another daemon takes over']]);
+});
+
 test('a daemon that handed over and cannot start again ends with 1, and says why', async () => {
   const started: Parameters<Parameters<typeof beginLife>[0]['start']>[0][] = [];
   const log = recordingLog();

@@ -23,6 +23,8 @@ export interface Life {
   daemon(): Promise<Daemon>;
   /** Starts a daemon in place of one that has been stopped. */
   again(): Promise<Daemon>;
+  /** False while this process waits as a standby, or hands over to one. */
+  isServing(): boolean;
   /** Hands over, if it serves and a standby is there. */
   drain(): void;
   /** What becomes of the process when the daemon cannot go on. */
@@ -32,10 +34,19 @@ export interface Life {
 export function beginLife({ start, standby }: LifeDeps): Life {
   let over = Promise.withResolvers<DaemonEnd>();
   let serving: Daemon | undefined;
+  let mayEnd: object | undefined;
+  /** Each daemon ends once: what it says afterwards, such as of a second signal, is not about the one after it. */
+  const onOverOf = (one: object) => (why: DaemonEnd) => {
+    if (mayEnd !== one) return;
+    mayEnd = undefined;
+    over.resolve(why);
+  };
   const begin = (former?: Daemon): Promise<Daemon> => {
     const handedOver = former?.shared?.epoch;
+    const one = {};
+    mayEnd = one;
     const starting = start({
-      onOver: (why) => over.resolve(why),
+      onOver: onOverOf(one),
       ...(former && { port: former.port }),
       ...(standby && { standby: { ...standby, ...(handedOver !== undefined && { handedOver }) } }),
     });
@@ -52,6 +63,7 @@ export function beginLife({ start, standby }: LifeDeps): Life {
       latest = latest.then(begin);
       return latest;
     },
+    isServing: () => serving !== undefined,
     drain: () => void serving?.shared?.drain(),
     async follow({ end, onReady, log }) {
       for (;;) {
