@@ -29,7 +29,13 @@ const CONNECT_MS = 10_000;
 
 /** A machine that disappears without a word keeps neither its connections nor its locks. */
 const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
-const WRITING = { ...KEEPALIVE, synchronous_commit: 'on', idle_in_transaction_session_timeout: 60_000 };
+/** It holds the lock of the database, so it stays while nobody writes, whatever the server does to others. */
+const WRITING = {
+  ...KEEPALIVE,
+  synchronous_commit: 'on',
+  idle_in_transaction_session_timeout: 60_000,
+  idle_session_timeout: 0,
+};
 const READING = { ...KEEPALIVE, default_transaction_read_only: 'on', statement_timeout: SILENT_MS };
 
 function configOf(url: string, settings: Record<string, string | number>): pg.ClientConfig {
