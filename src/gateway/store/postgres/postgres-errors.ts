@@ -36,6 +36,9 @@ const OF_CONNECTION = new RegExp(
 /** A statement of a transaction that an earlier statement has ended. */
 export const isAfterFailure = (error: unknown): boolean => stateOf(error) === '25P02';
 
+/** The server, the database or the role allows no more connections. */
+export const isTooManyConnections = (error: unknown): boolean => stateOf(error) === '53300';
+
 /** A host with several addresses fails with one error for each of them. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(messageOf))].join('; ');

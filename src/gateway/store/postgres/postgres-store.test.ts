@@ -48,25 +48,6 @@ test('what a start would migrate is known before it', installed, async () => {
   assert.match((await inspectPostgres(url)).refusal ?? '', /this Headgate knows versions up to/);
 });
 
-test('a database that can only be read is named by the error', installed, async () => {
-  const url = await newDatabase();
-  await queryPostgres(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
-  await assert.rejects(
-    open(url),
-    /^Error: postgresql:\/\/\S+ cannot be written: cannot execute .* read-only transaction$/,
-  );
-});
-
-test('the connection that writes stays, where the server ends idle ones', installed, async () => {
-  const url = await newDatabase();
-  await queryPostgres(url, `alter database ${new URL(url).pathname.slice(1)} set idle_session_timeout = '50ms'`);
-  const log = recordingLog();
-  await using store = await openPostgresStore({ url, machine: someMachine(), clock: fakeClock(1_000), log });
-  await systemClock.sleep(200, AbortSignal.timeout(5_000));
-  await append(store, 'a', '1');
-  assert.deepEqual([await textsOf(store, 'a'), log.lines.filter(([level]) => level === 'error')], [['1'], []]);
-});
-
 test('logs, the epoch and the time at which the daemon was alive are kept by the database', installed, async () => {
   const url = await newDatabase();
   const before = await open(url);

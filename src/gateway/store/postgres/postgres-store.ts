@@ -54,7 +54,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
   const pool = readingPool(url, log);
   const onDamage = (error: unknown) => health.damaged(error);
-  const reading = createReading(pool, { onDamage });
+  const reading = createReading(pool, { clock, log, onDamage });
   const closeAll = once(async () => {
     health.close();
     // A server that is silent does not confirm the end of a connection.

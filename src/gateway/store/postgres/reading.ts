@@ -1,8 +1,11 @@
+import type pg from 'pg';
 import { GatewayError } from '../../../../protocol/errors.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
 import { damaged, unavailable } from '../store-fault.ts';
 import { toParameter } from './parameters.ts';
 import { bigIntegers, type PostgresPool } from './postgres-connection.ts';
-import { postgresFaultOf } from './postgres-errors.ts';
+import { isTooManyConnections, messageOf, postgresFaultOf } from './postgres-errors.ts';
 
 /** Runs a query and returns its rows. */
 export type RunRead = <R>(sql: string, parameters: readonly unknown[]) => Promise<R[]>;
@@ -14,12 +17,22 @@ export interface Reading {
   readStored(sql: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }
 
+interface ReadingDeps {
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+  onDamage(error: unknown): void;
+}
+
+/** How long reads share the connections that are there before more are tried. */
+const FEW_MS = 10_000;
+
 /** Callers of a failed read get an error that says what to do. */
-export function createReading(pool: PostgresPool, { onDamage }: { onDamage(error: unknown): void }): Reading {
+export function createReading(pool: PostgresPool, { onDamage, ...deps }: ReadingDeps): Reading {
+  const ask = askingWithFew(pool, deps);
   const query = async (text: string, parameters: readonly unknown[], isStored: boolean) => {
     const values = parameters.map(toParameter);
     try {
-      const { rows } = await pool.query({ text, values, ...(isStored && { types: bigIntegers }) });
+      const { rows } = await ask({ text, values, ...(isStored && { types: bigIntegers }) });
       return rows;
     } catch (error) {
       if (postgresFaultOf(error) === 'damaged') onDamage(error);
@@ -33,6 +46,26 @@ export function createReading(pool: PostgresPool, { onDamage }: { onDamage(error
   };
 }
 
+/** Where the server allows fewer connections than the pool may have, its queries wait for those that it has. */
+function askingWithFew(pool: PostgresPool, { clock, log }: Pick<ReadingDeps, 'clock' | 'log'>) {
+  const most = pool.options.max;
+  let fewUntilMs = 0;
+  const lower = (reason: string): void => {
+    if (pool.options.max === most) log.warn({ reason }, 'reads share fewer connections');
+    pool.options.max = Math.min(pool.options.max, pool.totalCount);
+    fewUntilMs = clock.monotonic() + FEW_MS;
+  };
+  const ask = async (query: pg.QueryConfig): Promise<pg.QueryResult> => {
+    if (clock.monotonic() >= fewUntilMs) pool.options.max = most;
+    return pool.query(query).catch((error: unknown) => {
+      if (!isTooManyConnections(error) || pool.totalCount === 0) throw error;
+      lower(messageOf(error));
+      return ask(query);
+    });
+  };
+  return ask;
+}
+
 function toReadError(error: unknown): unknown {
   if (error instanceof GatewayError) return error;
   switch (postgresFaultOf(error)) {
@@ -40,7 +73,7 @@ function toReadError(error: unknown): unknown {
       return damaged(error);
     case 'lost':
     case 'unwritable':
-      return unavailable('The database cannot be read', error);
+      return unavailable(`The database cannot be read: ${messageOf(error)}`, error);
     case 'taken':
     case 'other':
       return error;
