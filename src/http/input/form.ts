@@ -8,7 +8,7 @@ import type { StagedFiles } from '../../gateway/attachments/staged-files.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
 import type { BodyDeadlines } from '../body-deadlines.ts';
 import { toObject, UNREADABLE } from './body.ts';
-import { cutOff, readingOf } from './upload.ts';
+import { cutOff, dropRest, readingOf } from './upload.ts';
 
 /** A form that was read: its JSON, and the ids of its files, in its order. */
 export interface ReadForm {
@@ -64,7 +64,7 @@ function readForm(req: IncomingMessage, receive: Receive): Promise<Record<string
     const open = new Set<{ destroy(): void }>();
     let meta: string | undefined;
     const stop = (error: unknown) => {
-      req.unpipe(parser);
+      dropRest(req, parser);
       for (const file of open) file.destroy();
       reject(error);
     };

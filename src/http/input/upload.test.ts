@@ -15,7 +15,7 @@ const collect = async ({ fileName, bytes }: ReceivedFile): Promise<string> => {
 };
 
 /** A server that reads uploads one after another, and how each ended. */
-async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect) {
+async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect, { keepAlive = false } = {}) {
   const outcomes: string[] = [];
   let told = Promise.withResolvers<void>();
   const server = createServer(async (req, res) => {
@@ -26,7 +26,8 @@ async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect)
     }
     told.resolve();
     told = Promise.withResolvers();
-    res.setHeader('connection', 'close').end();
+    if (!keepAlive) res.setHeader('connection', 'close');
+    res.end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -45,14 +46,32 @@ async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect)
   };
 }
 
+const FORM_START = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'piece '.repeat(1_000)}`;
+
 /** The head of a form with a declared length of `bytes`, and the beginning of its file. */
 function begin(port: number, bytes: number) {
   const socket = connect(port, '127.0.0.1');
-  const part = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'piece '.repeat(1_000)}`;
   const type = 'multipart/form-data; boundary=x';
-  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${bytes}\r\n\r\n${part}`);
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${bytes}\r\n\r\n${FORM_START}`);
   return socket;
 }
+
+test('after an upload was refused, its connection carries the next request', async () => {
+  const full = () => Promise.reject(new GatewayError('UNAVAILABLE', 'the disk is full'));
+  await using server = await setUp(full, { keepAlive: true });
+  const rest = `${'a'.repeat(5_000_000)}\r\n--x--\r\n`;
+  const socket = begin(server.port, FORM_START.length + rest.length);
+  await server.next();
+  socket.write(rest);
+  const answers = socket.setEncoding('utf8')[Symbol.asyncIterator]();
+  assert.match((await answers.next()).value ?? '', /^HTTP\/1.1 200/);
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+  assert.match((await answers.next()).value ?? '', /^HTTP\/1.1 200/);
+  assert.deepEqual(server.outcomes, [
+    'UNAVAILABLE: the disk is full',
+    'INVALID_REQUEST: Send multipart/form-data with a field named file',
+  ]);
+});
 
 const formOf = (...fields: [string, string | File][]) => {
   const form = new FormData();

@@ -20,7 +20,7 @@ export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile
     let file: BusboyFileStream | undefined;
     let received: Promise<T> | undefined;
     const stop = (error: unknown) => {
-      req.unpipe(parser);
+      dropRest(req, parser);
       file?.destroy();
       reject(error);
     };
@@ -41,6 +41,12 @@ export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile
     });
     req.pipe(parser);
   });
+}
+
+/** Reads the rest of a body and drops it: the connection's next request comes behind it. */
+export function dropRest(req: IncomingMessage, parser: BusboyInstance): void {
+  req.unpipe(parser);
+  req.resume();
 }
 
 /** For everything around the file: boundaries, headers, other fields. */
