@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { toChildEnvironment } from '../agent/process/environment.ts';
 import { endTree, identifyProcess } from '../agent/process/process-tree.ts';
+import { withStreams } from '../agent/process/with-streams.ts';
 import { StopReason } from '../agent/stop-reason.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { until } from '../timing/until.ts';
-import { withStreams } from '../with-streams.ts';
 import { CommandProblem, toProblem } from './lent-command.ts';
 
 export interface ProgramEnd {

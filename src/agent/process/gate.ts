@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { withStreams } from '../../with-streams.ts';
+import { withStreams } from './with-streams.ts';
 
 /** How the daemon talks with a command. */
 export interface Dialogue {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import { hasStreams } from '../../with-streams.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { MARK_VARIABLE } from './process-mark.ts';
 import type { Program } from './programs.ts';
+import { hasStreams } from './with-streams.ts';
 
 type Leader = ProcessIdentity & { mark: string };
 

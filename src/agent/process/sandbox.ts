@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
-import { withStreams } from '../../with-streams.ts';
 import type { Barrier, Barriers } from '../sandbox/barriers.ts';
 import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
@@ -18,6 +17,7 @@ import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
 import { lookNow, type Program, whyNot } from './programs.ts';
+import { withStreams } from './with-streams.ts';
 
 /** Where commands of the agent run: in a sandbox that works on this machine, or without one for a known reason. */
 export type Sandbox =

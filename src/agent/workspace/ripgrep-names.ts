@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { withStreams } from '../../with-streams.ts';
+import { withStreams } from '../process/with-streams.ts';
 
 /** Names of files below a folder, relative to it; without those that .gitignore ignores or that are not UTF-8. */
 export async function* namesWithRipgrep(program: string, folder: string, signal: AbortSignal): AsyncGenerator<string> {

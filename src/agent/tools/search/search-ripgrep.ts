@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { withStreams } from '../../../with-streams.ts';
+import { withStreams } from '../../process/with-streams.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { isIgnoredFile, type SearchHit, type SearchRequest } from './search-files.ts';
 
