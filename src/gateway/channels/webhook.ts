@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { EgressError } from '../../egress/guarded-egress.ts';
+import { askedWaitMs } from './calls/asked-wait.ts';
 import { type Channel, type Delivery, DeliveryError } from './channel.ts';
 
 /** A destination of config.json. */
@@ -63,10 +64,9 @@ async function post(fetch: WebhookDeps['fetch'], url: string, init: RequestInit)
 }
 
 function refusalOf({ status, headers }: Response): DeliveryError {
-  const seconds = Number(headers.get('retry-after'));
   return new DeliveryError(`HTTP ${status}`, {
     retryable: status >= 500 || RETRYABLE.has(status),
-    retryAfterMs: seconds > 0 ? seconds * 1000 : undefined,
+    retryAfterMs: askedWaitMs(headers.get('retry-after')),
   });
 }
 

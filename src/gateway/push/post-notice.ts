@@ -1,4 +1,5 @@
 import { EgressError } from '../../egress/guarded-egress.ts';
+import { askedWaitMs } from '../channels/calls/asked-wait.ts';
 import { DeliveryError } from '../channels/channel.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -28,10 +29,9 @@ export async function postNotice(
   const { ok, status, headers } = response;
   if (ok) return;
   if (status === 404 || status === 410) throw new GoneError(status);
-  const seconds = Number(headers.get('retry-after'));
   throw new DeliveryError(`HTTP ${status}`, {
     retryable: status >= 500 || RETRYABLE.has(status),
-    retryAfterMs: seconds > 0 ? seconds * 1_000 : undefined,
+    retryAfterMs: askedWaitMs(headers.get('retry-after')),
   });
 }
 

@@ -1,6 +1,10 @@
 /** The bytes of a response are more than allowed. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
+
+  constructor() {
+    super('it is too large');
+  }
 }
 
 /** The announced size of the body; undefined if the server does not say. */

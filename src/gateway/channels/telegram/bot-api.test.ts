@@ -83,6 +83,8 @@ for (const [name, listener, expected] of [
   ['404', refusal(404, 'Not Found'), { kind: 'unauthorized', code: 404 }],
   ['409', refusal(409, 'Conflict: terminated'), { kind: 'conflict', code: 409 }],
   ['429', refusal(429, 'Too Many Requests', { retry_after: 7 }), { kind: 'rate-limited', retryAfterMs: 7_000 }],
+  ['429 for years', refusal(429, 'No', { retry_after: 1e9 }), { kind: 'rate-limited', retryAfterMs: 86_400_000 }],
+  ['429 with a word', refusal(429, 'No', { retry_after: 'soon' }), { kind: 'rate-limited', retryAfterMs: 1_000 }],
   ['400', refusal(400, "Bad Request: can't parse"), { kind: 'rejected', description: "Bad Request: can't parse" }],
   ['403', refusal(403, 'Forbidden: blocked'), { kind: 'rejected', code: 403 }],
   [
@@ -95,6 +97,13 @@ for (const [name, listener, expected] of [
   ['401 in HTML, perhaps of a proxy', answering(401, '<h1>Login</h1>'), { kind: 'ambiguous', code: 401 }],
   ['half of a JSON', answering(200, '{"ok":true,"resu'), { kind: 'ambiguous' }],
   ['a result that is missing', answering(200, { ok: true }), { kind: 'ambiguous' }],
+  ['a result of another shape', answering(200, { ok: true, result: true }), { kind: 'ambiguous', code: 200 }],
+  [
+    'an answer with a reason that is no text',
+    answering(400, { ok: false, error_code: 400, description: { toString: 1 } }),
+    { kind: 'rejected', description: '' },
+  ],
+  ['a long reason', refusal(400, 'x'.repeat(1_000_000)), { kind: 'rejected', description: `${'x'.repeat(300)}…` }],
   ['a login page', answering(200, '<h1>Login</h1>'), { kind: 'ambiguous' }],
   ['a redirect', (_, response) => void response.writeHead(302, { location: '/x' }).end(), { kind: 'ambiguous' }],
   ['a reset', (request) => void request.socket.resetAndDestroy(), { kind: 'ambiguous' }],

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiError, ApiMethods, ApiSuccess, Opts } from '@grammyjs/types';
+import { isRecord } from '../../../../protocol/is-record.ts';
 import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
 import type { Clock } from '../../../clock.ts';
+import { askedWaitMs } from '../calls/asked-wait.ts';
 import { type CallLimits, CallWait } from '../calls/call-wait.ts';
 import { isCertainlyUnsent, reasonOf } from '../calls/failed-call.ts';
 import type { Upload } from '../calls/form-body.ts';
@@ -9,9 +11,11 @@ import { readAnswer, toAnswer } from '../calls/json-answer.ts';
 import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
+import { saidWords } from '../calls/said-words.ts';
 import type { ServiceErrorKind } from '../calls/service-error.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 import { toRequestBody } from './wire/request-body.ts';
+import { hasShape } from './wire/result-shape.ts';
 
 /** A method of the Bot API, such as `sendMessage`. */
 export type BotMethod = keyof ApiMethods<Upload>;
@@ -62,7 +66,7 @@ export function createBotApi({ token, apiRoot, fetch, clock }: BotApiDeps): BotA
         throw noAnswer(asked, scrub(wait.overReason() ?? reasonOf(error)));
       });
       const answer = toAnswer(text);
-      if (response.ok && isSuccess<BotResult<typeof method>>(answer)) return answer.result;
+      if (response.ok && isSuccess<typeof method>(method, answer)) return answer.result;
       if (isRefusal(answer) && response.status < 500) throw refusedBy(asked, answer, scrub);
       const answered = response.ok ? 'unreadable answer' : `HTTP ${response.status}`;
       throw noAnswer(asked, answered, { code: response.status });
@@ -98,17 +102,15 @@ const DOWNLOAD: Asked = { what: 'the download', hasEffect: false };
 const noAnswer = (asked: Asked, reason: string, details: { code?: number; description?: string } = {}): BotApiError =>
   new BotApiError('ambiguous', noAnswerTo(asked, { reason, service: 'Telegram' }), details);
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-const isSuccess = <T>(answer: unknown): answer is ApiSuccess<T> =>
-  isObject(answer) && Reflect.get(answer, 'ok') === true && Reflect.get(answer, 'result') !== undefined;
+const isSuccess = <M extends BotMethod>(method: M, answer: unknown): answer is ApiSuccess<BotResult<M>> =>
+  isRecord(answer) && answer.ok === true && answer.result !== undefined && hasShape(method, answer.result);
 
 const isRefusal = (answer: unknown): answer is ApiError =>
-  isObject(answer) && Reflect.get(answer, 'ok') === false && typeof Reflect.get(answer, 'error_code') === 'number';
+  isRecord(answer) && answer.ok === false && typeof answer.error_code === 'number';
 
 function refusedBy(asked: Asked, answer: ApiError, scrub: (text: string) => string): BotApiError {
   const { error_code: code, parameters } = answer;
-  const description = scrub(String(answer.description));
+  const description = saidWords(answer.description, scrub);
   const details = { code, description };
   const words = `Telegram refused ${asked.what}: ${description} (${code}).`;
   if (code >= 500) return noAnswer(asked, `${code}: ${description}`, details);
@@ -116,7 +118,7 @@ function refusedBy(asked: Asked, answer: ApiError, scrub: (text: string) => stri
     return new BotApiError('unauthorized', `Telegram does not accept the bot token (${code}).`, details);
   if (code === 409) return new BotApiError('conflict', words, details);
   if (code === 429) {
-    const retryAfterMs = Math.max(1, parameters?.retry_after ?? 1) * 1000;
+    const retryAfterMs = Math.max(1_000, askedWaitMs(parameters?.retry_after) ?? 0);
     return new BotApiError('rate-limited', words, { ...details, retryAfterMs });
   }
   return new BotApiError('rejected', words, { ...details, migrateToChatId: parameters?.migrate_to_chat_id });

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import { saidWords } from '../calls/said-words.ts';
 import type { Bot } from './bots.ts';
 import type { PollState } from './poll-state.ts';
 import { HOOK_PATH } from './telegram-settings.ts';
@@ -41,7 +42,9 @@ export async function listenForCalls(
       last_error_message: failure,
     } = await api.call('getWebhookInfo', {}, limits);
     if (current !== url) throw new BotApiError('conflict', 'Another program has told Telegram to call elsewhere.');
-    state.listening(waiting > 0 && failure !== undefined ? `Calls of Telegram fail: ${failure}` : undefined);
+    state.listening(
+      waiting > 0 && failure !== undefined ? `Calls of Telegram fail: ${saidWords(failure, String)}` : undefined,
+    );
     await clock.sleep(CHECK_MS, until);
   }
 }

@@ -4,6 +4,7 @@ import { randomIds } from '../../../ids.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog, tempStore } from '../../../testing/temp-store.ts';
 import { untilTrue } from '../../../testing/until-true.ts';
+import { readWaiting } from '../inbox/inbox-rows.ts';
 import { PollState } from './poll-state.ts';
 import { Poller } from './poller.ts';
 
@@ -40,4 +41,51 @@ test('a server that answers polls at once is asked once a second', async () => {
   stop.abort();
   await running;
   await store.close();
+});
+
+test('updates that cannot be read are passed over, and those after them are stored', async () => {
+  const store = await tempStore();
+  const message = (id: number) => ({ message_id: id, date: 1, chat: { id: 5, type: 'private' }, from: { id: 5 } });
+  const answers: unknown[] = [
+    [null, { update_id: 'seven' }],
+    [
+      ...[null, { update_id: 2 ** 53 + 4, message: message(1) }, { update_id: 1.5, message: message(2) }],
+      ...[
+        { update_id: 3, message: { message_id: 3 } },
+        { update_id: 4, callback_query: { id: 'x' } },
+      ],
+      { update_id: 2, message: message(4) },
+    ],
+    [],
+  ];
+  const offsets: unknown[] = [];
+  const api = {
+    async call(method: string, { offset }: { offset?: number }) {
+      await new Promise(setImmediate);
+      if (method !== 'getUpdates') return { username: 'headgate_bot', url: '' };
+      offsets.push(offset);
+      return answers.shift() ?? [];
+    },
+  };
+  const clock = fakeClock(1_000_000);
+  const log = recordingLog();
+  const state = new PollState(clock);
+  const poller = new Poller({
+    bot: () => ({ api: api as never, account: '1', settings: {} as never }), // no other part of them is used
+    isConfigured: () => true,
+    ...{ state, store, clock, log },
+    onStored: async () => undefined,
+    ids: randomIds,
+  });
+  const stop = new AbortController();
+  const running = poller.run(stop.signal);
+  await untilTrue(() => state.report.why !== undefined);
+  assert.equal(state.report.why, 'Telegram sent updates without numbers. Check channels.telegram.apiRoot.');
+  await clock.advance(1_000);
+  await untilTrue(() => offsets.length === 3);
+  const stored = await readWaiting(store, { channel: 'telegram', account: '1' });
+  stop.abort();
+  await running;
+  await store.close();
+  assert.deepEqual([offsets, stored.map(({ update_id: id }) => id)], [[undefined, undefined, 5], ['2']]);
 });

@@ -4,7 +4,7 @@ import type { Log } from '../../../log.ts';
 import type { Store } from '../../store/store.ts';
 import { putAccount, readAccount } from '../inbox/inbox-rows.ts';
 import type { Bot } from './bots.ts';
-import { storeBatch } from './inbound/store-batch.ts';
+import { storeBatch, toNumbered } from './inbound/store-batch.ts';
 import { type CalledBot, endOwnCalls, listenForCalls, WANTED } from './listen-for-calls.ts';
 import type { PollState } from './poll-state.ts';
 import { tellCommands } from './tell-commands.ts';
@@ -96,8 +96,8 @@ export class Poller {
   /** The first answer comes at once, so that it is soon known whether messages can be received. */
   async #poll(bot: Bot, until: AbortSignal, onSuccess: () => void): Promise<void> {
     const { api, account } = bot;
-    const { state, store, clock, onStored } = this.#deps;
-    const { username = '' } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
+    const { state, store, clock, log, onStored } = this.#deps;
+    const { username } = await api.call('getMe', {}, { signal: until, timeoutMs: CALL_MS });
     state.identified({ account, username });
     void this.#tellCommands(bot, until);
     const { hookUrl: url } = bot.settings;
@@ -113,14 +113,15 @@ export class Poller {
         { ...params, ...(isFresh && known?.next_update != null && { offset: known.next_update }) },
         { signal: until, timeoutMs: waitSecs * 1000 + SLACK_MS },
       );
+      const usable = toNumbered(updates).slice(0, LIMIT);
       onSuccess();
       state.polled();
-      if (updates.length === 0) {
+      if (usable.length === 0) {
         const leftMs = waitSecs === 0 ? 0 : beginMs + SHORTEST_POLL_MS - clock.monotonic();
         if (leftMs > 0) await clock.sleep(leftMs, until);
         continue;
       }
-      await storeBatch({ account, username }, updates, { store, clock });
+      await storeBatch({ account, username }, usable, { store, clock, log });
       known = await readAccount(store, { channel: 'telegram', account });
       await onStored(account);
     }

@@ -82,7 +82,7 @@ export function createTelegramNoun(
     /** Undefined unless Telegram calls the daemon. */
     hook(): ChannelHook | undefined {
       const { called } = poller;
-      return called && createHookOfBot({ called, store, onStored, clock });
+      return called && createHookOfBot({ called, store, onStored, clock, log });
     },
     run(signal: AbortSignal) {
       chats.resume(signs.goOn);

@@ -8,6 +8,7 @@ import { readAnswer, toAnswer } from '../calls/json-answer.ts';
 import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
+import { saidWords } from '../calls/said-words.ts';
 import type { ServiceErrorKind } from '../calls/service-error.ts';
 import { GraphError, refusalOf } from './graph-error.ts';
 import { type OutgoingMessage, toBody } from './outgoing.ts';
@@ -64,7 +65,7 @@ export function createGraphApi({ phoneNumberId, accessToken, apiRoot, fetch, clo
     if (response.ok && answer !== undefined) return answer;
     const refusal = refusalIn(answer);
     if (refusal && response.status < 500)
-      throw refusalOf(what, { code: refusal.code, message: scrub(refusal.message) });
+      throw refusalOf(what, { code: refusal.code, message: saidWords(refusal.message, scrub) });
     throw noAnswer(asked, response.ok ? 'unreadable answer' : `HTTP ${response.status}`);
   };
   const post = async (what: string, fields: object, limits: CallLimits): Promise<unknown> => {
@@ -135,10 +136,10 @@ const field = (value: unknown, name: string): unknown =>
 
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
 
-function refusalIn(answer: unknown): { code: number; message: string } | undefined {
+function refusalIn(answer: unknown): { code: number; message: unknown } | undefined {
   const error = field(answer, 'error');
   const code = field(error, 'code');
-  return typeof code === 'number' ? { code, message: String(field(error, 'message') ?? '') } : undefined;
+  return typeof code === 'number' ? { code, message: field(error, 'message') } : undefined;
 }
 
 /** Hosts of Meta from which files come. The access token goes to no other. */
