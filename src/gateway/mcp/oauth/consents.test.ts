@@ -14,7 +14,7 @@ const ISSUER = 'https://sso.example.com';
 /** A tool server and its provider in place of `fetch`. */
 function fakeNotes() {
   const state = {
-    ...{ expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, asked: [] as string[] },
+    ...{ expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, ending: '', asked: [] as string[] },
     names: true,
     registered: undefined as Record<string, unknown> | undefined,
     beforeToken: async (): Promise<void> => undefined,
@@ -45,7 +45,7 @@ function fakeNotes() {
       state.tokens += 1;
       const { tokens, expiresIn, refreshes } = state;
       return Response.json({
-        access_token: `access-token-${tokens}`,
+        access_token: `access-token-${tokens}${state.ending}`,
         token_type: 'Bearer',
         ...(expiresIn !== undefined && { expires_in: expiresIn }),
         ...(refreshes && { refresh_token: `refresh-token-${tokens}` }),
@@ -150,6 +150,26 @@ test('without a refresh token, an account ends with its token', async (t) => {
     (await consents.pending(''))?.map(({ server: name, code }) => [name, code]),
     [['notes', 'mcp_consent_required']],
   );
+});
+
+test('an account whose token is said to live for ever can be listed and removed', async (t) => {
+  const { consents, notes, connect } = await setUp(t);
+  notes.expiresIn = 1e15;
+  await connect('');
+  assert.deepEqual(
+    (await consents.list('')).map(({ expiresAtMs }) => expiresAtMs),
+    [1_000_000 + 10 * 365 * 86_400_000],
+  );
+  assert.equal(await consents.remove('', 'notes', []), true);
+});
+
+test('a token that no header can carry connects no account', async (t) => {
+  const { consents, notes, connect } = await setUp(t);
+  for (const ending of ['\nsecond line', ' ', '…', 'x'.repeat(32_768)]) {
+    notes.ending = ending;
+    await assert.rejects(connect(''), { message: /its provider gives a token that cannot be sent$/ });
+  }
+  assert.deepEqual(await consents.list(''), []);
 });
 
 test('accounts survive a rotation of the keys, and one that cannot be decrypted is named', async (t) => {

@@ -167,13 +167,19 @@ const toInformation = ({ clientId, clientSecret, authMethod }: OAuthClient) => (
   ...(authMethod !== undefined && { token_endpoint_auth_method: authMethod }),
 });
 
+/** What can stand in a header (RFC 6750, section 2.1), and is no longer than servers accept. */
+const TOKEN = /^[\x21-\x7e]{1,32768}$/;
+/** Ten years. A later end would be no date, and no number that a database gives back. */
+const MOST_LIFE_SECS = 10 * 365 * 86_400;
+
 function toGranted({ access_token, refresh_token, token_type, expires_in, scope }: OAuthTokens): Granted {
   if (token_type.toLowerCase() !== 'bearer') throw new ProviderUnfit('its provider gives tokens of an unknown type');
+  if (!TOKEN.test(access_token)) throw new ProviderUnfit('its provider gives a token that cannot be sent');
   const isLimited = expires_in !== undefined && Number.isFinite(expires_in) && expires_in > 0;
   return {
     accessToken: access_token,
     refreshToken: refresh_token,
-    expiresInSecs: isLimited ? expires_in : undefined,
+    expiresInSecs: isLimited ? Math.min(MOST_LIFE_SECS, expires_in) : undefined,
     scopes: scope === undefined ? undefined : scopesIn(scope),
   };
 }

@@ -72,7 +72,7 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
   return {
     database,
     prepare,
-    run: (sql, parameters = []) => Number(prepare(sql).statement.run(...parameters.map(toBindable)).changes),
+    run: (sql, parameters = []) => Number(prepare(sql).statement.run(...parameters.map(toStorable)).changes),
     // Plain objects, because the driver's rows have no prototype.
     all: (sql, parameters = []) =>
       prepare(sql)
@@ -95,6 +95,17 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
       if (database.isOpen) database.close();
     },
   };
+}
+
+/** Beyond this, SQLite keeps a whole number as a floating-point number in every column. */
+const MOST_INTEGER = 2 ** 63;
+
+/** The driver stores whole numbers that it does not give back: their rows would count as damaged. */
+function toStorable(value: unknown): SQLInputValue {
+  const isUnsafe = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (isUnsafe && Math.abs(value) <= MOST_INTEGER)
+    throw new RangeError(`the number ${value} cannot be stored, because it could not be read`);
+  return toBindable(value);
 }
 
 /** Names the value that cannot be stored, which the driver's message does not. */
