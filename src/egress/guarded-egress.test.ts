@@ -115,6 +115,18 @@ for (const way of WAYS) {
     await assert.rejects(send(`${address}/cut`), (error) => !/p(@|%40)ss/.test(inspect(error)));
   });
 
+  test(`${way}: an error about a header that cannot be sent does not repeat its value`, async (t) => {
+    const { port, seen } = await serve(t, (_, response) => response.end());
+    const send = open().ways[way];
+    const address = `http://127.0.0.1:${port}/`;
+    for (const value of ['Bearer canary\nsecond line', 'canary\u0000', 'canary…'])
+      await assert.rejects(send(address, { authorization: value }), (error) => {
+        assert.doesNotMatch(inspect(error), /canary/);
+        return /header authorization has characters/.test(inspect(error));
+      });
+    assert.equal(seen.length, 0);
+  });
+
   for (const status of [301, 302, 303, 307, 308])
     test(`${way}: a ${status} is not followed, and the other host receives no request`, async (t) => {
       const other = await serve(t, (_, response) => response.end());

@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { unescape as decode } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import { type AddressClass, classifyAddress, isPrivateName } from './egress-address.ts';
+import { requireSendable } from './header-values.ts';
 import { type Post, postThrough } from './streamed-post.ts';
 
 /** Why the daemon did not send a request, or did not follow its answer. */
@@ -53,6 +54,7 @@ export function createGuardedEgress({ privateHosts, environment, lookup = lookUp
       // Not `instanceof Request`: this class alone would load Node's copy of undici, beside ours.
       const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
       requireAllowedLiteral(url);
+      requireSendable(init?.headers);
       const [bare, basic] = withoutCredentials(url, init?.headers);
       const { fetch, dispatcher } = await open();
       const response = await fetch(bare, { ...init, ...(basic && { headers: basic }), redirect: 'manual', dispatcher });
@@ -63,6 +65,7 @@ export function createGuardedEgress({ privateHosts, environment, lookup = lookUp
     async post(address, request) {
       const url = new URL(address);
       requireAllowedLiteral(url);
+      requireSendable(request.headers);
       const [bare, basic] = withoutCredentials(url, request.headers);
       const { dispatcher } = await open();
       const response = await postThrough(dispatcher, bare, { ...request, ...(basic && { headers: basic }) });

@@ -66,6 +66,15 @@ test('its headers are sent; a server that answers with an error or a page is kno
   assert.doesNotMatch(status?.problem ?? '', /canary/);
 });
 
+test('a header that cannot be sent is named, and its value is told nobody', async (t) => {
+  const it = await openServers(t, { far: remote('http://127.0.0.1:9/mcp', { 'x-key': 'canary\nsecond line' }) });
+  await it.ready();
+  assert.equal(
+    it.pool.list()[0]?.problem,
+    'cannot be reached: the value of the header x-key has characters that cannot be sent, such as a line end',
+  );
+});
+
 test('an address that is not allowed is not reached, and no redirect is followed', async (t) => {
   let reached = 0;
   const inside = await serve(t, (_, answer) => {

@@ -1,6 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
+import { unsendableIn } from '../../egress/header-values.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
@@ -37,6 +38,8 @@ export async function openRemote(
 ): Promise<Session> {
   const headers = fillVariables(config.headers, config, environment);
   if (typeof headers === 'string') throw new Error(`cannot be reached: ${headers}`);
+  const unsendable = unsendableIn(headers);
+  if (unsendable !== undefined) throw new Error(`cannot be reached: ${unsendable}`);
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const tokens = account && createTokenProvider(account);
   const connect = () => {
