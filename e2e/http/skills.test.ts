@@ -43,7 +43,7 @@ test('A new skill must be answered with its whole record and its scan', async ()
     },
   );
   const { body: again } = await operator(`POST ${PATH}/${made.skill_id}/rescan`, {});
-  assert.deepEqual(again, { scan_status, scan_report, scan_version: '1' });
+  assert.deepEqual(again, { scan_status, scan_report, scan_version: '2' });
 });
 
 test('An invalid skill must answer 400 and say what is wrong: `description is required`, `temperature must be between 0 and 2`', async () => {
@@ -159,4 +159,7 @@ test('`headgate skill` adds, lists, shows, changes and deletes skills, and check
   assert.match((await run('set', 'neat', '--disable')).stderr, /Changed/);
   assert.match((await run('list', '--stored')).stdout, /neat\s+disabled/);
   assert.match((await run('delete', 'neat')).stderr, /Deleted/);
+  for (const name of ['a', 'b']) await writeFile(`${dir.path}/neat/references/${name}.md`, 'x'.repeat(200 * 1024));
+  assert.match((await run('add', `${dir.path}/neat`)).stderr, /exceeds 256KB limit/);
+  assert.doesNotMatch((await run('list', '--stored')).stdout, /neat/, 'nothing of it is stored');
 });

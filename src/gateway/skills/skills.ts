@@ -32,6 +32,8 @@ interface Change {
   also: readonly Statement[];
 }
 
+type ScannedFields = Pick<SkillFields, 'description' | 'content' | 'wantedTools' | 'allowedTools'>;
+
 /** Skills in the database. */
 export class Skills {
   readonly #deps: SkillsDeps;
@@ -152,17 +154,17 @@ export class Skills {
   /** `files`: instead of those that are stored. */
   async scan(
     skillId: string,
-    { content, wantedTools, allowedTools }: Pick<SkillFields, 'content' | 'wantedTools' | 'allowedTools'>,
+    { description, content: text, wantedTools, allowedTools }: ScannedFields,
     files?: readonly Pick<NewResource, 'path' | 'content'>[],
   ) {
     const scanned = files ?? (await this.resources(skillId));
-    return scanSkill({ text: content, allowedTools: [...wantedTools, ...allowedTools], files: scanned });
+    return scanSkill({ description, text, allowedTools: [...wantedTools, ...allowedTools], files: scanned });
   }
 
   #insert({ skillId, fields, resources }: NewSkill & { skillId: string }, by: string): Statement[] {
     const nowMs = this.#deps.clock.now();
-    const { content: text, wantedTools, allowedTools } = fields;
-    const scan = scanSkill({ text, allowedTools: [...wantedTools, ...allowedTools], files: resources });
+    const { description, content: text, wantedTools, allowedTools } = fields;
+    const scan = scanSkill({ description, text, allowedTools: [...wantedTools, ...allowedTools], files: resources });
     const row = {
       skill_id: skillId,
       ...toColumns(fields),

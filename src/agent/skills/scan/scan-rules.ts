@@ -33,6 +33,14 @@ const vulnerable = (flag: string, weight: number, pattern: RegExp): ScanRule => 
   pattern,
 });
 
+/** What is fetched goes to a program, perhaps by a filter, on the next line, with its path, or by a program such as sudo. */
+function piped(fetching: string, running: string): RegExp {
+  const onward = String.raw`(?:[^\n|]|\\\r?\n)`; // a line that ends with a backslash goes on
+  const filter = String.raw`(?:\|\s{0,4}(?:tee|gunzip|zcat|base64|tr|sed|xxd|openssl)\b${onward}{0,100}){0,2}`;
+  const before = String.raw`(?:\s|\\\r?\n){0,20}(?:(?:sudo|env|exec|command|nohup)\b[^\n|]{0,60}\s)?(?:[\w./-]{0,40}/)?`;
+  return new RegExp(String.raw`\b(?:${fetching})\b${onward}{0,300}${filter}\|${before}(?:${running})\b`, 'gi');
+}
+
 /** Known ways to make an agent do harm. They miss what is said in other words, so what a skill may do does not depend on them. */
 export const SCAN_RULES: readonly ScanRule[] = [
   content(
@@ -55,7 +63,11 @@ export const SCAN_RULES: readonly ScanRule[] = [
     3,
     /\b(?:you\s+are\s+now|act\s+as\s+(?:root|admin|an?\s+unrestricted)|developer\s+mode|jailbreak)\b/gi,
   ),
-  content('invisible-text', 4, /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u{e0000}-\u{e007f}]/gu),
+  content(
+    'invisible-text',
+    4,
+    /[\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\uffa0\u{e0000}-\u{e01ef}]|[\ufe00-\ufe0f]{2}/gu,
+  ),
   content('hidden-comment', 2, /<!--(?=[^>]{0,400}\b(?:run|execute|send|curl|upload|ignore|must|always)\b)/gi),
   content('daemon-tags', 3, /<\/?(?:environment|system|tool_result|function_results?)\b/gi),
   content(
@@ -70,16 +82,10 @@ export const SCAN_RULES: readonly ScanRule[] = [
     pattern:
       /(?:~|\$HOME|\/root|\/home\/[\w-]{1,40})\/\.(?:ssh|aws|gnupg|kube|netrc|config\/gcloud|docker\/config\.json)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/shadow\b/gi,
   },
-  supply(
-    'pipes-to-shell',
-    4,
-    /\b(?:curl|wget|fetch|iwr|irm)\b[^\n|]{0,300}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|z|da)?sh\b|\b(?:ba|z)?sh\s{1,4}(?:-c\s{1,4})?["']?[<$]\(\s{0,4}(?:curl|wget)\b/gi,
-  ),
-  supply(
-    'pipes-to-interpreter',
-    4,
-    /\b(?:curl|wget)\b[^\n|]{0,300}\|\s{0,4}(?:sudo\s{1,4})?(?:python3?|node|perl|ruby|php)\b|\b(?:iex|Invoke-Expression)\b/gi,
-  ),
+  supply('pipes-to-shell', 4, piped('curl|wget|fetch|iwr|irm', '(?:ba|z|da|k)?sh')),
+  supply('pipes-to-shell', 4, /\b(?:ba|z)?sh\s{1,4}(?:-c\s{1,4})?["']?[<$]\(\s{0,4}(?:curl|wget)\b/gi),
+  supply('pipes-to-interpreter', 4, piped('curl|wget', 'python3?|node|perl|ruby|php')),
+  supply('pipes-to-interpreter', 4, /\b(?:iex|Invoke-Expression)\b/gi),
   supply(
     'encoded-command',
     4,

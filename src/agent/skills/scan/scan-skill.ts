@@ -2,10 +2,12 @@ import type { SkillScan, SkillTier } from '../../../../protocol/methods/skills/s
 import { isTrustedSite, SCAN_RULES, type ScanAxis, type ScanRule } from './scan-rules.ts';
 
 /** Another one when the rules change: a scan of another version is worth repeating. */
-const SCANNER_VERSION = '1';
+const SCANNER_VERSION = '2';
 
 /** What is scanned of a skill. */
 export interface Scanned {
+  /** Models are told it before anybody loads the skill. */
+  description: string;
   /** The text after its front matter. */
   text: string;
   /** The tools that its author wants approved. */
@@ -28,8 +30,8 @@ const MOST_DETAILS = 20;
 const DETAIL_CHARS = 120;
 
 /** Rates a skill. It runs nothing, and knows only known tricks. */
-export function scanSkill({ text, allowedTools, files }: Scanned): SkillScan {
-  const parts = [{ path: 'SKILL.md', content: text }, ...files];
+export function scanSkill({ description, text, allowedTools, files }: Scanned): SkillScan {
+  const parts = [{ path: 'description', content: description }, { path: 'SKILL.md', content: text }, ...files];
   const findings = [
     ...parts.flatMap(({ path, content }) => findingsIn(path, content)),
     ...toolFindings(allowedTools),
