@@ -1,9 +1,5 @@
-import { lstat, readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
-import { readFrontMatter, toFieldText } from '../../../content/skills/front-matter.ts';
-import { validateSkill } from '../../../content/skills/validate-skill.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
 import { NotFoundError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
@@ -11,6 +7,7 @@ import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { locateWorkstream } from '../../find-workstream.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
+import { readSkillFolder } from './skill-folder.ts';
 
 interface SkillCommand<F = TargetFlags> {
   flags: F;
@@ -103,58 +100,24 @@ function leftOutLines(leftOut: Skill['leftOut']): string[] {
   ];
 }
 
-/** What `skill.resource.create` accepts, and of what kind. */
-const FOLDERS = ['scripts', 'references', 'assets'];
-
 export async function addSkill(folder: string, command: SkillCommand<AddSkillFlags>): Promise<void> {
   const { activation } = command.flags;
-  const place = path.resolve(folder);
-  const text = await readFile(path.join(place, 'SKILL.md'), 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`${folder} has no SKILL.md that can be read`, { cause });
-  });
-  const problems = (await validateSkill(text, path.basename(place))).filter(({ isHarmless }) => !isHarmless);
-  const read = await readFrontMatter(text);
-  if (problems.length > 0 || 'problem' in read)
-    throw new UsageError(problems.map((problem) => problem.text).join('; ') || 'the frontmatter cannot be read');
-  const { fields, body } = read;
-  const files = await filesIn(place);
+  const { fields, files, left } = await readSkillFolder(folder);
   await ask(command, async (client) => {
-    const made = await client.call('skill.create', {
-      name: String(fields.name).trim(),
-      description: String(fields.description).trim(),
-      content: body,
-      ...(fields.license !== undefined && { license: toFieldText(fields.license) }),
-      ...(fields.compatibility !== undefined && { compatibility: toFieldText(fields.compatibility) }),
+    const { skillId } = await client.call('skill.create', {
+      ...fields,
       ...(activation !== undefined && { activation }),
     });
-    for (const file of files)
-      await client.call('skill.resource.create', {
-        skillId: made.skillId,
-        path: file,
-        content: await readFile(path.join(place, file), 'utf8'),
-      });
+    try {
+      for (const file of files) await client.call('skill.resource.create', { skillId, ...file });
+    } catch (error) {
+      await client.call('skill.delete', { skillId }); // half of a skill is none
+      throw error;
+    }
   });
   process.stderr.write(files.length === 0 ? 'Added.\n' : `Added, with ${files.length} files.\n`);
+  for (const file of left) process.stderr.write(`  left out: ${toSafeText(file)} (${WHY_LEFT.binary})\n`);
 }
-
-/** Without links, which may lead anywhere. */
-async function filesIn(place: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const folder of FOLDERS) {
-    const start = path.join(place, folder);
-    if (!(await isFolder(start))) continue;
-    for (const entry of await readdir(start, { recursive: true, withFileTypes: true }))
-      if (entry.isFile())
-        found.push(path.relative(place, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'));
-  }
-  return found.sort((a, b) => (a < b ? -1 : 1));
-}
-
-const isFolder = async (place: string): Promise<boolean> =>
-  lstat(place).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
 
 export async function setSkill(name: string, command: SkillCommand<SetSkillFlags>): Promise<void> {
   const { activation, enable, disable, model } = command.flags;

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { validateSkill } from '../../../content/skills/validate-skill.ts';
 import { EXIT } from '../../../exit-codes.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
+import { readPlainFile } from './plain-file.ts';
 
 /** Prints what is wrong with the skills in folders, and exits with 1 if anything is. */
 export async function validateFolders(folders: readonly string[]): Promise<void> {
@@ -22,10 +22,8 @@ async function problemsOf(folder: string): Promise<string[]> {
   return (await validateSkill(text, path.basename(folder))).map((problem) => problem.text);
 }
 
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch {
-    return undefined; // missing or unreadable
-  }
-}
+/** Larger files are no skills for anybody. */
+const MOST_BYTES = 1024 * 1024;
+
+const readText = async (file: string): Promise<string | undefined> =>
+  (await readPlainFile(file, MOST_BYTES))?.toString('utf8');
