@@ -65,6 +65,14 @@ test('a topic is told as much as is configured, with its token, and a link to th
   ]);
 });
 
+test('what is taken back is named in the path of the address, before its parameters', async () => {
+  const { targets, sent, question, settings } = await setUp('title');
+  const topic = { url: 'https://ntfy.example.com/topic/?auth=QmFzaWM', token: '', content: 'title' as const };
+  settings.ntfy.set('phone', topic);
+  await targets[0]?.withdraw(question, NEVER);
+  assert.equal(sent[0]?.url, 'https://ntfy.example.com/topic/apr_1?auth=QmFzaWM');
+});
+
 test('a topic takes a notification back; a server that cannot is no failure', async () => {
   for (const status of [200, 404]) {
     const { targets, sent, question } = await setUp('title', { status });

@@ -53,7 +53,7 @@ function ntfyTarget(name: string, { services, url: page }: ConfiguredDeps): Targ
     async withdraw({ id }, signal) {
       const to = topic();
       if (to === undefined) return;
-      await postNotice(services.fetch, `${to.url.replace(/\/$/, '')}/${id}`, {
+      await postNotice(services.fetch, addressOf(to.url, id), {
         method: 'DELETE',
         headers: authorizationOf(to),
         signal,
@@ -62,6 +62,13 @@ function ntfyTarget(name: string, { services, url: page }: ConfiguredDeps): Targ
       });
     },
   };
+}
+
+/** Of a notification. The address of a topic may have parameters, such as `?auth=`. */
+function addressOf(topic: string, id: string): string {
+  const url = new URL(topic);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${id}`;
+  return url.href;
 }
 
 const authorizationOf = ({ token }: NtfyTopic): Record<string, string> =>

@@ -1,130 +1,7 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { randomIds } from '../../../ids.ts';
-import { fakeClock } from '../../../testing/fake-clock.ts';
-import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
-import { openSqliteStore } from '../../store/sqlite-store.ts';
+import { test } from 'node:test';
 import { build, statementOf } from '../../store/statements.ts';
-import { openTestVault } from '../../testing/test-vault.ts';
-import { Consents } from './consents.ts';
-
-const URL_OF_SERVER = 'https://notes.example.com/mcp';
-const ISSUER = 'https://sso.example.com';
-
-/** A tool server and its provider in place of `fetch`. */
-function fakeNotes() {
-  const state = {
-    ...{ expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, ending: '', asked: [] as string[] },
-    names: true,
-    registered: undefined as Record<string, unknown> | undefined,
-    beforeToken: async (): Promise<void> => undefined,
-  };
-  const metadata = {
-    issuer: ISSUER,
-    authorization_endpoint: `${ISSUER}/auth`,
-    token_endpoint: `${ISSUER}/token`,
-    registration_endpoint: `${ISSUER}/reg`,
-    response_types_supported: ['code'],
-    code_challenge_methods_supported: ['S256'],
-    token_endpoint_auth_methods_supported: ['none'],
-    client_id_metadata_document_supported: false,
-  };
-  const answers: Record<string, () => Response> = {
-    '/.well-known/oauth-protected-resource/mcp': () =>
-      state.names
-        ? Response.json({ resource: URL_OF_SERVER, authorization_servers: [ISSUER] })
-        : new Response('', { status: 404 }),
-    '/.well-known/oauth-authorization-server': () => Response.json(metadata),
-    '/reg': () =>
-      Response.json(
-        { client_id: 'c', redirect_uris: ['http://127.0.0.1:7717/v1/api/mcp/oauth/callback'] },
-        { status: 201 },
-      ),
-    '/mcp': () => new Response('', { status: 401 }),
-    '/token': () => {
-      state.tokens += 1;
-      const { tokens, expiresIn, refreshes } = state;
-      return Response.json({
-        access_token: `access-token-${tokens}${state.ending}`,
-        token_type: 'Bearer',
-        ...(expiresIn !== undefined && { expires_in: expiresIn }),
-        ...(refreshes && { refresh_token: `refresh-token-${tokens}` }),
-      });
-    },
-  };
-  return Object.assign(state, {
-    metadata,
-    fetch: (async (input, init) => {
-      const { pathname } = new URL(String(input));
-      state.asked.push(pathname);
-      if (pathname === '/token') await state.beforeToken();
-      if (pathname === '/reg') state.registered = JSON.parse(String(init?.body));
-      return answers[pathname]?.() ?? new Response('', { status: 404 });
-    }) satisfies typeof fetch,
-  });
-}
-
-async function setUp(t: TestContext) {
-  const dir = tempDir();
-  const clock = fakeClock(1_000_000);
-  const log = recordingLog();
-  const store = await openSqliteStore({
-    path: `${dir.path}/headgate.db`,
-    clock,
-    log,
-    durability: 'normal',
-    bootId: 'b',
-  });
-  t.after(async () => {
-    await store.close();
-    dir[Symbol.dispose]();
-  });
-  const vault = await openTestVault(store, dir.path);
-  const notes = fakeNotes();
-  const disabled = new Set<string>();
-  const server = { name: 'notes', url: URL_OF_SERVER, oauth: { scopes: [] } };
-  const config = {
-    ...{ url: URL_OF_SERVER, oauth: { scopes: [] }, headers: {}, args: [], env: {}, network: [], folders: [] },
-    ...{ writesFolders: false, sandbox: true, autoApprove: false, enabled: true, timeoutSecs: 20 },
-  };
-  const mcp: { servers: Record<string, typeof config>; clientMetadataUrl?: string | undefined } = {
-    servers: { notes: config },
-  };
-  const bounds = { scopes: new Set([]), permissions: new Set([]), expiresAtMs: undefined };
-  const consents = new Consents({
-    store,
-    vault,
-    users: {
-      count: 1,
-      boundsOf: (user: string) => (disabled.has(user) ? undefined : { ...bounds, userId: user }),
-      find: () => undefined,
-      onChanged: () => undefined,
-    },
-    live: { mcp, privateHosts: [] },
-    environment: {},
-    fetch: notes.fetch,
-    baseUrl: () => 'http://127.0.0.1:7717',
-    hide: () => undefined,
-    clock,
-    ids: randomIds,
-    log,
-  });
-  const nothing = () => [];
-  return {
-    ...{ consents, notes, server, mcp, clock, vault, store, disabled },
-    async connect(user: string): Promise<void> {
-      if (user !== '') {
-        const row = { user_id: user, username: user, username_key: user, display_name: '', password_hash: null };
-        const times = { disabled: 0, version: 1, created_ms: 1, updated_ms: 1, last_login_ms: null };
-        const insert = build.insertInto('users').values({ ...row, ...times });
-        await store.commit({ statements: [statementOf(insert.onConflict((on) => on.doNothing()))] });
-      }
-      const { url, browser } = await consents.begin(user, { server: 'notes', scopes: [] });
-      const state = new URL(url).searchParams.get('state') ?? '';
-      await consents.finish({ state, browser, code: 'c', iss: undefined, error: undefined }, nothing);
-    },
-  };
-}
+import { ISSUER, setUp } from './consents-fixture.ts';
 
 const codeOf = (problem: { consent: { code: string } } | undefined) => problem?.consent.code;
 
@@ -136,6 +13,26 @@ test('a token is renewed shortly before it expires, once for all who ask', async
   clock.jump(2_000);
   const all = await Promise.all(Array.from({ length: 20 }, () => consents.token(server, '')));
   assert.deepEqual([new Set(all), notes.tokens], [new Set(['access-token-2']), 2]);
+});
+
+test('a provider that does not answer is waited for once by all who ask', async (t) => {
+  const { consents, notes, server, clock, connect } = await setUp(t);
+  await connect('');
+  clock.jump(3_601_000);
+  const asked = Promise.withResolvers<void>();
+  const hangs = Promise.withResolvers<void>();
+  notes.beforeToken = () => {
+    asked.resolve();
+    return hangs.promise;
+  };
+  const all = Array.from({ length: 20 }, () => consents.token(server, ''));
+  await asked.promise;
+  hangs.reject(new Error('no answer'));
+  const codes = (await Promise.allSettled(all)).map((one) => one.status === 'rejected' && one.reason.consent.code);
+  const tokens = notes.asked.filter((path) => path === '/token').length;
+  assert.deepEqual([[...new Set(codes)], tokens], [['mcp_refresh_unavailable'], 2]); // one of them connected the account
+  notes.beforeToken = async () => undefined;
+  assert.equal(await consents.token(server, ''), 'access-token-2');
 });
 
 test('without a refresh token, an account ends with its token', async (t) => {

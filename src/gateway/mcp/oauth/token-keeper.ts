@@ -1,6 +1,5 @@
 import type { OAuthServer } from '../../../agent/mcp/accounts/accounts.ts';
 import { type ConsentCode, ConsentProblem } from '../../../agent/mcp/accounts/consent-problem.ts';
-import { createSerialKeys } from '../../../timing/serial-keys.ts';
 import { isLoopbackHost } from '../../auth/origin-policy.ts';
 import { placeIn } from '../../secrets/sealed-rows.ts';
 import type { ConsentTable } from '../../store/schema/consents/consent-schema.ts';
@@ -25,7 +24,8 @@ const ENDS = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client'])
 /** Gives calls the tokens of their users, and renews them: of one account, one renewal at a time. */
 export class TokenKeeper {
   readonly #deps: ConsentDeps;
-  readonly #serially = createSerialKeys();
+  /** Renewals under way: all who ask meanwhile share the outcome, so that a provider that hangs is waited for once. */
+  readonly #renewals = new Map<string, Promise<Usable | 'later'>>();
   readonly #hidden = new Map<string, readonly string[]>();
 
   readonly #onWaiting: () => void;
@@ -101,19 +101,27 @@ export class TokenKeeper {
 
   /** `isRefused`: the server does not accept the present token, although it may not have expired. */
   // biome-ignore lint/complexity/useMaxParams: the account, what is known of it, and why.
-  #renewed(server: OAuthServer, user: string, known: Usable, { isRefused = false } = {}): Promise<Usable> {
-    return this.#serially.run(known.row.consent_id, async () => {
-      const found = await this.#require(server, user);
-      if (found.stored.accessToken !== known.stored.accessToken) return found; // it was renewed while this one waited
-      const { refreshToken } = found.stored;
-      if (refreshToken === undefined) return this.#giveUp(server, user, found);
-      try {
-        return await this.#refresh(server, found, refreshToken);
-      } catch (error) {
-        if (await this.#isOver(server, error)) return this.#giveUp(server, user, found);
-        return isRefused ? this.#throwLater(server) : this.#stillValid(server, found);
-      }
-    });
+  async #renewed(server: OAuthServer, user: string, known: Usable, { isRefused = false } = {}): Promise<Usable> {
+    const { consent_id: consentId } = known.row;
+    const renewal =
+      this.#renewals.get(consentId) ??
+      this.#renewOnce(server, user, known).finally(() => this.#renewals.delete(consentId));
+    this.#renewals.set(consentId, renewal);
+    const outcome = await renewal;
+    if (outcome !== 'later') return outcome;
+    return isRefused ? this.#throwLater(server) : this.#stillValid(server, known);
+  }
+
+  async #renewOnce(server: OAuthServer, user: string, known: Usable): Promise<Usable | 'later'> {
+    const found = await this.#require(server, user);
+    if (found.stored.accessToken !== known.stored.accessToken) return found; // it was renewed meanwhile
+    const { refreshToken } = found.stored;
+    if (refreshToken === undefined) return this.#giveUp(server, user, found);
+    try {
+      return await this.#refresh(server, found, refreshToken);
+    } catch (error) {
+      return (await this.#isOver(server, error)) ? this.#giveUp(server, user, found) : 'later';
+    }
   }
 
   #throwLater(server: OAuthServer): never {
