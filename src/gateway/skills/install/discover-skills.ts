@@ -70,6 +70,9 @@ async function entriesOf(url: string, client: SourceClient): Promise<unknown[]> 
   }
 }
 
+/** Of an address at GitHub. Dots alone would lead elsewhere. */
+const PART = /^(?!\.+$)[\w.-]{1,100}$/;
+
 /** Undefined for entries of other places than GitHub. */
 function toFound(entry: unknown): Omit<Found, 'isInstalled'> | undefined {
   const parsed = Entry.safeParse(entry);
@@ -78,8 +81,7 @@ function toFound(entry: unknown): Omit<Found, 'isInstalled'> | undefined {
   const name = skillId || given || (id.split('/').at(-1) ?? '');
   const repository = source || id.split('/').slice(0, 2).join('/');
   const [owner = '', repo = '', ...rest] = repository.split('/');
-  if (!/^[\w.-]{1,100}$/.test(owner) || !/^[\w.-]{1,100}$/.test(repo) || rest.length > 0 || name === '')
-    return undefined;
+  if (!PART.test(owner) || !PART.test(repo) || rest.length > 0 || name === '') return undefined;
   return {
     id: `${owner}/${repo}/${name}`,
     name,
@@ -87,7 +89,7 @@ function toFound(entry: unknown): Omit<Found, 'isInstalled'> | undefined {
     author: author || owner,
     source: repository,
     sourceUrl: `https://github.com/${owner}/${repo}`,
-    installCount: Math.max(0, Math.floor(installs || install_count)),
+    installCount: Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.floor(installs || install_count))),
     tags,
   };
 }

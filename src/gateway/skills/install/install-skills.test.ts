@@ -242,8 +242,9 @@ test('the directory is searched; odd entries are left out, and what is installed
   source.found = {
     skills: [
       { id: 'ada/skills/tidy', name: 'tidy', source: 'ada/skills', installs: 7, description: 'Tidy\u202e.' },
-      { id: 'bob/x/other', name: 'other', source: 'bob/x' },
+      { id: 'bob/x/other', name: 'other', source: 'bob/x', installs: 1e300 },
       { id: 'https://evil.org', name: 'evil', source: '../../etc' },
+      { id: '../../x', name: 'evil', source: '../..' },
       7,
       null,
     ],
@@ -253,7 +254,7 @@ test('the directory is searched; odd entries are left out, and what is installed
     skills.map(({ id, installCount, isInstalled, description }) => [id, installCount, isInstalled, description]),
     [
       ['ada/skills/tidy', 7, true, 'Tidy\\u202e.'],
-      ['bob/x/other', 0, false, ''],
+      ['bob/x/other', Number.MAX_SAFE_INTEGER, false, ''],
     ],
   );
   assert.equal((await gateway.refusal('skill.discover', { query: ' ' })).message, 'Search query is required');
