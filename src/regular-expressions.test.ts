@@ -28,7 +28,7 @@ test('no regular expression takes time that grows with the square of a text', ()
     slow.filter(({ file }) => Object.hasOwn(FOR_SHORT_TEXTS, file) === isWanted),
   );
   assert.deepEqual(wrong, []);
-  assert.deepEqual(excused?.map(({ file }) => file).toSorted(), Object.keys(FOR_SHORT_TEXTS).toSorted());
+  assert.deepEqual(new Set(excused?.map(({ file }) => file)), new Set(Object.keys(FOR_SHORT_TEXTS)));
 });
 
 test('patterns that read the rest of a text again and again are recognized', () => {
