@@ -7,7 +7,16 @@ import { findDependencySpreads } from './testing/dependency-spreads.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 
 /** Rooms that any room of the server may import; `src` means the files of src/ itself. */
-const LEAVES = ['protocol', 'src', 'src/timing', 'src/lending', 'src/home', 'src/egress', 'src/content'];
+const LEAVES = [
+  'protocol',
+  'src',
+  'src/timing',
+  'src/lending',
+  'src/home',
+  'src/egress',
+  'src/content',
+  'src/markdown',
+];
 
 /** Which folder may import which. All other imports are errors. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -18,12 +27,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'src/home': ['protocol', 'src'],
   'src/egress': ['protocol', 'src'],
   'src/content': ['protocol', 'src'],
+  'src/markdown': [],
   'src/testing': [...LEAVES, 'src/agent', 'src/cron', 'src/gateway'],
   'src/agent': LEAVES,
   'src/cron': LEAVES,
   'src/gateway': [...LEAVES, 'src/agent', 'src/cron'],
   'src/http': [...LEAVES, 'src/gateway'],
-  'src/page': ['protocol'],
+  'src/page': ['protocol', 'src/markdown'],
   'src/conformance': LEAVES,
   'src/node-host': [...LEAVES, 'src/agent'],
   'src/daemon': [...LEAVES, 'src/agent', 'src/cron', 'src/gateway', 'src/http'],

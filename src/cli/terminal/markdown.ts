@@ -1,4 +1,5 @@
-import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { BoundedLexer } from '../../markdown/bounded-lexer.ts';
 import { toDiffLines } from './diff-lines.ts';
 import { toInline, toInlineText } from './markdown-inline.ts';
 import { toTableLines } from './markdown-table.ts';
@@ -17,7 +18,7 @@ export interface Piece {
 export function lexBlocks(text: string): { token: MarkedToken; at: number }[] {
   const blocks: { token: MarkedToken; at: number }[] = [];
   let at = 0;
-  for (const token of new Lexer({ gfm: true }).lex(text)) {
+  for (const token of new BoundedLexer({ gfm: true }).lex(text)) {
     if (isDrawn(token)) blocks.push({ token, at });
     at += token.raw.length;
   }

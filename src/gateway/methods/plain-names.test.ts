@@ -11,7 +11,6 @@ test('no name that others are shown has a line end or turns the writing directio
     () => call('template.create', { name, content: 'x' }),
     () => call('wstemplate.create', { name }),
     () => call('policy.create', { name, toolPattern: '*', action: 'ask' }),
-    () => call('skill.create', { name, description: 'x', content: 'x' }),
     () => call('memory.save', { name, content: 'x' }),
     () => call('user.create', { username: 'ada', displayName: name, password }),
     () => call('role.create', { name: 'some', displayName: name, permissions: [] }),

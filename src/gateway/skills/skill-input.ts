@@ -5,7 +5,7 @@ import { TEMPLATE_NUMBERS } from '../../../protocol/methods/templates/wstemplate
 import { wrongField } from '../../../protocol/parse.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { skillNameProblems, toSkillName } from '../../content/skills/validate-skill.ts';
-import { checkContent, checkName, checkNotification, checkVariables, required } from '../templates/template-input.ts';
+import { checkContent, checkNotification, checkVariables, required, requireName } from '../templates/template-input.ts';
 import type { SkillFields } from './skill-rows.ts';
 
 type Asked = Params<'skill.create'>;
@@ -34,7 +34,7 @@ type Given<K extends keyof Asked> = { readonly [F in K]: Asked[F] | undefined };
 
 /** As the specification of skills has it, so that a skill can be moved to a folder. */
 export function checkSkillName(given: string): string {
-  const name = toSkillName(checkName(given));
+  const name = toSkillName(requireName(given));
   const [problem] = skillNameProblems(name);
   if (problem === undefined) return name;
   throw new GatewayError('INVALID_REQUEST', toVisibleLine(problem));

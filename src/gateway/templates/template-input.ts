@@ -3,11 +3,17 @@ import { wrongField } from '../../../protocol/parse.ts';
 import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/text/plain-text.ts';
 
 /** Throws with the words that clients of the specification expect. */
-export function checkName(name: string): string {
+export function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw required('name');
-  if (!isPlainName(trimmed)) throw wrongField('name', PLAIN_NAME_RULE, { separator: ' ' });
   return trimmed;
+}
+
+/** Throws with the words that clients of the specification expect. */
+export function checkName(given: string): string {
+  const name = requireName(given);
+  if (!isPlainName(name)) throw wrongField('name', PLAIN_NAME_RULE, { separator: ' ' });
+  return name;
 }
 
 export function checkContent(content: string): string {

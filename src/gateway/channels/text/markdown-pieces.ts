@@ -1,5 +1,6 @@
-import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import type { MarkedToken, Token, Tokens } from 'marked';
 import { trimEndOf } from '../../../../protocol/text/trimmed-text.ts';
+import { BoundedLexer } from '../../../markdown/bounded-lexer.ts';
 import { toTableText } from './markdown-table-text.ts';
 import { type FormattedText, type Mark, type Piece, toPlain } from './pieces.ts';
 
@@ -29,7 +30,7 @@ const GAP = '\n\n';
 /** Text that is nested too deeply to be read is shown as it is. */
 function lex(source: string): Token[] {
   try {
-    return new Lexer({ gfm: true }).lex(source);
+    return new BoundedLexer({ gfm: true }).lex(source);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return [{ type: 'escape', raw: source, text: source }];

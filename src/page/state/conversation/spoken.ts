@@ -1,4 +1,5 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
+import { BoundedLexer } from '../../../markdown/bounded-lexer.ts';
 
 /** Text that is ready to be read aloud, and the offset after it. */
 export interface Spoken {
@@ -13,7 +14,7 @@ export interface Spoken {
 export function nextSpoken(markdown: string, from: number, ended: boolean): Spoken {
   const upTo = ended ? markdown.length : findEnd(markdown, from);
   if (upTo <= from) return { text: '', upTo: from };
-  const tokens = new Lexer({ gfm: true }).lex(markdown.slice(from, upTo));
+  const tokens = new BoundedLexer({ gfm: true }).lex(markdown.slice(from, upTo));
   const text = tokens.map(toWords).join('\n').replace(LEFTOVERS, '').replace(/\s+/g, ' ').trim();
   return { text, upTo };
 }

@@ -1,4 +1,5 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
+import { BoundedLexer } from '../../../markdown/bounded-lexer.ts';
 import { EXTRAS } from './markdown-extras.ts';
 
 /** One block of a Markdown text: a paragraph, a list, a code fence. */
@@ -35,7 +36,7 @@ function countSettled(parts: readonly MarkdownPart[]): number {
 function readFrom(text: string, from: number): MarkdownPart[] {
   const parts: MarkdownPart[] = [];
   let at = from;
-  for (const token of new Lexer(EXTRAS).lex(text.slice(from))) {
+  for (const token of new BoundedLexer(EXTRAS).lex(text.slice(from))) {
     if (token.type !== 'space' && token.type !== 'def') parts.push({ at, token });
     at += token.raw.length;
   }
