@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Lexer, type Token } from 'marked';
 import { BoundedLexer } from './bounded-lexer.ts';
 
-const read = (text: string): Token[] => [...new BoundedLexer({ gfm: true }).lex(text)];
+const read = (text: string): Token[] => [...new BoundedLexer().lex(text)];
 
 /** How deeply blocks are nested. */
 const depthOf = (tokens: readonly Token[] = []): number =>

@@ -1,30 +1,29 @@
-import { Lexer, type Token, type TokensList } from 'marked';
+import { Lexer, type MarkedOptions, type Token, Tokenizer, type Tokens, type TokensList } from 'marked';
 
 /** Of blocks in blocks. Nobody writes so many, and each level is read once for every level around it. */
 const DEEPEST = 32;
-/** How often a text is read on average. A quotation may be read again with every line that continues it. */
-const MOST_READINGS = 64;
+/** Of a quotation: what is left of it is copied with each line that its writer did not mark. */
+const LONGEST_QUOTATION = 32_768;
+/** Of a quotation, in all: what follows a change of its depth is read again for each change before it. */
+const MOST_QUOTED_CHARS = 500_000;
 /** Of one paragraph. Marks such as `_` are compared with each other, which takes a time that grows with the square. */
 const MOST_INLINE_CHARS = 8_192;
 
 /**
- * Reads Markdown of models. What is nested too deeply, paragraphs that are too long, and what was read too often stay text as they are:
- * `> > > …` of 100 kB would keep a program busy for minutes.
+ * Reads Markdown of models. What is nested too deeply, and paragraphs that are too long, stay text as they are: `> > > …`
+ * of 100 kB would keep a program busy for minutes.
  */
 export class BoundedLexer extends Lexer {
   #depth = 0;
-  #charsLeft = 0;
 
-  override lex(src: string): TokensList {
-    this.#charsLeft = MOST_READINGS * src.length;
-    return super.lex(src);
+  constructor({ extensions }: Pick<MarkedOptions, 'extensions'> = {}) {
+    super({ gfm: true, tokenizer: new BoundedTokenizer(), ...(extensions && { extensions }) });
   }
 
   override blockTokens(src: string, tokens?: Token[], isClipped?: boolean): Token[];
   override blockTokens(src: string, tokens?: TokensList, isClipped?: boolean): TokensList;
   override blockTokens(src: string, tokens: Token[] = [], isClipped = false): Token[] {
-    this.#charsLeft -= src.length;
-    if (this.#depth === DEEPEST || this.#charsLeft < 0) {
+    if (this.#depth === DEEPEST) {
       tokens.push(plain(src));
       return tokens;
     }
@@ -42,5 +41,23 @@ export class BoundedLexer extends Lexer {
     return tokens;
   }
 }
+
+class BoundedTokenizer extends Tokenizer {
+  #quotations = 0;
+
+  override blockquote(src: string): Tokens.Blockquote | undefined {
+    const raw = src.length > LONGEST_QUOTATION ? (this.rules.block.blockquote.exec(src)?.[0] ?? '') : '';
+    if (raw.length > LONGEST_QUOTATION) return quoted(raw);
+    if (this.#quotations * src.length > MOST_QUOTED_CHARS && /^ {0,3}>/.test(src)) return quoted(src);
+    this.#quotations += 1;
+    try {
+      return super.blockquote(src);
+    } finally {
+      this.#quotations -= 1;
+    }
+  }
+}
+
+const quoted = (raw: string): Tokens.Blockquote => ({ type: 'blockquote', raw, text: raw, tokens: [plain(raw)] });
 
 const plain = (text: string): Token => ({ type: 'text', raw: text, text });

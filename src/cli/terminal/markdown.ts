@@ -18,7 +18,7 @@ export interface Piece {
 export function lexBlocks(text: string): { token: MarkedToken; at: number }[] {
   const blocks: { token: MarkedToken; at: number }[] = [];
   let at = 0;
-  for (const token of new BoundedLexer({ gfm: true }).lex(text)) {
+  for (const token of new BoundedLexer().lex(text)) {
     if (isDrawn(token)) blocks.push({ token, at });
     at += token.raw.length;
   }

@@ -30,7 +30,7 @@ const GAP = '\n\n';
 /** Text that is nested too deeply to be read is shown as it is. */
 function lex(source: string): Token[] {
   try {
-    return new BoundedLexer({ gfm: true }).lex(source);
+    return new BoundedLexer().lex(source);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return [{ type: 'escape', raw: source, text: source }];

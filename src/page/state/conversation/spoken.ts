@@ -14,7 +14,7 @@ export interface Spoken {
 export function nextSpoken(markdown: string, from: number, ended: boolean): Spoken {
   const upTo = ended ? markdown.length : findEnd(markdown, from);
   if (upTo <= from) return { text: '', upTo: from };
-  const tokens = new BoundedLexer({ gfm: true }).lex(markdown.slice(from, upTo));
+  const tokens = new BoundedLexer().lex(markdown.slice(from, upTo));
   const text = tokens.map(toWords).join('\n').replace(LEFTOVERS, '').replace(/\s+/g, ' ').trim();
   return { text, upTo };
 }
