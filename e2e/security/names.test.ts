@@ -37,6 +37,12 @@ const NAMES: Record<string, [method: string, params: (name: string) => unknown]>
   'the name of a new workstream': ['workstream.create', (name) => ({ name })],
   'the name of a job': ['cron.add', cron],
   'a word that wakes': ['voicewake.set', (name) => ({ triggers: [name] })],
+  'the name of a template': ['template.create', (name) => ({ name, content: 'x' })],
+  'the name of a workstream template': ['wstemplate.create', (name) => ({ name })],
+  'the name of a policy': ['policy.create', (name) => ({ name, toolPattern: '*', action: 'ask' })],
+  'the name of a memory': ['memory.save', (name) => ({ name, content: 'x' })],
+  'the name of a user': ['user.create', (displayName) => ({ username: 'u', displayName, password: 'correct horse' })],
+  'the name of a role': ['role.create', (displayName) => ({ name: 'r', displayName, permissions: [] })],
   'a node’s new name': ['node.rename', (displayName) => ({ nodeId: 'n', displayName })],
   ...Object.fromEntries(
     ['host', 'ip', 'mode', 'version', 'platform', 'deviceFamily', 'modelIdentifier', 'reason', 'instanceId'].map(

@@ -30,17 +30,26 @@ test('the innermost of deeply nested blocks stay text', () => {
   }
 });
 
-test('a paragraph that is too long stays text, those beside it do not', () => {
-  const long = 'a_b '.repeat(10_000);
-  const [first, , second] = read(`${long}\n\n*short*`);
+test('a long paragraph is formatted in parts', () => {
+  const text = 'Some *words* and `code`.\n'.repeat(2_000);
+  const [paragraph] = read(text);
+  const tokens = paragraph && 'tokens' in paragraph ? (paragraph.tokens ?? []) : [];
   assert.deepEqual(
-    [first, second].map((token) => token && 'tokens' in token && token.tokens?.map(({ type }) => type)),
-    [['text'], ['em']],
+    ['em', 'codespan'].map((kind) => tokens.filter(({ type }) => type === kind).length),
+    [2_000, 2_000],
   );
+  assert.equal(tokens.map(({ raw }) => raw).join(''), text.trimEnd());
+  assert.equal(read('a_'.repeat(20_000)).length, 1);
 });
 
 test('lines that continue quotations again and again stay text in the end, and none is lost', () => {
   const text = `${'>> a\n> b\n'.repeat(3_000)}x`;
   const tokens = read(text);
   assert.equal(tokens.map(({ raw }) => raw).join(''), text);
+});
+
+test('a long quotation is formatted', () => {
+  const [quotation] = read('> line with *words*\n>\n'.repeat(3_000));
+  const lines = quotation && 'tokens' in quotation ? (quotation.tokens ?? []) : [];
+  assert.equal(lines.filter(({ type }) => type === 'paragraph').length, 3_000);
 });

@@ -2,16 +2,18 @@ import { Lexer, type MarkedOptions, type Token, Tokenizer, type Tokens, type Tok
 
 /** Of blocks in blocks. Nobody writes so many, and each level is read once for every level around it. */
 const DEEPEST = 32;
-/** Of a quotation: what is left of it is copied with each line that its writer did not mark. */
-const LONGEST_QUOTATION = 32_768;
+/** Lines of a quotation that are copied for those that its writer did not mark: what is left of it is copied with each of them. */
+const MOST_COPIES = 4_000_000;
+/** In shorter texts, there cannot be so many. */
+const SHORT = 4_096;
 /** Of a quotation, in all: what follows a change of its depth is read again for each change before it. */
 const MOST_QUOTED_CHARS = 500_000;
-/** Of one paragraph. Marks such as `_` are compared with each other, which takes a time that grows with the square. */
-const MOST_INLINE_CHARS = 8_192;
+/** Marks such as `_` are compared with each other in so much of a paragraph, because that takes a time that grows with the square. */
+const MOST_INLINE_CHARS = 4_096;
 
 /**
- * Reads Markdown of models. What is nested too deeply, and paragraphs that are too long, stay text as they are: `> > > …`
- * of 100 kB would keep a program busy for minutes.
+ * Reads Markdown of models. What is nested too deeply stays text as it is, and long paragraphs are read in parts: `> > > …` of
+ * 100 kB would keep a program busy for minutes.
  */
 export class BoundedLexer extends Lexer {
   #depth = 0;
@@ -36,19 +38,30 @@ export class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    if (src.length <= MOST_INLINE_CHARS) return super.inlineTokens(src, tokens);
-    tokens.push(plain(src));
+    for (const part of partsOf(src)) super.inlineTokens(part, tokens);
     return tokens;
   }
+}
+
+/** Parts of a paragraph that end with a line, a sentence or a word. */
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  for (let start = 0; start < text.length; start += parts.at(-1)?.length ?? 0) {
+    const part = text.slice(start, start + MOST_INLINE_CHARS);
+    const isLast = start + part.length === text.length;
+    const end = isLast ? 0 : part.lastIndexOf('\n') + 1 || part.lastIndexOf('. ') + 1 || part.lastIndexOf(' ') + 1;
+    parts.push(end === 0 ? part : part.slice(0, end));
+  }
+  return parts;
 }
 
 class BoundedTokenizer extends Tokenizer {
   #quotations = 0;
 
   override blockquote(src: string): Tokens.Blockquote | undefined {
-    const raw = src.length > LONGEST_QUOTATION ? (this.rules.block.blockquote.exec(src)?.[0] ?? '') : '';
-    if (raw.length > LONGEST_QUOTATION) return quoted(raw);
-    if (this.#quotations * src.length > MOST_QUOTED_CHARS && /^ {0,3}>/.test(src)) return quoted(src);
+    const raw = src.length > SHORT ? (this.rules.block.blockquote.exec(src)?.[0] ?? '') : '';
+    if (copiesIn(raw) > MOST_COPIES) return quoted(raw);
+    if (this.#quotations * src.length > MOST_QUOTED_CHARS && MARKED.test(src)) return quoted(src);
     this.#quotations += 1;
     try {
       return super.blockquote(src);
@@ -56,6 +69,13 @@ class BoundedTokenizer extends Tokenizer {
       this.#quotations -= 1;
     }
   }
+}
+
+const MARKED = /^ {0,3}>/;
+
+function copiesIn(quotation: string): number {
+  const lines = quotation.split('\n');
+  return lines.length * lines.filter((line) => !MARKED.test(line)).length;
 }
 
 const quoted = (raw: string): Tokens.Blockquote => ({ type: 'blockquote', raw, text: raw, tokens: [plain(raw)] });
