@@ -28,8 +28,7 @@ export const isFootnote = (token: Token): token is Footnote => token.type === 'f
 /** `$5 and $6` is no formula: it begins and ends with a character that is no space, and no digit follows. */
 const INLINE_MATH = /^(?:\$(?![\s$])((?:\\[^\n]|[^\\$\n])*?[^\s\\$])\$(?![\d$])|\\\(([^\n]+?)\\\))/;
 /** It ends where the next mark stands, and contains none: the rest of a text is not searched for each one that begins. */
-const BLOCK_MATH =
-  /^ {0,3}(?:\$\$((?:[^$]|\$(?!\$))+)\$\$|\\\[((?:[^\\]|\\(?![[\]]))+)\\\])[ \t]*(?:\n+|$)/;
+const BLOCK_MATH = /^ {0,3}(?:\$\$((?:[^$]|\$(?!\$))+)\$\$|\\\[((?:[^\\]|\\(?![[\]]))+)\\\])[ \t]*(?:\n+|$)/;
 const WIDE_MATH = /^\$\$(?!\s*\$)([^$\n]+?)\$\$/;
 /** A label is a number or a word, because `[^a-z]` in a text is more often a pattern. */
 const MARK = /^\[\^(\d{1,3}|[a-z]\w{1,31})\](?!:)/i;
