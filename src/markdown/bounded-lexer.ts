@@ -8,8 +8,9 @@ const MOST_COPIES = 4_000_000;
 const SHORT = 4_096;
 /** Of a quotation, in all: what follows a change of its depth is read again for each change before it. */
 const MOST_QUOTED_CHARS = 500_000;
-/** Marks such as `_` are compared with each other in so much of a paragraph, because that takes a time that grows with the square. */
-const MOST_INLINE_CHARS = 4_096;
+/** A longer paragraph is read in parts: marks such as `_` are compared with each other, in a time that grows with the square. */
+const LONG_PARAGRAPH = 6_000;
+const MOST_OF_PART = 4_096;
 
 /**
  * Reads Markdown of models. What is nested too deeply stays text as it is, and long paragraphs are read in parts: `> > > …` of
@@ -45,9 +46,10 @@ export class BoundedLexer extends Lexer {
 
 /** Parts of a paragraph that end with a line, a sentence or a word. */
 function partsOf(text: string): string[] {
+  if (text.length <= LONG_PARAGRAPH) return [text];
   const parts: string[] = [];
   for (let start = 0; start < text.length; start += parts.at(-1)?.length ?? 0) {
-    const part = text.slice(start, start + MOST_INLINE_CHARS);
+    const part = text.slice(start, start + MOST_OF_PART);
     const isLast = start + part.length === text.length;
     const end = isLast ? 0 : part.lastIndexOf('\n') + 1 || part.lastIndexOf('. ') + 1 || part.lastIndexOf(' ') + 1;
     parts.push(end === 0 ? part : part.slice(0, end));
