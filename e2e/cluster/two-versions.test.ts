@@ -83,7 +83,7 @@ test(
     await handOver(old, next);
     model.when('once more', say('here again'));
     await using third = await openConversation(old);
-    await within((await third.ask('once more')).answer, 60_000, () => 'an answer of the newer version');
+    await within((await third.ask('once more')).answer, 60_000, () => 'an answer by the newer one');
     assert.equal((await (await next.client()).call('audit.verify', {})).ok, true);
     const kept = await queryPostgres(url, 'select thing_id, size::int from headgate.next_things');
     assert.deepEqual(kept, [{ thing_id: 'thing', size: 3 }]);

@@ -66,7 +66,7 @@ test('its headers are sent; a server that answers with an error or a page is kno
   assert.doesNotMatch(status?.problem ?? '', /canary/);
 });
 
-test('a header that cannot be sent is named, and its value is told nobody', async (t) => {
+test('an error about a header that cannot be sent has its name and not its value', async (t) => {
   const it = await openServers(t, { far: remote('http://127.0.0.1:9/mcp', { 'x-key': 'canary\nsecond line' }) });
   await it.ready();
   assert.equal(

@@ -33,7 +33,7 @@ const vulnerable = (flag: string, weight: number, pattern: RegExp): ScanRule => 
   pattern,
 });
 
-/** What is fetched goes to a program, perhaps by a filter, on the next line, with its path, or by a program such as sudo. */
+/** A program gets what is fetched. Filters, a line end, the path of the program and `sudo` may stand in between. */
 function piped(fetching: string, running: string): RegExp {
   const onward = String.raw`(?:[^\n|]|\\\r?\n)`; // a line that ends with a backslash goes on
   const filter = String.raw`(?:\|\s{0,4}(?:tee|gunzip|zcat|base64|tr|sed|xxd|openssl)\b${onward}{0,100}){0,2}`;

@@ -6,7 +6,7 @@ const SCANNER_VERSION = '2';
 
 /** What is scanned of a skill. */
 export interface Scanned {
-  /** Models are told it before anybody loads the skill. */
+  /** Models read it before the skill is loaded. */
   description: string;
   /** The text after its front matter. */
   text: string;

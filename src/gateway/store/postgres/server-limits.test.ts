@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../clock.ts';
+import pg from 'pg';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
@@ -28,7 +28,10 @@ test('the connection that writes stays, where the server ends idle ones', instal
   await queryPostgres(url, `alter database ${new URL(url).pathname.slice(1)} set idle_session_timeout = '50ms'`);
   const log = recordingLog();
   await using store = await open(url, log);
-  await systemClock.sleep(200, AbortSignal.timeout(5_000));
+  const idle = new pg.Client(url);
+  idle.on('error', () => undefined); // the server ends it, which shows that idle ones are ended
+  await idle.connect();
+  await new Promise<void>((resolve) => idle.once('end', () => resolve()));
   await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: '1' }] } });
   assert.deepEqual(
     log.lines.filter(([level]) => level === 'error'),

@@ -118,8 +118,7 @@ function pack(call: ProgramCall): void {
 
 function addNeighbour(call: ProgramCall, word: ShellWord, isFolder: boolean): void {
   if (isFolder || word.value === undefined) addUse(call, 'write', word);
-  if (word.value !== undefined)
-    addFolder(call, 'write', word.value.includes('/') ? word.value.slice(0, word.value.lastIndexOf('/') + 1) : '.');
+  if (word.value !== undefined) addFolder(call, 'write', word.value.slice(0, word.value.lastIndexOf('/') + 1) || '.');
 }
 
 const UNZIP = toRule({

@@ -10,12 +10,7 @@ const readThenWrite = (options: string) => ({ options, operands: ['read', 'write
 function addPieces(call: ProgramCall, prefix: ShellWord | undefined): void {
   if (prefix === undefined) addFolder(call, 'write');
   else if (prefix.value === undefined) addUse(call, 'write', prefix);
-  else
-    addFolder(
-      call,
-      'write',
-      prefix.value.includes('/') ? prefix.value.slice(0, prefix.value.lastIndexOf('/') + 1) : '.',
-    );
+  else addFolder(call, 'write', prefix.value.slice(0, prefix.value.lastIndexOf('/') + 1) || '.');
 }
 
 /** Rules of programs that write the text they get. */
