@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
 import { createGatewayClient, type GatewayClient } from '../../../protocol/client/ws-client.ts';
@@ -101,7 +102,11 @@ function lastToolOutput(body: unknown): string {
 }
 
 /** The text of an answer of a tool server, without its frame. */
-export const inner = (output: string): string => output.split('\n').slice(1, -1).join('\n');
+export function inner(output: string): string {
+  const lines = output.split('\n');
+  assert.ok(lines.length > 2, `an answer of a tool server was expected, not: ${output}`);
+  return lines.slice(1, -1).join('\n');
+}
 
 /** How the daemon uses the server. */
 export const accountConfig = ({ url }: Pick<AccountServer, 'url'>, oauth: object = {}) => ({

@@ -21,6 +21,12 @@ export function toConnectProblem(error: unknown): string {
   return wordsOf(last);
 }
 
+/** Whether the connection was closed before an answer came. */
+export const wasDropped = (error: unknown): boolean =>
+  [...causesOf(error)].some((one) => DROPPED.has(textAt(one, 'code') ?? ''));
+
+const DROPPED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
 function ofStatus(status: number): string {
   if (status === 401) return 'requires a login (HTTP 401): connect an account, or give it a header with a token';
   if (status === 403) return 'refuses the access (HTTP 403): check the rights of its account or token';

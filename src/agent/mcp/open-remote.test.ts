@@ -96,6 +96,31 @@ test('an address that is not allowed is not reached, and no redirect is followed
   assert.equal(reached, 0);
 });
 
+test('a session opens although the server closes a kept connection at that moment', async (t) => {
+  const used = new WeakSet<object>();
+  let dropped = 0;
+  const url = await serve(t, async (request, answer) => {
+    const { id, method } = Asked.parse(await json(request));
+    if (used.has(request.socket) && dropped === 0) {
+      dropped += 1;
+      request.socket.destroy();
+      return;
+    }
+    used.add(request.socket);
+    if (id === undefined) return void answer.writeHead(202).end();
+    const said =
+      method === 'initialize' ? { result: SERVER } : { error: { code: -32_601, message: 'Method not found' } };
+    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+  });
+  const { fetch } = createGuardedEgress({ privateHosts: () => [], environment: {} });
+  await (await fetch(url, { method: 'POST', body: '{"id":1,"method":"ping"}' })).text();
+  const deps = { environment: {}, fetch, clock: systemClock, version: 'test' };
+  const options = { signal: AbortSignal.timeout(10_000), onListsChanged: () => undefined };
+  const session = await openRemote({ config: remote(url), url }, options, deps);
+  assert.equal(dropped, 1);
+  await session.close();
+});
+
 test('an answer that never ends is given up', async (t) => {
   const url = await serve(t, (request, answer) => {
     if (request.method !== 'POST') return void answer.writeHead(405).end();
@@ -112,6 +137,8 @@ test('an answer that never ends is given up', async (t) => {
   const [status] = it.pool.list();
   assert.deepEqual([status?.state, status?.problem], ['failed', 'sends an answer of more than 16 MiB']);
 });
+
+const Asked = z.looseObject({ id: z.unknown().optional(), method: z.string() });
 
 interface Played {
   /** Answers GET, which opens the stream of the server's notifications. */
@@ -132,7 +159,7 @@ const play = (t: TestContext, { stream = noStream, end = nothing, call = nothing
   serve(t, async (request, answer) => {
     if (request.method === 'GET') return stream(answer);
     if (request.method === 'DELETE') return end(answer);
-    const { id, method } = z.looseObject({ id: z.unknown().optional(), method: z.string() }).parse(await json(request));
+    const { id, method } = Asked.parse(await json(request));
     if (id === undefined) return void answer.writeHead(202).end();
     if (method === 'tools/call') return call(answer);
     const results: Record<string, () => object> = { initialize: () => SERVER, 'tools/list': list };

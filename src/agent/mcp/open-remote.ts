@@ -7,7 +7,7 @@ import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { createTokenProvider, toConsentProblem, type UsedAccount } from './accounts/token-provider.ts';
 import { openClientSession } from './client-session.ts';
-import { toConnectProblem } from './connect-problem.ts';
+import { toConnectProblem, wasDropped } from './connect-problem.ts';
 import { createUnaskedLimit, TOO_MANY_UNASKED } from './links/unasked-limit.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
@@ -50,7 +50,10 @@ export async function openRemote(
       reconnectionOptions: { ...RECONNECTS, reconnectionDelayGrowFactor: 4 },
       reconnectionScheduler: (reconnect, wantedMs) => wait(reconnect, { clock, wantedMs }),
       async fetch(input, init) {
-        const response = await fetch(input, init).catch((error: unknown) => {
+        const send = () => fetch(input, init);
+        const isOpen = transport.protocolVersion !== undefined; // agreed on when it opens
+        const sent = isOpen ? send() : send().catch((error: unknown) => againIfDropped(error, send));
+        const response = await sent.catch((error: unknown) => {
           if (init?.signal?.aborted !== true) ended.resolve(toConnectProblem(error));
           throw error;
         });
@@ -85,6 +88,15 @@ export async function openRemote(
     return account && (await toConsentProblem(error, account));
   };
   return openClientSession({ connect, modes: ['auto'], whatFailed, version }, options);
+}
+
+/**
+ * A server may close a connection that nobody uses at the very moment when it is used again. What opens a session does nothing,
+ * so it is sent once more, over another connection.
+ */
+function againIfDropped(error: unknown, send: () => Promise<Response>): Promise<Response> {
+  if (!wasDropped(error)) throw error;
+  return send();
 }
 
 /**
