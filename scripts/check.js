@@ -1,6 +1,7 @@
-// `npm run check`: format, lint, types, dead code, architecture, and the unit tests that need no database server.
-import { spawn } from 'node:child_process';
-import { globSync, statSync } from 'node:fs';
+// `npm run check`: format, lint, types, dead code, architecture, and the unit tests that need no database server. Tests that passed
+// before are run again only if something that they use has changed; with `--all`, all are run.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +11,7 @@ import { installedChromium } from '../e2e/support/clients/chromium.ts';
 import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
 import { toSkipLines } from './skips.js';
 import { durationsIn } from './test-durations.js';
+import { unchangedTestsIn } from './unchanged-tests.js';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -79,19 +81,38 @@ const AGENT_FILES_TOGETHER = 40;
 /** Folders whose tests start PostgreSQL, and spend their time waiting for it. */
 const WITH_DATABASE = ['src/gateway/store/postgres/', 'src/gateway/store/copying/'];
 
+/** Runs all that it is asked for, and remembers nothing. */
+const ALL_CHANGED = { divide: (files) => ({ changed: files, tests: 0 }), keep: (_passed) => undefined };
+
+/** The unit tests that passed before, with the same code. Undefined without git, which lists the files of the project. */
+function unchangedTests() {
+  const listFiles = () =>
+    execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' })
+      .split('\0')
+      .filter((file) => file !== '' && existsSync(path.join(ROOT, file)));
+  const cache = path.join(ROOT, 'node_modules/.cache/passed-tests.json');
+  try {
+    return unchangedTestsIn({ root: ROOT, cache, listFiles });
+  } catch {
+    return undefined;
+  }
+}
+
 /** Runs the tests next to the code; `isQuick`: without those that start PostgreSQL. */
-export function runUnitTests({ isQuick = false } = {}) {
+export async function runUnitTests({ isQuick = false, unchanged = ALL_CHANGED } = {}) {
   const all = globSync('{src,protocol,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
-  const files = isQuick ? all.filter((file) => !WITH_DATABASE.some((folder) => file.startsWith(folder))) : all;
+  const wanted = isQuick ? all.filter((file) => !WITH_DATABASE.some((folder) => file.startsWith(folder))) : all;
+  const { changed: files, tests } = unchanged.divide(wanted);
   const [ofAgent, others] = [true, false].map((isWanted) =>
     files.filter((file) => file.startsWith('src/agent/') === isWanted),
   );
   const batches = [...inBatches(ofAgent, AGENT_FILES_TOGETHER), ...inBatches(others, FILES_TOGETHER)];
   const environmentOf = () => (isMeasured() ? {} : COMPILED);
-  return runTests({
-    ...{ name: 'unit', batches, atLeast: FLOORS.unit, watch },
-    ...{ isCi, environmentOf, durations },
+  const result = await runTests({
+    ...{ name: 'unit', batches, atLeast: FLOORS.unit - tests, watch },
+    ...{ isCi, environmentOf, durations, keepPassed: unchanged.keep },
   });
+  return { ...result, passed: result.passed + tests, before: tests };
 }
 
 /**
@@ -206,7 +227,12 @@ function say(text) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.chdir(ROOT);
   const clean = await checkStatically();
-  const unit = await runUnitTests({ isQuick: true });
+  const unchanged = unchangedTests() ?? ALL_CHANGED;
+  const isAll = process.argv.includes('--all');
+  const unit = await runUnitTests({
+    isQuick: true,
+    unchanged: isAll ? { ...ALL_CHANGED, keep: unchanged.keep } : unchanged,
+  });
   tellCounts(unit);
   process.exitCode = clean && unit.ok ? 0 : 1;
 }

@@ -36,7 +36,8 @@ const ROOMY = ['--min-semi-space-size=64', '--max-semi-space-size=128', '--singl
  * Runs every batch of files in a separate process. Batches that took longest the last time start first, so that none runs
  * alone at the end. Returns the counts; `ok` is false if a test failed, or fewer than `atLeast` ran or were skipped. No test runs
  * twice. A test that must not be skipped here counts as failed. `watch(files, kill, report)` kills a process that hangs, and
- * returns a function that ends the watch; `report` is the file that grows with each test.
+ * returns a function that ends the watch; `report` is the file that grows with each test. `keepPassed` gets the files whose tests
+ * have all passed, with the number of tests of each.
  */
 export async function runTests({
   name,
@@ -46,10 +47,12 @@ export async function runTests({
   isCi = false,
   environmentOf = () => ({}),
   durations = { known: {}, keep: (_seconds) => undefined },
+  keepPassed = (_tests) => undefined,
 }) {
   const startMs = performance.now();
   const results = [];
   const seconds = {};
+  const passedWhole = {};
   const queue = longestFirst(batches, durations.known);
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
   const idleShare = watchIdleShare();
@@ -62,6 +65,7 @@ export async function runTests({
       const judged = ended.results.map(judgeSkip(isCi));
       for (const failure of judged.filter(is('failed'))) process.stdout.write(toReport(failure));
       results.push(...judged);
+      if (ended.isWhole) Object.assign(passedWhole, passedFiles(batch, judged));
     }
   };
   for (let count = 0; count < AT_FIRST; count += 1) workers.push(work());
@@ -73,6 +77,7 @@ export async function runTests({
   clearInterval(looking);
   await rm(folder, { recursive: true });
   durations.keep(seconds);
+  keepPassed(passedWhole);
   const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map((outcome) => results.filter(is(outcome)));
   const missing = Math.max(0, atLeast - results.length);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);
@@ -83,6 +88,17 @@ export async function runTests({
 }
 
 const is = (outcome) => (result) => result.outcome === outcome;
+
+/** The files of which every test passed, with the numbers of their tests. */
+function passedFiles(files, results) {
+  const ofFile = (file) => results.filter((result) => result.file === path.resolve(file));
+  return Object.fromEntries(
+    files
+      .map((file) => [file, ofFile(file)])
+      .filter(([, all]) => all.length > 0 && all.every(is('passed')))
+      .map(([file, all]) => [file, all.length]),
+  );
+}
 
 /** Batches with unknown durations start first. */
 function longestFirst(batches, known) {
@@ -104,11 +120,12 @@ const judgeSkip = (isCi) => (result) =>
     ? { ...result, outcome: 'failed', reason: `must not be skipped here: ${result.reason}` }
     : result;
 
-/** One line for people: `412 unit tests passed in 83 files (31.2 s)`. */
-export function toCountLine({ name, passed, failed, skipped, files, seconds }) {
+/** One line for people: `412 unit tests passed in 83 files (31.2 s)`. `before`: passed with the same code, and were not run again. */
+export function toCountLine({ name, passed, failed, skipped, files, seconds, before = 0 }) {
   const failures = failed > 0 ? `, ${failed} failed` : '';
   const skips = skipped > 0 ? `, ${skipped} skipped` : '';
-  return `${passed} ${name} tests passed${failures}${skips} in ${files} files (${seconds.toFixed(1)} s)`;
+  const unchanged = before > 0 ? `, ${before} of them before, with the same code` : '';
+  return `${passed} ${name} tests passed${unchanged}${failures}${skips} in ${files} files (${seconds.toFixed(1)} s)`;
 }
 
 /** The slowest files: `slowest: page/scale 41 s, samples/drill 38 s`. */
@@ -128,16 +145,22 @@ async function runBatch({ files, watch, environment, reportPath }) {
   const tookSeconds = (performance.now() - startMs) / 1000;
   const { entries, problem } = toEntries(await readFile(reportPath, 'utf8').catch(() => ''));
   const results = toResults(entries).map(failIfEmpty);
+  const isFailed = results.some(is('failed'));
   const failure = (reason) => ({ outcome: 'failed', name: nameOf(files), file: path.resolve(files[0]), reason });
   if (problem !== undefined) results.push(failure(`its report cannot be read: ${problem}\n${output}`));
   const strays = entries.filter(isStray).map(({ message }) => message);
   const told = [...strays, ...unfinished(entries, results), output];
   if (signal !== null) {
     results.push(failure([`ended by ${signal} after ${Math.round(tookSeconds)} s`, ...told].join('\n')));
-  } else if (code !== 0 && (strays.length > 0 || !results.some(is('failed')))) {
+  } else if (code !== 0 && (strays.length > 0 || !isFailed)) {
     results.push(failure([`ended with ${code}`, ...told].join('\n')));
   }
-  return { results, seconds: files.length === 1 ? { [files[0]]: tookSeconds } : secondsOfFiles(files, results) };
+  return {
+    results,
+    seconds: files.length === 1 ? { [files[0]]: tookSeconds } : secondsOfFiles(files, results),
+    /** The process ended by itself, with the ends of all tests. */
+    isWhole: signal === null && problem === undefined && strays.length === 0 && (code === 0 || isFailed),
+  };
 }
 
 /** One entry per line. A report with foreign output in it fails its files, but not the whole run. */

@@ -31,6 +31,10 @@ async function runTexts(
       kept.push(...Object.keys(seconds).map((file) => path.basename(file)));
     },
   };
+  const passedWhole: Record<string, number> = {};
+  const keepPassed = (tests: Record<string, number>): undefined => {
+    for (const [file, count] of Object.entries(tests)) passedWhole[path.basename(file)] = count;
+  };
   const begun: string[] = [];
   /** A file counts as hung once it has created a file named `hangs-` and its name. */
   const watch = ([file = '']: readonly string[], kill: () => void) => {
@@ -45,11 +49,11 @@ async function runTexts(
     skips,
     ...result
   } = await runTests({
-    ...{ name: 'sample', batches, atLeast, isCi, watch, durations },
+    ...{ name: 'sample', batches, atLeast, isCi, watch, durations, keepPassed },
     environmentOf: () => environment,
   });
   t.mock.restoreAll();
-  return { told, result, begun, kept, skips, slowest: slowest.map(({ file }) => path.basename(file)) };
+  return { told, result, begun, kept, passedWhole, skips, slowest: slowest.map(({ file }) => path.basename(file)) };
 }
 
 /** For a sample: creates the file that tells `watch` that it hangs. */
@@ -207,4 +211,16 @@ test('files that took longest the last time start first, and unknown files befor
   const samples = Array.from({ length: 4 }, () => `test('one', () => {});`);
   const { begun } = await runTexts(t, samples, { known: { '0.test.js': 1, '1.test.js': 3, '3.test.js': 2 } });
   assert.deepEqual(begun, ['2.test.js', '1.test.js', '3.test.js', '0.test.js']);
+});
+
+test('only files of which every test passed are remembered, and none of a process that did not end by itself', async (t) => {
+  const passes = `test('one', () => {}); test('two', () => {});`;
+  const fails = `test('one', () => {}); test('two', () => { throw new Error('no'); });`;
+  const skips = `test('one', { skip: 'no disk', tags: ['missing'] }, () => {});`;
+  const alone = await runTexts(t, [passes, fails, skips, `${passes} ${HANGS} for (;;);`]);
+  assert.deepEqual(alone.passedWhole, { '0.test.js': 2 });
+  const shared = await runTexts(t, [passes, fails, passes], { together: true });
+  assert.deepEqual(shared.passedWhole, { '0.test.js': 2, '2.test.js': 2 });
+  const stray = `${passes} setImmediate(() => { throw new Error('stray'); });`;
+  assert.deepEqual((await runTexts(t, [passes, stray], { together: true })).passedWhole, {});
 });
