@@ -130,6 +130,18 @@ test('a file that changes between approval and execution is not edited', async (
   assert.equal(await readFile(it.path, 'utf8'), 'changed');
 });
 
+test('of edits of a file that run at the same time, one is made, and the others say that the file has changed', async () => {
+  await using it = await start();
+  const first = await it.prepare({ old_string: 'alpha', new_string: 'A' });
+  const second = await it.prepare({ old_string: 'gamma', new_string: 'C' });
+  const outcomes = await Promise.all([execute(first), execute(second)]);
+  assert.deepEqual(
+    outcomes.map(({ output }) => output),
+    ['Replaced a.txt (4 lines).', 'a.txt has changed since the call was prepared; nothing was written. Read it again.'],
+  );
+  assert.equal(await readFile(it.path, 'utf8'), 'A\nbeta\ngamma\nbeta\n');
+});
+
 test('several edits are made at once, each against the text as it was read', async () => {
   await using it = await start();
   const edits = [

@@ -3,6 +3,7 @@ import { type FileVersion, readVersion, toSha256 } from './files/confined-file.t
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
 import { executeAt, type FileCall, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import { toDiff } from './files/file-diff.ts';
+import { whileAlone } from './files/one-at-a-time.ts';
 import { findSeenVersion } from './files/read-history.ts';
 import { replaceFile } from './files/staged-file.ts';
 import type { Prepared, Tool, ToolOutcome } from './tool.ts';
@@ -63,7 +64,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     reading: toFileEffect('write', place),
     // Includes the real path: a link created since would lead to another file, perhaps with the same content.
     bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
-    execute: (run) => executeAt(call, place, { run, work: () => replace(replacement) }),
+    execute: (run) => whileAlone([place.path], () => executeAt(call, place, { run, work: () => replace(replacement) })),
   };
 }
 

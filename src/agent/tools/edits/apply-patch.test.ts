@@ -182,6 +182,20 @@ test('a file that changes after the approval keeps all files of the patch from b
   assert.deepEqual([await it.read('a.txt'), await it.read('b.txt')], ['one\n', 'edited by a person\n']);
 });
 
+test('patches of the same files that run at the same time are made one after the other, whatever their order', async () => {
+  await using it = await start({ 'a.txt': 'one\n', 'b.txt': 'two\n' });
+  const changeOf = (name: string, old: string, text: string) => [`*** Update File: ${name}`, `-${old}`, `+${text}`];
+  const [a, b] = [changeOf('a.txt', 'one', '1'), changeOf('b.txt', 'two', '2')];
+  const [c, d] = [changeOf('b.txt', 'two', 'II'), changeOf('a.txt', 'one', 'I')];
+  const [first, second] = [await it.prepare([...a, ...b]), await it.prepare([...c, ...d])];
+  const outcomes = await Promise.all([execute(first), execute(second)]);
+  assert.deepEqual(
+    outcomes.map(({ outcome }) => outcome),
+    ['done', 'failed'],
+  );
+  assert.deepEqual([await it.read('a.txt'), await it.read('b.txt')], ['1\n', '2\n']);
+});
+
 test('places outside the workstream and in the home of the daemon are refused, and outside ones are named', async () => {
   await using it = await start({});
   await it.file('outside.txt', 'one\n');

@@ -4,6 +4,7 @@ import { type FileVersion, readVersion, toSha256 } from '../files/confined-file.
 import type { AllowedPlace } from '../files/confinement.ts';
 import { checkPlace, type FileCall, toWarnings } from '../files/file-call.ts';
 import { toDiff } from '../files/file-diff.ts';
+import { whileAlone } from '../files/one-at-a-time.ts';
 import { commitAll, type StagedFile, stageContent, stageRemoval } from '../files/staged-file.ts';
 import { outcomeOf, toStopLine } from '../stop-line.ts';
 import type { Prepared, ToolOutcome, ToolRun } from '../tool.ts';
@@ -42,7 +43,11 @@ export function prepareChanges(
     reading: toReading(changes),
     // Includes the real paths, as for a single file.
     bindTo: JSON.stringify(changes.map(({ place, old }) => [old?.sha256 ?? 'absent', place.path])),
-    execute: (run) => execute(call, changes, run),
+    execute: (run) =>
+      whileAlone(
+        changes.map(({ place }) => place.path),
+        () => execute(call, changes, run),
+      ),
   };
 }
 
