@@ -122,6 +122,23 @@ test('a file with Windows line endings keeps them', async () => {
   assert.equal(await readFile(it.path, 'utf8'), 'one\r\ntwo\r\nthree\r\ngamma\r\n');
 });
 
+test('lines that are added to a file with Windows line endings get them, also if the old text is a part of one line', async () => {
+  await using it = await start('alpha\r\nbeta\r\n');
+  await execute(await it.prepare({ old_string: 'alpha', new_string: 'one\ntwo' }));
+  assert.equal(await readFile(it.path, 'utf8'), 'one\r\ntwo\r\nbeta\r\n');
+});
+
+test('a file with line endings of both kinds keeps those of the text that is replaced', async () => {
+  await using it = await start('alpha\r\nbeta\ngamma\r\ndelta\r\n');
+  const edits = [
+    { old_string: 'alpha\nbeta\n', new_string: 'alpha\nbeta\n' },
+    { old_string: 'beta\n', new_string: 'B\nb\n' },
+    { old_string: 'gamma\ndelta', new_string: 'G\nD' },
+  ];
+  await execute(await it.prepare({ edits: edits.slice(1) }));
+  assert.equal(await readFile(it.path, 'utf8'), 'alpha\r\nB\nb\nG\r\nD\r\n');
+});
+
 test('a file that changes between approval and execution is not edited', async () => {
   await using it = await start();
   const prepared = await it.prepare({ old_string: 'gamma', new_string: 'x' });
@@ -190,4 +207,21 @@ test('a replacement that would fill the memory is refused', async () => {
   await using it = await start('a'.repeat(100));
   const prepared = await it.prepare({ old_string: 'a', new_string: 'b'.repeat(900_000), replace_all: true });
   assert.deepEqual(prepared, refusal('a.txt would become too large (90000000 characters).'));
+});
+
+test('an edit of more places than fit into the memory is refused, as is one that would be looked for without end', async () => {
+  await using it = await start('a'.repeat(1_000_000));
+  const edit = { old_string: 'a', new_string: 'b', replace_all: true };
+  const edits = [edit, { ...edit, old_string: `b${'a'.repeat(200_000)}` }, { ...edit, replace_all: false }];
+  assert.deepEqual(
+    await it.prepare({ edits }),
+    refusal(
+      [
+        'Nothing in a.txt was changed.',
+        'Edit 1: At most 100000 places of a.txt can be replaced at once.',
+        'Edit 2: old_string was not found in a.txt; it must match exactly.',
+        `Edit 3: old_string was found more than 100000 times in a.txt (lines ${Array(20).fill(1).join(', ')}, …); include more of its surroundings.`,
+      ].join('\n'),
+    ),
+  );
 });

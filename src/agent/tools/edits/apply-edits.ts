@@ -1,4 +1,5 @@
 import { ToolProblem } from '../tool-problem.ts';
+import { findText } from './find-text.ts';
 
 /** A text to replace, exactly as in the file, and the new one. */
 export interface Edit {
@@ -12,7 +13,7 @@ export interface Edit {
  * not matter. A problem names each edit that failed.
  */
 export function applyEdits(text: string, edits: readonly Edit[], shown: string): string {
-  const found = edits.map((edit) => findSpans(text, edit, shown));
+  const found = findAll(text, edits, shown);
   const problems = found.flatMap((each, index) =>
     'problem' in each ? [edits.length === 1 ? each.problem : `Edit ${index + 1}: ${each.problem}`] : [],
   );
@@ -34,6 +35,8 @@ export function applyEdits(text: string, edits: readonly Edit[], shown: string):
 
 /** Replacing all of many occurrences by a long text would fill the memory. */
 const MAX_CHARS = 16 * 1024 * 1024;
+/** All edits together may replace so many places: with millions of them, their list would fill the memory. */
+const MOST_PLACES = 100_000;
 const MOST_PROBLEMS = 20;
 
 function toList(problems: readonly string[], shown: string): string {
@@ -47,18 +50,31 @@ interface Span {
   newText: string;
 }
 
-function findSpans(text: string, edit: Edit, shown: string): { spans: Span[] } | { problem: string } {
-  const { oldText, newText } = toLineEndsOf(text, edit);
+type Found = { spans: Span[] } | { problem: string };
+
+function findAll(text: string, edits: readonly Edit[], shown: string): Found[] {
+  const isWindows = hasOnlyWindowsEnds(text);
+  let most = MOST_PLACES;
+  return edits.map((edit) => {
+    const found = findSpans(text, isWindows ? withWindowsEnds(edit) : edit, { shown, most });
+    if ('spans' in found) most -= found.spans.length;
+    return found;
+  });
+}
+
+function findSpans(text: string, edit: Edit, { shown, most }: { shown: string; most: number }): Found {
+  const { old_string: oldText, new_string: newText, starts } = findStarts(text, edit, most + 1);
   if (oldText === newText) return { problem: 'old_string and new_string are the same.' };
-  const starts = findAll(text, oldText);
   if (starts.length === 0) return { problem: `old_string was not found in ${shown}; it must match exactly.` };
   if (starts.length > 1 && !edit.replace_all) {
     const lines = linesAt(text, starts.slice(0, 20));
     const more = starts.length > lines.length ? ', …' : '';
+    const times = starts.length > most ? `more than ${most}` : starts.length;
     return {
-      problem: `old_string was found ${starts.length} times in ${shown} (lines ${lines.join(', ')}${more}); include more of its surroundings.`,
+      problem: `old_string was found ${times} times in ${shown} (lines ${lines.join(', ')}${more}); include more of its surroundings.`,
     };
   }
+  if (starts.length > most) return { problem: `At most ${MOST_PLACES} places of ${shown} can be replaced at once.` };
   return { spans: starts.map((start) => ({ start, end: start + oldText.length, newText })) };
 }
 
@@ -78,18 +94,29 @@ function findOverlaps(
   );
 }
 
-const linesAt = (text: string, starts: readonly number[]): number[] =>
-  starts.map((start) => text.slice(0, start).split('\n').length);
-
-/** read_file shows lines without their line endings, so a model writes \n even for a file with \r\n. */
-function toLineEndsOf(text: string, { old_string, new_string }: Edit): { oldText: string; newText: string } {
-  const isMeantOtherwise = !text.includes(old_string) && text.includes('\r\n');
-  const convert = (piece: string) => (isMeantOtherwise ? piece.replace(/\r?\n/g, '\r\n') : piece);
-  return { oldText: convert(old_string), newText: convert(new_string) };
+/** The numbers of the lines at these places, which are in order. */
+function linesAt(text: string, starts: readonly number[]): number[] {
+  let line = 1;
+  let next = text.indexOf('\n');
+  return starts.map((start) => {
+    for (; next >= 0 && next < start; next = text.indexOf('\n', next + 1)) line += 1;
+    return line;
+  });
 }
 
-function findAll(text: string, piece: string): number[] {
-  const starts: number[] = [];
-  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) starts.push(at);
-  return starts;
+/** read_file shows lines without their line endings, so a model writes \n even for a file with \r\n. */
+const withWindowsEnds = (edit: Edit): Edit => ({
+  ...edit,
+  old_string: edit.old_string.replace(/\r?\n/g, '\r\n'),
+  new_string: edit.new_string.replace(/\r?\n/g, '\r\n'),
+});
+
+const hasOnlyWindowsEnds = (text: string): boolean => text.includes('\r\n') && !/(?<!\r)\n/.test(text);
+
+/** In a file with line endings of both kinds, a text that is not found as it is may be meant with those of Windows. */
+function findStarts(text: string, edit: Edit, most: number): Edit & { starts: number[] } {
+  const starts = findText(text, edit.old_string, most);
+  if (starts.length > 0 || !text.includes('\r\n')) return { ...edit, starts };
+  const other = withWindowsEnds(edit);
+  return { ...other, starts: findText(text, other.old_string, most) };
 }
