@@ -71,6 +71,8 @@ export interface CheckpointWork {
     request: { wsId: string; paths: string[]; trees: string[]; limit: number };
     reply: (Shown & { reason: LeftOutReason })[];
   };
+  /** Whether these trees are stored. */
+  holds: { request: { wsId: string; trees: string[] }; reply: boolean };
   /** Removes everything but these objects and what these trees hold. Returns how many bytes are left. */
   keepOnly: { request: { wsId: string; trees: string[]; objects: string[] }; reply: number };
   bytes: { request: { wsId: string }; reply: number };
@@ -147,6 +149,7 @@ export function createCheckpointWorker({ folder, home, now }: Options): Checkpoi
       objects.keepOnly(used);
       return objects.bytes;
     },
+    holds: ({ wsId, trees }) => trees.every((tree) => of(wsId).objects.has(tree)),
     bytes: ({ wsId }) => of(wsId).objects.bytes,
     sweep({ wsIds }) {
       const wanted = new Set(wsIds);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { holdFolder } from '../../agent/tools/files/held-folder.ts';
@@ -17,21 +17,27 @@ async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}) 
   mkdirSync(folder);
   let next = 'nothing';
   const checkpoints = { ...LIVE.checkpoints, enabled: true, ...settings };
-  const held = await holdFolder(folder);
+  const folders = [await holdFolder(folder)];
+  let isAway = false;
+  const check = async () => ({
+    folder: isAway ? assert.fail('the folder is away') : (folders.at(-1) ?? assert.fail()),
+    readable: [],
+  });
   const gateway = await wholeGateway({
     live: { ...LIVE, checkpoints },
     workdirs: {
       ...fakeWorkdirs,
-      hold: () => ({ path: folder, check: async () => ({ folder: held, readable: [] }) }),
+      hold: () => ({ path: folder, check }),
     },
     async execute(tool) {
       if (tool === 'touch') writeFileSync(join(folder, 'a.txt'), next);
+      if (next === 'last') isAway = true;
       return { output: 'ok', outcome: 'done' };
     },
   });
   t.after(async () => {
     await gateway[Symbol.asyncDispose]();
-    await held[Symbol.asyncDispose]();
+    for (const held of folders) await held[Symbol.asyncDispose]();
     dir[Symbol.dispose]();
   });
   const wsId = await gateway.main();
@@ -46,6 +52,14 @@ async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}) 
       gateway.puppet.turn(calling(tool, { text }));
       gateway.puppet.turn('done');
       await (await gateway.accept(`write ${text}`))?.ended;
+    },
+    /** Its folder is there again, or another one in its place. */
+    async comeBack({ isOther }: { isOther: boolean }) {
+      if (isOther) renameSync(folder, `${folder} before`);
+      if (isOther) mkdirSync(folder);
+      if (isOther) folders.push(await holdFolder(folder));
+      isAway = false;
+      await (await gateway.accept('go on'))?.ended; // the answer that the run before could not get
     },
     list: async () => (await gateway.call('checkpoint.list', { wsId })).checkpoints,
   };
@@ -187,4 +201,37 @@ test('the changes of a run in progress are refused as something that can be aske
     code: 'CONFLICT',
     retryable: true,
   });
+});
+
+test('a run whose folder was away at its end can be taken back once the folder is there again', async (t) => {
+  const it = await open(t);
+  await it.run('one');
+  await it.run('last');
+  assert.deepEqual(
+    (await it.list()).map(({ state }) => state),
+    ['open', 'done'],
+  );
+  await it.comeBack({ isOther: false });
+  await it.gateway.call('checkpoint.undo', { wsId: it.wsId });
+  assert.equal(it.read(), 'one');
+});
+
+test('a run whose folder was exchanged, or whose snapshots are lost, cannot be taken back, but later ones can', async (t) => {
+  for (const isOther of [true, false]) {
+    const it = await open(t);
+    await it.run('last');
+    await it.comeBack({ isOther });
+    if (!isOther) {
+      rmSync(join(it.gateway.dir, 'checkpoints', it.wsId), { recursive: true });
+      await it.gateway.restart();
+    }
+    await it.run('two');
+    await it.run('three');
+    assert.deepEqual(
+      (await it.list()).map(({ state }) => state),
+      ['done', 'done'],
+    );
+    await it.gateway.call('checkpoint.undo', { wsId: it.wsId });
+    assert.equal(it.read(), 'two');
+  }
 });

@@ -16,15 +16,21 @@ export function rootsOf({ folder, readable }: Workdir): HeldFolder[] {
 
 export const toSnapshotRoot = ({ path, way }: HeldFolder): SnapshotRoot => ({ path, way });
 
+/** Whether the workstream still has the folders that snapshots were taken of. */
+export const areHeld = (roots: readonly FolderIdentity[], workdir: Workdir): boolean =>
+  roots.every((root) => findHeld(root, workdir) !== undefined);
+
+const findHeld = ({ path, ino }: FolderIdentity, { folder, readable }: Workdir): HeldFolder | undefined =>
+  [folder, ...readable].find((held) => held.path === path && held.ino === ino);
+
 /** The held folders that snapshots were taken of. Throws CONFLICT if one of them is another folder by now, or no longer held. */
 export function heldAgain(roots: readonly FolderIdentity[], workdir: Workdir): SnapshotRoot[] {
-  const held = [workdir.folder, ...workdir.readable];
-  return roots.map(({ path, ino }) => {
-    const same = held.find((folder) => folder.path === path && folder.ino === ino);
+  return roots.map((root) => {
+    const same = findHeld(root, workdir);
     if (same) return toSnapshotRoot(same);
     throw new GatewayError(
       'CONFLICT',
-      `${path} is no longer the folder that the run changed, or no longer belongs to the workstream. Nothing was changed.`,
+      `${root.path} is no longer the folder that the run changed, or no longer belongs to the workstream. Nothing was changed.`,
     );
   });
 }

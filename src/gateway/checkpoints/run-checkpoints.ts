@@ -13,7 +13,7 @@ import {
   toTrees,
   updateCheckpoint,
 } from './checkpoint-rows.ts';
-import { heldAgain, rootsOf, toSnapshotRoot } from './held-roots.ts';
+import { areHeld, heldAgain, rootsOf, toSnapshotRoot } from './held-roots.ts';
 import { retain } from './retain.ts';
 
 /** Takes the snapshots around runs. */
@@ -46,10 +46,28 @@ export class RunCheckpoints {
     };
   }
 
-  /** Closes the checkpoint of a run that is over, but could not be closed at its end. Call it only while no run is in progress. */
+  /**
+   * Closes the checkpoint of a run that is over, but could not be closed at its end. One that can never be closed is forgotten,
+   * because no other could be taken after it. Call it only while no run is in progress.
+   */
   async closeLeft(wsId: string, workdir: WorkdirSource): Promise<void> {
-    for (const checkpoint of await readCheckpoints(this.#deps.store, wsId))
-      if (checkpoint.state === 'open') await this.#close(checkpoint, workdir);
+    for (const checkpoint of await readCheckpoints(this.#deps.store, wsId)) {
+      if (checkpoint.state !== 'open') continue;
+      if (await this.#isClosable(checkpoint, workdir)) await this.#close(checkpoint, workdir);
+      else await this.#giveUp(checkpoint);
+    }
+  }
+
+  /** Not if its folders were exchanged, or its snapshots are those of another machine. */
+  async #isClosable({ wsId, roots, before }: Checkpoint, workdir: WorkdirSource): Promise<boolean> {
+    if (!areHeld(roots, await workdir.check())) return false;
+    return this.#deps.files.do('holds', { wsId, trees: before.flatMap((tree) => tree ?? []) });
+  }
+
+  async #giveUp(checkpoint: Checkpoint): Promise<void> {
+    const { runId, wsId } = checkpoint;
+    this.#deps.log.warn({ runId, wsId }, 'what a run changed cannot be taken back: its folders or snapshots are gone');
+    await this.#forget(checkpoint);
   }
 
   /** Undefined if there is none, and people were told why. Never rejects: a run goes on without. */
