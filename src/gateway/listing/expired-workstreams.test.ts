@@ -123,6 +123,36 @@ test('conversations of removed jobs, and those that were unloaded to make room, 
   assert.equal(await expired.sweep(never), 2);
 });
 
+test('one that was unloaded to make room stays as long as a watch of it is active, or has something to tell', async () => {
+  const { gateway, expired } = await open(1);
+  await using _ = gateway;
+  const { store, background } = gateway;
+  const wsIds = [await closed(gateway), await closed(gateway), await closed(gateway)];
+  const asked = {
+    name: 'it',
+    command: 'ls',
+    intervalSecs: 86_400,
+    stopOn: undefined,
+    maxPolls: 100,
+    allowed: undefined,
+  };
+  for (const wsId of wsIds) await background.watches.records.create({ wsId, ...asked });
+  const [active = '', telling = '', over = ''] = wsIds;
+  const change = (wsId: string, row: { active: 0 | 1; result_json?: string }) =>
+    statementOf(build.updateTable('watches').set(row).where('ws_id', '=', wsId));
+  await store.commit({
+    statements: [
+      ...wsIds.map((wsId) => setWorkstream(wsId, { loaded: 2 })),
+      change(telling, { active: 0, result_json: '{"text":"done"}' }),
+      change(over, { active: 0 }),
+    ],
+  });
+  gateway.clock.jump(2 * DAY);
+  assert.equal(await expired.sweep(never), 1);
+  const left = await stored(gateway);
+  assert.deepEqual([left.has(active), left.has(telling), left.has(over)], [true, true, false]);
+});
+
 test('one that is opened during the sweep stays', async () => {
   const { gateway, expired } = await open(1);
   await using _ = gateway;

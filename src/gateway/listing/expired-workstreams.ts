@@ -67,12 +67,13 @@ async function removeBefore(beforeMs: number, deps: ExpiryDeps, signal: AbortSig
   }
 }
 
-/** Stored, without a name, and nothing is pending in it: no run, question, message or job. */
+/** Stored, without a name, and nothing is pending in it: no run, question, message, watch or job. */
 const isExpired = (beforeMs: number) => sql<boolean>`loaded in (0, 2) and updated_ms < ${beforeMs} and alias is null
   and (session_key is null or (session_key like 'cron:%'
     and not exists (select 1 from cron_jobs j where 'cron:' || j.job_id = session_key)))
   and (session_key is not null or generated_name = 'ws-' || substr(ws_id, 1, 4))
   and not exists (select 1 from runs r where r.status in ('queued', 'running') and r.ws_id = workstreams.ws_id)
+  and not exists (select 1 from watches t where t.ws_id = workstreams.ws_id and (t.active = 1 or t.result_json is not null))
   and not exists (select 1 from cron_jobs j where instr(j.definition_json, workstreams.ws_id) > 0)`;
 
 /** A page in the order of their last change, after the last one that was looked at. */
