@@ -60,7 +60,7 @@ export async function planRange(
   return {
     cut,
     statements: [
-      ...[insertCut(wsId, cut), changeContext(data, { cutCount, left })],
+      ...[insertCut(wsId, cut), changeContext(wsId, { cutCount, left, after, atSeq })],
       ...[...deleteNotes(wsId, cut), ...(isRewritten ? [deletePrefix(wsId)] : [])],
     ],
     left,
@@ -75,15 +75,16 @@ export async function planRange(
 
 /** Removes the token count of the previous context, and the title if the next message will give another. */
 const changeContext = (
-  { wsId, messageCount }: CutData,
-  { cutCount, left }: { cutCount: number; left: number },
+  wsId: string,
+  { cutCount, left, after, atSeq }: { cutCount: number; left: number; after: number; atSeq: number },
 ): Statement =>
   statementOf(
     build
       .updateTable('workstreams')
       .set({ cut_count: cutCount, usage_json: null, ...(left === 0 && { title: null }) })
       .where('ws_id', '=', wsId)
-      .where('message_count', '=', messageCount),
+      .where('message_count', '=', atSeq)
+      .where('context_after_seq', '=', after),
     1,
   );
 
