@@ -185,5 +185,6 @@ function joined({ ending, endsWithNewline }: FileLines, lines: readonly string[]
   if (lines.length === 0) return '';
   const text = lines.join('\n');
   if (endsWithNewline) return `${text}\n`;
-  return ending === '' ? text : text.slice(0, -ending.length);
+  // The last line was given the ending; another one that is last now may have none.
+  return ending !== '' && text.endsWith(ending) ? text.slice(0, -ending.length) : text;
 }

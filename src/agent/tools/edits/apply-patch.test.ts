@@ -220,6 +220,7 @@ const cases: [title: string, file: string, hunks: string[], after: string][] = [
   ],
   ['typographic quotes', 'say “hi” – now\n', ['-say "hi" - now', '+say bye'], 'say bye\n'],
   ['Windows line endings', 'a\r\nb\r\nc', [' b', '-c', '+C', '+d'], 'a\r\nb\r\nC\r\nd'],
+  ['line endings of both kinds, without one at the end', 'a\r\nb\nc', [' b', '-c'], 'a\r\nb'],
   ['a file without a newline at its end', 'a\nb', ['-b', '+c'], 'a\nc'],
   ['a place named by @@', 'f:\n x\ng:\n x\n', ['@@ g:', '- x', '+ y'], 'f:\n x\ng:\n y\n'],
   ['numbers of a unified diff', 'a\nb\n', ['@@ -1,2 +1,2 @@', ' a', '-b', '+c'], 'a\nc\n'],
