@@ -44,6 +44,12 @@ test('writing creates the file with its folders, and records its version', async
   assert.equal(await readFile(path, 'utf8'), 'one\ntwo\n');
 });
 
+test('a file with the longest name of characters that take several bytes is written', async () => {
+  await using it = await start();
+  const path = '\u540d'.repeat(85);
+  assert.equal((await execute(await it.prepare({ path, content: 'x' }))).outcome, 'done');
+});
+
 test('a single line is counted in the singular', async () => {
   await using it = await start();
   const { output } = await execute(await it.prepare({ path: 'one.txt', content: 'one\n' }));

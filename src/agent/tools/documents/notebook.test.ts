@@ -66,6 +66,14 @@ test('a notebook is shown by cells with their outputs, without pictures and colo
   assert.equal((await it.read({}, small)).output, `${first}\n\n[cells 1 to 1 of 2; offset 2 shows the rest]`);
 });
 
+test('an output of an unknown type is shown with what it holds', async () => {
+  const outputs = [{ output_type: 'constructor', data: { 'text/plain': 'x' } }, 'none', { output_type: 'toString' }];
+  const cells = [{ cell_type: 'code', metadata: {}, source: '', outputs }];
+  await using it = await start(JSON.stringify({ ...NOTEBOOK, cells }));
+  const { output } = await it.read();
+  assert.equal(output, '--- cell 1, code ---\n\n[output]\nx\n[output: unknown]\n[output]\n\n[cells 1 to 1 of 1]');
+});
+
 test('long outputs are cut, and a file that is no notebook is shown as text', async () => {
   const outputs = Array.from({ length: 12 }, () => ({ output_type: 'stream', text: 'x\n'.repeat(100) }));
   const cells = [{ cell_type: 'code', metadata: {}, source: '', outputs }];

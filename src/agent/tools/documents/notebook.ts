@@ -79,15 +79,18 @@ const OUTPUT_LIMITS = { maxBytes: 2_048, maxLines: 30 };
 function showOutput(output: unknown): string {
   if (!isRecord(output)) return '[output: unknown]';
   const data = isRecord(output.data) ? output.data : {};
-  const text = {
-    stream: toSource(output.text),
-    error: `${output.ename}: ${output.evalue}\n${Array.isArray(output.traceback) ? output.traceback.join('\n') : ''}`,
-  }[String(output.output_type)];
-  const plain = text ?? toSource(data['text/plain']);
+  const plain = toText(output) ?? toSource(data['text/plain']);
   const types = Object.keys(data).filter((type) => type !== 'text/plain');
   const head = `[output${types.length > 0 ? `: ${types.slice(0, 10).join(', ')}` : ''}]`;
   const shown = cut(stripVTControlCharacters(plain).trimEnd(), OUTPUT_LIMITS);
   return shown === '' ? head : `${head}\n${shown}`;
+}
+
+/** Undefined for an output that holds data of several types. */
+function toText({ output_type: type, text, ename, evalue, traceback }: Record<string, unknown>): string | undefined {
+  if (type === 'stream') return toSource(text);
+  if (type !== 'error') return undefined;
+  return `${ename}: ${evalue}\n${Array.isArray(traceback) ? traceback.join('\n') : ''}`;
 }
 
 function cut(text: string, limits: { maxBytes: number; maxLines: number }): string {

@@ -89,7 +89,8 @@ async function openNextTo(place: AllowedPlace, { make }: { make: boolean }) {
   const parent = { base: place.base, path: dirname(place.path), shown: place.shown };
   const folder = await openConfinedFolder(parent, { make });
   const name = basename(place.path);
-  const temporary = join(folder.way, `.${name.slice(0, 100)}.${randomBytes(6).toString('hex')}.tmp`);
+  // A name may have 255 bytes, and a character of it takes up to three.
+  const temporary = join(folder.way, `.${name.slice(0, 50)}.${randomBytes(6).toString('hex')}.tmp`);
   return { folder, name: join(folder.way, name), temporary };
 }
 
