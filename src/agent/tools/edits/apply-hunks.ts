@@ -10,6 +10,7 @@ export type PatchedText = { kind: 'patched'; text: string } | { kind: 'conflict'
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): PatchedText {
   const file = toFileLines(text);
+  if (file.lines.length > MOST_LINES) return { kind: 'conflict', problems: [TOO_LONG] };
   const problems: string[] = [];
   const replaced: Replaced[] = [];
   let from = 0;
@@ -26,6 +27,9 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): PatchedText {
   return problems.length > 0 ? { kind: 'conflict', problems } : { kind: 'patched', text: toText(file, replaced) };
 }
 
+/** Every hunk is looked for in all lines, in four forms, and nobody else is served meanwhile. */
+const MOST_LINES = 200_000;
+const TOO_LONG = `it has more than ${MOST_LINES} lines, which are too many for a patch; use edit_file.`;
 /** Looking for what a conflict is takes longer than applying a hunk. */
 const MOST_PROBLEMS = 20;
 

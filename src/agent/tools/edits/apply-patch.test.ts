@@ -240,6 +240,14 @@ for (const [title, text, hunks, after] of cases) {
   });
 }
 
+test('a file of so many lines that a patch would hold up everybody is not patched', async () => {
+  await using it = await start({ 'a.txt': `one\n${'\n'.repeat(200_000)}` });
+  assert.deepEqual(
+    await it.prepare(['*** Update File: a.txt', '-one', '+two']),
+    refusal('a.txt', 'a.txt: it has more than 200000 lines, which are too many for a patch; use edit_file.'),
+  );
+});
+
 test('a malformed patch is refused with its line', async () => {
   await using it = await start({ 'a.txt': 'one\n' });
   const reasonOf = async (patch: string) => {
