@@ -225,3 +225,14 @@ test('an edit of more places than fit into the memory is refused, as is one that
     ),
   );
 });
+
+test('a long text is found where it begins again in itself, and without overlaps', async () => {
+  const [long, other] = [`${'ab'.repeat(300)}c`, 'x'.repeat(500)];
+  await using it = await start(`ab${long}\n${other}${other}\n`);
+  const edits = [
+    { old_string: long, new_string: '1' },
+    { old_string: other, new_string: '2', replace_all: true },
+  ];
+  await execute(await it.prepare({ edits }));
+  assert.equal(await readFile(it.path, 'utf8'), 'ab1\n22\n');
+});

@@ -1,8 +1,19 @@
-/**
- * Where a text is in another one, without overlaps, at most so often. In linear time (Knuth, Morris and Pratt), because both
- * come from a model or a file: for some long texts `indexOf` takes hours.
- */
-export function findText(text: string, wanted: string, most: number): number[] {
+/** Longer texts are not looked for with `indexOf`: for some that were made for it, each character takes as long as the text. */
+const LONG = 400;
+
+/** Where a text is in another one, without overlaps, at most so often. Both come from a model or a file. */
+export const findText = (text: string, wanted: string, most: number): number[] =>
+  wanted.length < LONG ? findShort(text, wanted, most) : findLong(text, wanted, most);
+
+function findShort(text: string, wanted: string, most: number): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf(wanted); at >= 0 && starts.length < most; at = text.indexOf(wanted, at + wanted.length))
+    starts.push(at);
+  return starts;
+}
+
+/** In linear time (Knuth, Morris and Pratt). */
+function findLong(text: string, wanted: string, most: number): number[] {
   const back = toFallbacks(wanted);
   const starts: number[] = [];
   let matched = 0;
