@@ -19,11 +19,16 @@ async function setUp() {
   return {
     store,
     /** Sends a message by its id and its texts, one part each. Resolves with how it ended, and the parts as they are stored. */
-    async send([messageId = '', ...texts]: readonly string[], send: SendChunk, ambiguous: AmbiguousPolicy = 'once') {
+    async send(
+      [messageId = '', ...texts]: readonly string[],
+      send: SendChunk,
+      { ambiguous = 'once' as AmbiguousPolicy, to = '7', signal = new AbortController().signal } = {},
+    ) {
       const message = {
         channel: 'telegram',
-        delivery: { messageId, to: '7' },
+        delivery: { messageId, to },
         ambiguous,
+        signal,
         mayTell: true,
         render: () => texts.map((text) => ({ formatted: `<b>${text}</b>`, plain: text })),
         send,
@@ -108,9 +113,10 @@ test('an ambiguous part is not sent again, and the next message says so once', a
 
 test('with the policy retry, an ambiguous part is sent again', async () => {
   await using stage = await setUp();
-  const lost = await stage.send(['m', 'a'], failing('ambiguous', 'lost'), 'retry');
+  const retry = { ambiguous: 'retry' as const };
+  const lost = await stage.send(['m', 'a'], failing('ambiguous', 'lost'), retry);
   assert.deepEqual(lost, ['DeliveryError: lost true', 'unsent -']);
-  assert.deepEqual(await stage.send(['m'], works, 'retry'), ['sent', 'accepted id-a']);
+  assert.deepEqual(await stage.send(['m'], works, retry), ['sent', 'accepted id-a']);
 });
 
 test('a part that was being sent when the daemon died is ambiguous, or is sent again with the policy retry', async () => {
@@ -120,7 +126,7 @@ test('a part that was being sent when the daemon died is ambiguous, or is sent a
   ] as const) {
     await using stage = await setUp();
     await stage.send(['m', 'a'], () => Promise.reject(new Error('the process dies')));
-    const [, now] = await stage.send(['m'], works, policy);
+    const [, now] = await stage.send(['m'], works, { ambiguous: policy });
     assert.equal(now, state);
   }
 });
@@ -133,4 +139,17 @@ test('a chat that has another id now keeps its row, and the message goes on to i
   ]);
   assert.equal(await readChat(stage.store, CHAT), undefined);
   assert.equal((await readChat(stage.store, { ...CHAT, chat: '-9' }))?.ws_id, 'w');
+});
+
+test('no part begins while the daemon stops, and the rest is sent by the next one', async () => {
+  await using stage = await setUp();
+  const stop = new AbortController();
+  const sent: string[] = [];
+  const stops: SendChunk = async ({ plain }) => {
+    stop.abort(new Error('the daemon stops'));
+    return String(sent.push(plain));
+  };
+  const end = await stage.send(['m', 'a', 'b'], stops, { signal: stop.signal });
+  assert.deepEqual([end, sent], [['Error: the daemon stops undefined', 'accepted 1', 'unsent -'], ['a']]);
+  assert.deepEqual(await stage.send(['m'], works), ['sent', 'accepted 1', 'accepted id-b']);
 });

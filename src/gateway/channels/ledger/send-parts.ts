@@ -36,6 +36,8 @@ interface Message {
   send: SendChunk;
   /** What the first part takes the place of; undefined: it is a message of its own. */
   replaces?: Replaced | undefined;
+  /** Aborts when the daemon stops: no further part begins, of which nobody would know whether it arrived. */
+  signal: AbortSignal;
   /** The new id of the chat, if the error says that it has another one now. */
   movedTo?(error: ServiceError): string | undefined;
 }
@@ -47,8 +49,10 @@ interface Message {
 export async function sendParts(message: Message, deps: SendDeps): Promise<void> {
   const chunks = await openChunks(message, deps);
   const last = chunks.at(-1)?.chunk;
-  for (const chunk of chunks)
-    if (!isEnded(chunk)) await sendChunk(chunk, { ...message, isLast: chunk.chunk === last }, deps);
+  for (const chunk of chunks.filter((one) => !isEnded(one))) {
+    message.signal.throwIfAborted();
+    await sendChunk(chunk, { ...message, isLast: chunk.chunk === last }, deps);
+  }
   const bad = (await readChunks(deps.store, message.delivery.messageId)).find(({ state }) => state !== 'accepted');
   if (bad) throw new DeliveryError(problemOf(bad, chunks.length), { retryable: false });
 }

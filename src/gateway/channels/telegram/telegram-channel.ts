@@ -5,6 +5,7 @@ import type { MediaDeps } from '../calls/load-media.ts';
 import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
 import { readCard } from '../chats/approval-card.ts';
+import type { AmbiguousPolicy } from '../chats/chat-settings.ts';
 import { findChat } from '../inbox/find-chat.ts';
 import type { RenderedChunk } from '../ledger/chunk-rows.ts';
 import { type SendChunk, sendParts } from '../ledger/send-parts.ts';
@@ -55,14 +56,8 @@ export const createTelegramChannel = ({
     const { ambiguous } = current.settings;
     const { replacedPreview } = await import('../../loaded/loaded-services.ts');
     const replaces = await replacedPreview(delivery, { bot: current, gate, store, clock });
-    const { render, send, mayTell } = await prepare(delivery, {
-      bot: current,
-      store,
-      fetch: fetchMedia,
-      clock,
-      signal,
-    });
-    const sent = { channel: 'telegram', delivery, ambiguous, render, send, mayTell, replaces, movedTo };
+    const prepared = await prepare(delivery, { bot: current, store, fetch: fetchMedia, clock, signal });
+    const sent = { channel: 'telegram', delivery, ambiguous, replaces, movedTo, signal, ...prepared };
     await sendParts(sent, { store, clock, metrics });
     return 'taken';
   },
@@ -83,7 +78,7 @@ const movedTo = (error: ServiceError): string | undefined =>
 async function prepare(
   delivery: Delivery,
   deps: MediaDeps & { bot: Bot; store: Pick<Store, 'db'>; signal: AbortSignal },
-): Promise<{ render(): RenderedChunk[]; send: SendChunk; mayTell: boolean }> {
+): Promise<{ render(): RenderedChunk[]; send: SendChunk; mayTell: boolean; ambiguous?: AmbiguousPolicy }> {
   const { prepareMedia, renderForTelegram: render } = await import('../../loaded/loaded-services.ts');
   const { bot, store } = deps;
   const { mediaUrl } = delivery;
@@ -97,7 +92,8 @@ async function prepare(
   const toChunks = () => render(card.text).slice(0, 1);
   if (card.kind === 'decision') {
     const target = { chatId: to.chat_id, messageId: Number(card.messageId) };
-    return { render: toChunks, send: (chunk) => editText(chunk, bot, target), mayTell: false };
+    // A repeated edit changes nothing.
+    return { render: toChunks, send: (chunk) => editText(chunk, bot, target), mayTell: false, ambiguous: 'retry' };
   }
   const buttons = card.buttons.map(({ title, data }) => ({ text: title, callback_data: data }));
   const keyboard = buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [buttons] } };

@@ -51,7 +51,7 @@ export const createWhatsAppChannel = ({
     const { ambiguous } = current.settings;
     const { prepareMessage } = await import('../../loaded/loaded-services.ts');
     const { render, send, mayTell } = await prepareMessage(delivery, current, { fetch, store, clock, signal });
-    const sent = { channel: 'whatsapp', delivery, ambiguous, render, send, mayTell };
+    const sent = { channel: 'whatsapp', delivery, ambiguous, render, send, mayTell, signal };
     await sendParts(sent, { store, clock, metrics });
     return 'taken';
   },

@@ -70,7 +70,16 @@ async function setUp(settings: Partial<TelegramSettings> = {}, chat = CHAT) {
       const delivery = { messageId: 'answer:run_1', to: chat };
       const replaces = await replacedPreview(delivery, { bot, gate, store, clock });
       const send = (part: { formatted: string; plain: string }) => sendText(part, bot, addressOf(chat));
-      const message = { channel: 'telegram', delivery, ambiguous: 'once' as const, mayTell: true, replaces, send };
+      const { signal } = new AbortController();
+      const message = {
+        channel: 'telegram',
+        delivery,
+        ambiguous: 'once' as const,
+        mayTell: true,
+        replaces,
+        send,
+        signal,
+      };
       const metrics = { channelPart: () => undefined };
       return sendParts({ ...message, render: () => render(text) }, { store, clock, metrics }).then(
         () => 'sent',
