@@ -1,6 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Channels } from '../channels/channels.ts';
-import { readChat } from '../channels/inbox/chat-rows.ts';
+import { readChatNow } from '../channels/inbox/chat-rows.ts';
 import { readSender } from '../channels/inbox/sender-rows.ts';
 import type { RunRequest } from '../runs/run-record.ts';
 import { mayPerceive } from '../sharing/perception.ts';
@@ -37,7 +37,7 @@ async function mayStillWrite(
   { chat: { provider: channel, to }, wsId }: { chat: ChatPlace; wsId: string },
   { store, channels }: Pick<CreatorDeps, 'store' | 'channels'>,
 ): Promise<boolean> {
-  const chat = await readChat(store, { channel, chat: to });
+  const chat = await readChatNow(store, { channel, chat: to });
   if (chat?.ws_id !== wsId) return false;
   const senderId = principalId.slice(channel.length + 1);
   if ((await channels.byName(channel)?.trustIn?.(senderId, chat)) === undefined) return false;

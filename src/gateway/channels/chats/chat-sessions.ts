@@ -39,7 +39,8 @@ export async function obtainSession(
     await store.commit({ statements: [putChat(row)] });
     return main;
   }
-  const { sessionKey } = message;
+  // A group keeps the key with its first number, which the settings know.
+  const sessionKey = isAsSet ? known.session_key : message.sessionKey;
   const before = await workstreams.findByKey(sessionKey, DAEMON);
   if (before) {
     const row = rowOf(service, message, { sessionKey, wsId: before.data.wsId, nowMs });

@@ -6,18 +6,17 @@ import type { SenderTable } from '../../store/schema/channels/channel-schema.ts'
 import type { Store } from '../../store/store.ts';
 import { NoRoom } from '../../workstreams/closing.ts';
 import type { Workstream } from '../../workstreams/workstream.ts';
-import { noteWritten, readFirstNumber } from '../inbox/chat-rows.ts';
+import { noteWritten } from '../inbox/chat-rows.ts';
 import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
-import { readSender } from '../inbox/sender-rows.ts';
 import { actAs } from './acting-sender.ts';
 import type { AllowedMessage, ChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
 import { type ChatRun, runOf } from './chat-run.ts';
 import type { ChatSettings } from './chat-settings.ts';
+import { judgeSender } from './judge-sender.ts';
 import { messageText } from './message-text.ts';
 import type { ReceivedFiles } from './receive-files.ts';
 import type { Replies } from './replies.ts';
-import { decideSender } from './sender-policy.ts';
 
 export interface MessageHandlerDeps {
   settings(): ChatSettings | undefined;
@@ -54,7 +53,7 @@ export class MessageHandler {
 
   async #decide(row: InboxRow, message: ChatMessage, settings: ChatSettings): Promise<void> {
     const { store, users, replies, offerPairing, sessionOf } = this.#deps;
-    const { known, verdict } = await this.#judge(row.channel, message, settings);
+    const { known, verdict } = await judgeSender(row.channel, message, { settings, store });
     switch (verdict.kind) {
       case 'ignored':
         return void (await store.commit({ statements: [dropUpdate(row)] }));
@@ -90,18 +89,10 @@ export class MessageHandler {
 
   /** Loading files takes a while, in which the sender may be revoked. */
   async #isStillAllowed({ row: { channel }, message }: AllowedMessage): Promise<boolean> {
-    const settings = this.#deps.settings();
+    const { settings: read, store } = this.#deps;
+    const settings = read();
     if (message.files.length === 0 || settings === undefined) return true;
-    return (await this.#judge(channel, message, settings)).verdict.kind === 'allowed';
-  }
-
-  /** A group that has another number now is the one that the settings name by its first number. */
-  async #judge(channel: string, message: ChatMessage, settings: ChatSettings) {
-    const { store } = this.#deps;
-    const known = await readSender(store, { channel, senderId: message.senderId });
-    const isNamed = message.chatKind === 'dm' || settings.groups.has(message.chatId);
-    const first = isNamed ? undefined : await readFirstNumber(store, { channel, group: message.chatId });
-    return { known, verdict: decideSender({ ...message, chatId: first ?? message.chatId }, settings, known) };
+    return (await judgeSender(channel, message, { settings, store })).verdict.kind === 'allowed';
   }
 
   /** Nothing of it enters the conversation. A group is not told about messages that were not for the bot. */

@@ -2,27 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../../protocol/errors.ts';
 import { tempStore } from '../../../testing/temp-store.ts';
+import { putChat } from '../inbox/chat-rows.ts';
 import { revokeSender } from '../inbox/sender-rows.ts';
 import { insertChunks, readChunks, updateChunk } from '../ledger/chunk-rows.ts';
 import { messageOfQuestion } from '../question-text.ts';
+import type { ChatSettings } from './chat-settings.ts';
 import { type PressedButton, pressButton } from './press-button.ts';
 
 const ADA = '7';
 const BOB = '8';
-const SETTINGS = {
-  ...{ dmPolicy: 'allowlist' as const, allowFrom: new Set([ADA, BOB]), approvers: new Set([ADA, '9']) },
-  ...{ groups: new Map(), session: 'chat' as const, ambiguous: 'once' as const },
+const SETTINGS: ChatSettings = {
+  ...{ dmPolicy: 'allowlist', allowFrom: new Set([ADA, BOB]), approvers: new Set([ADA, '9']) },
+  groups: new Map([['-5', { allowFrom: new Set([ADA, BOB]), requireMention: true }]]),
+  ...{ session: 'chat', ambiguous: 'once' },
 };
 const PRESSED: PressedButton = {
   ...{ channel: 'telegram', senderId: ADA, chatId: ADA, chatKind: 'dm', messageId: '55', data: 'approve apr_1' },
 };
 
-/** The question apr_1 was asked in message 55 of Ada's chat. */
-async function setUp() {
+/** The question apr_1 was asked in message 55 of Ada's chat, or of another one. */
+async function setUp(to = ADA) {
   const store = await tempStore();
   const messageId = messageOfQuestion('apr_1');
   const asked = insertChunks(
-    { messageId, channel: 'telegram', to: ADA },
+    { messageId, channel: 'telegram', to },
     [{ formatted: 'May I?', plain: 'May I?' }],
     1,
   );
@@ -116,4 +119,18 @@ test('a question that was decided meanwhile is named as such, and other failures
   }
   stage.fail(new GatewayError('UNAVAILABLE', 'the disk is full'));
   await assert.rejects(stage.press({}), { code: 'UNAVAILABLE' });
+});
+
+test('in a group that has another number now, the same people decide as before', async () => {
+  await using stage = await setUp('-1007:9');
+  const moved = { channel: 'telegram', chat: '-1007', kind: 'group' as const, session_key: 'telegram:group:-5' };
+  const times = { last_in_ms: null, last_out_ms: null, created_ms: 1 };
+  await stage.store.commit({
+    statements: [putChat({ ...moved, ...times, ws_id: 'w', title: '', last_sender: ADA, owes_notice: 0 })],
+  });
+  const group = { chatId: '-1007', chatKind: 'group' as const };
+  assert.equal((await stage.press({ ...group, senderId: BOB })).words, 'You may not decide this.');
+  assert.equal((await stage.press({ ...group, senderId: '9' })).words, 'You may not decide this.');
+  assert.equal((await stage.press(group)).words, 'Approved');
+  assert.deepEqual(stage.decided, ['apr_1 true telegram:7']);
 });

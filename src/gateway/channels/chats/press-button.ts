@@ -5,13 +5,12 @@ import type { Principal } from '../../auth/principal.ts';
 import type { Approvals } from '../../runs/approvals.ts';
 import { DAEMON } from '../../sharing/perception.ts';
 import type { Store } from '../../store/store.ts';
-import { readSender } from '../inbox/sender-rows.ts';
 import { readChunks } from '../ledger/chunk-rows.ts';
 import { messageOfQuestion } from '../question-text.ts';
 import { actAs } from './acting-sender.ts';
 import { pressedIn } from './approval-card.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import { decideSender } from './sender-policy.ts';
+import { judgeSender } from './judge-sender.ts';
 
 interface ButtonDeps {
   settings(): ChatSettings | undefined;
@@ -52,8 +51,9 @@ export async function pressButton(button: PressedButton, deps: ButtonDeps): Prom
   const settings = deps.settings();
   if (!pressed || !settings || !(await isOurs(button, pressed.approvalId, deps.store)))
     return { state: 'blocked', hasDecided: false, words: 'This button means nothing any more.' };
-  const known = await readSender(deps.store, { channel, senderId });
-  const isAllowed = decideSender({ chatKind, chatId, senderId, isForBot: true }, settings, known).kind === 'allowed';
+  const asked = { chatKind, chatId, senderId, isForBot: true };
+  const { known, verdict } = await judgeSender(channel, asked, { settings, store: deps.store });
+  const isAllowed = verdict.kind === 'allowed';
   const by = isAllowed ? actAs({ channel, senderId }, { known, settings, users: deps.users }) : undefined;
   if (!by?.mayApprove) return { state: 'blocked', hasDecided: false, words: 'You may not decide this.' };
   return resolve(pressed, by.principal, deps);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tempStore } from '../../../testing/temp-store.ts';
+import { putChat } from '../inbox/chat-rows.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { trustIn } from './trust-in.ts';
 
@@ -26,3 +27,18 @@ for (const [senderId, chat, expected] of CASES)
     assert.equal(await trustIn(person, { settings, store }), expected);
     assert.equal(await trustIn(person, { settings: undefined, store }), undefined);
   });
+
+test('the rules for a group stay those of its first number', async () => {
+  await using store = await tempStore();
+  const moved = { channel: 'telegram', chat: '-1007', kind: 'group' as const, session_key: 'telegram:group:-5' };
+  const times = { last_in_ms: null, last_out_ms: null, created_ms: 1 };
+  await store.commit({
+    statements: [putChat({ ...moved, ...times, ws_id: 'w', title: '', last_sender: '8', owes_notice: 0 })],
+  });
+  const trust = (senderId: string, chat: string) =>
+    trustIn({ channel: 'telegram', senderId, chat: { chat, kind: 'group' } }, { settings, store });
+  assert.deepEqual(
+    [await trust('8', '-1007'), await trust('8', '-1007:2'), await trust('7', '-1007'), await trust('8', '-1008')],
+    ['allowed', 'allowed', undefined, undefined],
+  );
+});

@@ -1,8 +1,7 @@
 import type { ChatTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Store } from '../../store/store.ts';
-import { readSender } from '../inbox/sender-rows.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import { decideSender } from './sender-policy.ts';
+import { judgeSender } from './judge-sender.ts';
 
 /** What a person may do in a chat now: `approver` may also decide. */
 export type Trust = 'approver' | 'allowed';
@@ -16,9 +15,8 @@ export async function trustIn(
   { settings, store }: { settings: ChatSettings | undefined; store: Pick<Store, 'db'> },
 ): Promise<Trust | undefined> {
   if (settings === undefined) return undefined;
-  const known = await readSender(store, { channel, senderId });
   const asked = { chatKind: chat.kind, chatId: groupOf(chat.chat), senderId, isForBot: true };
-  if (decideSender(asked, settings, known).kind !== 'allowed') return undefined;
+  if ((await judgeSender(channel, asked, { settings, store })).verdict.kind !== 'allowed') return undefined;
   return settings.approvers.has(senderId) ? 'approver' : 'allowed';
 }
 

@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import { tempStore } from '../../../testing/temp-store.ts';
 import { insertDelivery } from '../delivery-rows.ts';
 import { migrationIn } from '../telegram/inbound/incoming.ts';
-import { putChat, readFirstNumber, renameChats } from './chat-rows.ts';
+import { putChat, readChatNow, readFirstNumber, renameChats } from './chat-rows.ts';
 
-const chat = (name: string, wsId: string, channel = 'telegram') =>
+const chat = (name: string, wsId: string, { channel = 'telegram', createdMs = 1 } = {}) =>
   putChat({
-    ...{ channel, chat: name, kind: 'group', session_key: `${channel}:group:${name}`, ws_id: wsId, title: '' },
-    ...{ last_in_ms: null, last_out_ms: null, last_sender: '7', owes_notice: 0, created_ms: 1 },
+    ...{ channel, chat: name, kind: 'group', session_key: keyOf(channel, name), ws_id: wsId, title: '' },
+    ...{ last_in_ms: null, last_out_ms: null, last_sender: '7', owes_notice: 0, created_ms: createdMs },
   });
+const keyOf = (channel: string, name: string) => `${channel}:group:${name.replace(':', ':topic:')}`;
 const message = (messageId: string, to: string) =>
   insertDelivery({ messageId, provider: 'telegram', to, message: 'x', from: 'run', acceptedMs: 1 });
 const about = { update_id: 1, message: { message_id: 2, date: 3 } };
@@ -24,7 +25,12 @@ test('a group that becomes a supergroup keeps its sessions and its waiting messa
   await using store = await tempStore();
   await store.commit({
     statements: [
-      ...[chat('-5', 'general'), chat('-5:9', 'topic'), chat('-55', 'other'), chat('-5', 'elsewhere', 'whatsapp')],
+      ...[
+        chat('-5', 'general'),
+        chat('-5:9', 'topic'),
+        chat('-55', 'other'),
+        chat('-5', 'elsewhere', { channel: 'whatsapp' }),
+      ],
       ...[chat('-1007', 'made by an early message'), message('a', '-5:9'), message('b', '-55')],
     ],
   });
@@ -39,8 +45,16 @@ test('a group that becomes a supergroup keeps its sessions and its waiting messa
       ['-1007:9', 'topic'],
     ],
   );
+  const nowOf = async (name: string) => (await readChatNow(store, { channel: 'telegram', chat: name }))?.chat;
+  assert.deepEqual(await Promise.all(['-5', '-5:9', '-1007:9', '-55', '-5:8', '-8'].map(nowOf)), [
+    ...['-1007', '-1007:9', '-1007:9', '-55', undefined, undefined],
+  ]);
   const firstOf = (group: string) => readFirstNumber(store, { channel: 'telegram', group });
   assert.deepEqual([await firstOf('-1007'), await firstOf('-55'), await firstOf('-8')], ['-5', '-55', undefined]);
+  await store.commit({ statements: [chat('-1007:2', 'a later topic', { createdMs: 2 })] });
+  assert.equal(await firstOf('-1007'), '-5');
+  await store.commit({ statements: [{ sql: `DELETE FROM channel_chats WHERE chat = '-1007'`, parameters: [] }] });
+  assert.equal(await firstOf('-1007'), '-5', 'by the topic that has moved');
   const waiting = await store.db.selectFrom('outbox').select('destination').orderBy('message_id').execute();
   assert.deepEqual(waiting, [{ destination: '-1007:9' }, { destination: '-55' }]);
 });

@@ -11,6 +11,16 @@ export interface ChatName {
 export const readChat = ({ db }: Pick<Store, 'db'>, { channel, chat }: ChatName): Promise<ChatTable | undefined> =>
   db.selectFrom('channel_chats').selectAll().where('channel', '=', channel).where('chat', '=', chat).executeTakeFirst();
 
+/** The chat of this name, or what has become of it: a group keeps the session key with its first number. */
+export async function readChatNow(store: Pick<Store, 'db'>, name: ChatName): Promise<ChatTable | undefined> {
+  const known = await readChat(store, name);
+  if (known) return known;
+  const [group, topic] = name.chat.split(':');
+  const key = `${name.channel}:group:${group}${topic === undefined ? '' : `:topic:${topic}`}`;
+  const all = store.db.selectFrom('channel_chats').selectAll();
+  return all.where('channel', '=', name.channel).where('session_key', '=', key).executeTakeFirst();
+}
+
 /**
  * Whether a chat is that of a person who was revoked since, or who has not been approved again: nothing is sent there
  * unless somebody names it.
@@ -106,7 +116,7 @@ export const noteSent = ({ channel, chat }: ChatName, { owes, nowMs }: { owes?: 
       .where('chat', '=', chat),
   );
 
-/** The number that a group had when its session was made; undefined for an unknown group. */
+/** The number that a group had when its first session was made; undefined for an unknown group. */
 export async function readFirstNumber(
   { db }: Pick<Store, 'db'>,
   { channel, group }: { channel: string; group: string },
@@ -117,6 +127,7 @@ export async function readFirstNumber(
     .where('channel', '=', channel)
     .where('kind', '=', 'group')
     .where((chat) => chat.or([chat('chat', '=', group), chat('chat', 'like', `${group}:%`)]))
+    .orderBy('created_ms') // sessions of later topics have a later number
     .limit(1)
     .executeTakeFirst();
   return /^[^:]+:group:([^:]+)/.exec(found?.session_key ?? '')?.[1];

@@ -47,6 +47,8 @@ export interface ChunkNews {
   /** Required for `accepted`, and absent otherwise: nothing counts as sent without it. */
   providerId?: string;
   reason?: string;
+  /** Where it is sent: the chat may have another id than when the part was made. */
+  to?: string;
 }
 
 const ENDED: readonly ChunkState[] = ['accepted', 'ambiguous', 'failed'];
@@ -56,7 +58,7 @@ export const isEnded = ({ state }: Pick<ChunkTable, 'state'>): boolean => ENDED.
 /** Refused for a part that has ended. The texts of a part that has ended are not needed any more. */
 export const updateChunk = (
   { message_id, chunk }: Pick<ChunkTable, 'message_id' | 'chunk'>,
-  { state, providerId, reason }: ChunkNews,
+  { state, providerId, reason, to }: ChunkNews,
   nowMs: number,
 ): Statement =>
   statementOf(
@@ -67,6 +69,7 @@ export const updateChunk = (
         provider_id: providerId ?? null,
         reason: reason?.slice(0, 300) ?? null,
         updated_ms: nowMs,
+        ...(to !== undefined && { destination: to }),
         ...(isEnded({ state }) && { formatted: null, plain: null }),
       })
       .where('message_id', '=', message_id)

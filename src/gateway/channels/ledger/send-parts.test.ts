@@ -139,6 +139,9 @@ test('a chat that has another id now keeps its row, and the message goes on to i
   ]);
   assert.equal(await readChat(stage.store, CHAT), undefined);
   assert.equal((await readChat(stage.store, { ...CHAT, chat: '-9' }))?.ws_id, 'w');
+  assert.deepEqual(await stage.send(['m'], works, { to: '-9' }), ['sent', 'accepted id-a']);
+  const [part] = await readChunks(stage.store, 'm');
+  assert.equal(part?.destination, '-9', 'where its buttons are pressed');
 });
 
 test('no part begins while the daemon stops, and the rest is sent by the next one', async () => {

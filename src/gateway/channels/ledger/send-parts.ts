@@ -49,9 +49,10 @@ interface Message {
 export async function sendParts(message: Message, deps: SendDeps): Promise<void> {
   const chunks = await openChunks(message, deps);
   const last = chunks.at(-1)?.chunk;
+  const { to } = message.delivery;
   for (const chunk of chunks.filter((one) => !isEnded(one))) {
     message.signal.throwIfAborted();
-    await sendChunk(chunk, { ...message, isLast: chunk.chunk === last }, deps);
+    await sendChunk({ ...chunk, destination: to }, { ...message, isLast: chunk.chunk === last }, deps);
   }
   const bad = (await readChunks(deps.store, message.delivery.messageId)).find(({ state }) => state !== 'accepted');
   if (bad) throw new DeliveryError(problemOf(bad, chunks.length), { retryable: false });
@@ -145,7 +146,7 @@ function recorder(chunk: ChunkTable, { store, clock, metrics }: SendDeps) {
     if (isEnded(news)) metrics.channelPart(chunk.channel, news.state);
   };
   return {
-    sending: () => write({ state: 'sending' }, { durable: true }),
+    sending: () => write({ state: 'sending', to: chunk.destination }, { durable: true }),
     unsent: (also?: Statement) => write({ state: 'unsent' }, { also }),
     accepted: (providerId: string, also?: Statement) => write({ state: 'accepted', providerId }, { also }),
     failed: (reason: string) => write({ state: 'failed', reason }),

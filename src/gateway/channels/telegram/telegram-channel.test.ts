@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { tempStore } from '../../../testing/temp-store.ts';
-import { ANYONE } from '../../sharing/perception.ts';
+import { ANYONE, DAEMON } from '../../sharing/perception.ts';
 import { insertDelivery } from '../delivery-rows.ts';
+import { putChat, renameChats } from '../inbox/chat-rows.ts';
 import { insertChunks, readChunks, updateChunk } from '../ledger/chunk-rows.ts';
 import { messageOfQuestion } from '../question-text.ts';
 import { fakeBot } from './preview/preview-fixture.ts';
@@ -30,7 +31,7 @@ async function setUp() {
   });
   const decision = { messageId: 'decided:apr_1', to: '7', message: '✅ Approved', from: 'run', acceptedMs: 3 };
   return {
-    ...{ store, shown, calls, faults },
+    ...{ store, shown, calls, faults, channel },
     decides: () =>
       channel
         .deliver(decision, {
@@ -54,4 +55,22 @@ test('a decision of which nobody knows whether it arrived takes the place of its
     assert.deepEqual([await stage.states(), stage.shown[0]?.text], [['accepted'], 'May I?\n\n✅ Approved']);
     assert.equal(stage.calls.length, 2);
   }
+});
+
+test('a group that has another number now is found by its first one, and by its session key', async () => {
+  await using stage = await setUp();
+  const group = { channel: 'telegram', chat: '-5', kind: 'group' as const, session_key: 'telegram:group:-5' };
+  const times = { last_in_ms: null, last_out_ms: null, created_ms: 1 };
+  await stage.store.commit({
+    statements: [
+      putChat({ ...group, ...times, ws_id: 'w', title: '', last_sender: '7', owes_notice: 0 }),
+      ...renameChats('telegram', { from: '-5', to: '-1007' }),
+    ],
+  });
+  for (const name of ['-5', 'telegram:group:-5', '-1007'])
+    assert.equal(await stage.channel.find(name, DAEMON), '-1007');
+  assert.deepEqual(
+    [await stage.channel.find('-5', ANYONE), await stage.channel.find('-6', DAEMON)],
+    [undefined, undefined],
+  );
 });
