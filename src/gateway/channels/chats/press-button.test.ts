@@ -4,7 +4,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import { tempStore } from '../../../testing/temp-store.ts';
 import { putChat } from '../inbox/chat-rows.ts';
 import { revokeSender } from '../inbox/sender-rows.ts';
-import { insertChunks, readChunks, updateChunk } from '../ledger/chunk-rows.ts';
+import { type ChunkNews, insertChunks, readChunks, updateChunk } from '../ledger/chunk-rows.ts';
 import { messageOfQuestion } from '../question-text.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { type PressedButton, pressButton } from './press-button.ts';
@@ -21,17 +21,13 @@ const PRESSED: PressedButton = {
 };
 
 /** The question apr_1 was asked in message 55 of Ada's chat, or of another one. */
-async function setUp(to = ADA) {
+async function setUp(to = ADA, news: ChunkNews = { state: 'accepted', providerId: '55' }) {
   const store = await tempStore();
   const messageId = messageOfQuestion('apr_1');
-  const asked = insertChunks(
-    { messageId, channel: 'telegram', to },
-    [{ formatted: 'May I?', plain: 'May I?' }],
-    1,
-  );
+  const asked = insertChunks({ messageId, channel: 'telegram', to }, [{ formatted: 'May I?', plain: 'May I?' }], 1);
   await store.commit({ statements: asked });
   for (const chunk of await readChunks(store, messageId))
-    await store.commit({ statements: [updateChunk(chunk, { state: 'accepted', providerId: '55' }, 2)] });
+    await store.commit({ statements: [updateChunk(chunk, news, 2)] });
   const decided: string[] = [];
   const audited: object[] = [];
   let failure: Error | undefined;
@@ -133,4 +129,11 @@ test('in a group that has another number now, the same people decide as before',
   assert.equal((await stage.press({ ...group, senderId: '9' })).words, 'You may not decide this.');
   assert.equal((await stage.press(group)).words, 'Approved');
   assert.deepEqual(stage.decided, ['apr_1 true telegram:7']);
+});
+
+test('the buttons of a question that arrived although nobody knew it decide, too', async () => {
+  await using stage = await setUp(ADA, { state: 'ambiguous', reason: 'no answer' });
+  assert.equal((await stage.press({ chatId: BOB })).words, 'This button means nothing any more.');
+  assert.equal((await stage.press({ senderId: BOB })).words, 'You may not decide this.');
+  assert.equal((await stage.press({})).words, 'Approved');
 });

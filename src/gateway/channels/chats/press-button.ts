@@ -59,7 +59,10 @@ export async function pressButton(button: PressedButton, deps: ButtonDeps): Prom
   return resolve(pressed, by.principal, deps);
 }
 
-/** Whether the message is the one that asks this question. Its id is part of no text that a person writes. */
+/**
+ * Whether the message is the one that asks this question. Its id is part of no text that a person writes. If nobody knows
+ * whether the question arrived, its message has no id here, and the button shows that it did.
+ */
 async function isOurs(
   { channel, messageId, chatId }: PressedButton,
   approvalId: string,
@@ -67,8 +70,8 @@ async function isOurs(
 ): Promise<boolean> {
   const chunks = await readChunks(store, messageOfQuestion(approvalId));
   return chunks.some(
-    (chunk) =>
-      chunk.channel === channel && chunk.provider_id === messageId && chunk.destination.split(':')[0] === chatId,
+    ({ channel: service, destination, state, provider_id: id }) =>
+      service === channel && destination.split(':')[0] === chatId && (state === 'ambiguous' || id === messageId),
   );
 }
 
