@@ -6,7 +6,7 @@ import type { OutboxTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Delivered, DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
-import { endDelivery, putOff, readHeads, readPrincipal } from './delivery-rows.ts';
+import { endDelivery, type Head, putOff, readHeads, readPending, readPrincipal } from './delivery-rows.ts';
 
 /** With the waits between them, about a day. */
 const MAX_ATTEMPTS = 20;
@@ -27,7 +27,8 @@ interface OutboxDeps {
 /** Delivers accepted messages, in order per destination, until they are taken or given up. */
 export class DeliveryQueue {
   readonly #deps: OutboxDeps;
-  readonly #busy = new Set<string>();
+  /** The destinations to which a message is on its way, with its id. */
+  readonly #busy = new Map<string, string>();
   /** Destinations that are temporarily busy, and when to try again, on the steady clock. */
   readonly #pausedMs = new Map<string, number>();
   #woken = Promise.withResolvers<void>();
@@ -62,10 +63,10 @@ export class DeliveryQueue {
   async #start(signal: AbortSignal): Promise<number> {
     const { store, log } = this.#deps;
     try {
-      const waiting = (await readHeads(store)).filter((row) => !this.#busy.has(placeOf(row)));
-      const left = new Map(waiting.map((row) => [row, this.#leftMs(row)]));
-      const due = waiting.filter((row) => left.get(row) === 0);
-      for (const row of due.slice(0, MAX_CONCURRENT - this.#busy.size)) this.#begin(row, signal);
+      const waiting = (await readHeads(store)).filter((head) => !this.#isBusy(head));
+      const left = new Map(waiting.map((head) => [head, this.#leftMs(head)]));
+      const due = waiting.filter((head) => left.get(head) === 0);
+      for (const head of due.slice(0, MAX_CONCURRENT - this.#busy.size)) this.#begin(head, signal);
       return Math.min(MAX_NAP_MS, ...[...left.values()].filter((ms) => ms > 0));
     } catch (error) {
       log.warn({ err: error }, 'the outbox could not be read; trying again');
@@ -73,8 +74,13 @@ export class DeliveryQueue {
     }
   }
 
-  #begin(row: OutboxTable, signal: AbortSignal): void {
-    const delivery = this.#deliver(row, signal);
+  /** A chat that has another id now is another destination, and its message may be on its way to the former one. */
+  #isBusy(head: Head): boolean {
+    return this.#busy.has(placeOf(head)) || [...this.#busy.values()].includes(head.message_id);
+  }
+
+  #begin(head: Head, signal: AbortSignal): void {
+    const delivery = this.#deliver(head, signal);
     this.#underWay.add(delivery);
     void delivery.finally(() => this.#underWay.delete(delivery));
   }
@@ -88,23 +94,26 @@ export class DeliveryQueue {
   }
 
   /** Milliseconds until the next attempt. */
-  #leftMs(row: OutboxTable): number {
+  #leftMs(head: Head): number {
     const { clock } = this.#deps;
-    const pausedMs = Math.max(0, (this.#pausedMs.get(placeOf(row)) ?? 0) - clock.monotonic());
-    return Math.max(pausedMs, leftMs(row.next_ms, clock.now()));
+    const pausedMs = Math.max(0, (this.#pausedMs.get(placeOf(head)) ?? 0) - clock.monotonic());
+    return Math.max(pausedMs, leftMs(head.next_ms, clock.now()));
   }
 
-  async #deliver(row: OutboxTable, signal: AbortSignal): Promise<void> {
-    const place = placeOf(row);
-    this.#busy.add(place);
+  async #deliver(head: Head, signal: AbortSignal): Promise<void> {
+    const { message_id: messageId } = head;
+    const place = placeOf(head);
+    this.#busy.set(place, messageId);
     this.#pausedMs.delete(place);
     try {
+      const row = await readPending(this.#deps.store, messageId);
+      if (row === undefined || placeOf(row) !== place) return; // it has ended, or goes elsewhere now
       const outcome = await this.#attempt(row, signal);
       if (outcome instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + outcome.againInMs);
       else if (outcome !== 'recorded' && !signal.aborted) await this.#record(row, outcome);
     } catch (error) {
       // It will be sent again: delivery is guaranteed at least once.
-      this.#deps.log.warn({ err: error, messageId: row.message_id }, 'the end of a delivery could not be recorded');
+      this.#deps.log.warn({ err: error, messageId }, 'a delivery, or its end, could not be recorded');
       await this.#deps.clock.sleep(1_000, signal).catch(() => undefined); // the daemon is stopping
     } finally {
       this.#busy.delete(place);
@@ -168,7 +177,7 @@ export class DeliveryQueue {
 const leftMs = (nextMs: number, nowMs: number): number =>
   nextMs - nowMs > MAX_WAIT_MS ? 0 : Math.max(0, nextMs - nowMs);
 
-const placeOf = ({ provider, destination }: OutboxTable): string => `${provider} ${destination}`;
+const placeOf = ({ provider, destination }: Head): string => `${provider} ${destination}`;
 
 const toDelivery = (row: OutboxTable) => ({
   messageId: row.message_id,

@@ -47,11 +47,14 @@ export const putOff = (messageId: string, later: { attempts: number; error: stri
     1,
   );
 
+/** A message that is the first of its destination, without its texts: thousands of destinations may wait. */
+export type Head = Pick<OutboxTable, 'message_id' | 'provider' | 'destination' | 'next_ms'>;
+
 /** The first pending message of each destination. Later ones must not overtake it. */
-export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
+export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<Head[]> =>
   db
     .selectFrom('outbox')
-    .selectAll()
+    .select(['message_id', 'provider', 'destination', 'next_ms'])
     .where('seq', 'in', (inner) =>
       inner
         .selectFrom('outbox')
@@ -60,6 +63,15 @@ export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
         .groupBy(['provider', 'destination']),
     )
     .execute();
+
+/** Undefined: it has ended. */
+export const readPending = ({ db }: Pick<Store, 'db'>, messageId: string): Promise<OutboxTable | undefined> =>
+  db
+    .selectFrom('outbox')
+    .selectAll()
+    .where('message_id', '=', messageId)
+    .where('status', '=', 'pending')
+    .executeTakeFirst();
 
 /** Whether a destination has messages that wait. */
 export const isAwaited = async (
