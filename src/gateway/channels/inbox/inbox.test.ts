@@ -21,9 +21,20 @@ async function setUp() {
   const clock = fakeClock(1_000_000);
   const handled: string[][] = [];
   let wake = Promise.withResolvers<void>();
+  let reads = 0;
+  let failsAt: number | undefined;
+  /** Counts what is read, and fails one of the reads. */
+  const read = {
+    commit: store.commit,
+    get db() {
+      reads += 1;
+      if (reads === failsAt) throw new Error('the database does not answer');
+      return store.db;
+    },
+  };
   const open = (handle?: InboxDeps['handle']) =>
     new Inbox({
-      store,
+      store: read,
       handle:
         handle ??
         (async (row) => {
@@ -42,6 +53,10 @@ async function setUp() {
   let id = 0;
   return {
     ...{ store, clock, handled, open },
+    reads: () => reads,
+    failsAt(nth: number) {
+      failsAt = nth;
+    },
     /** Stores updates of a chat. */
     async arrive(bodies: readonly string[], chat = 'c') {
       const arrived = bodies.map((body) => ({ updateId: String(++id), chat, senderId: 's', body }));
@@ -111,6 +126,32 @@ test('the end of an update is refused as a whole if one of its parts has ended',
   const end = endUpdate(whole, { state: 'answered', nowMs: 1 });
   await assert.rejects(stage.store.commit({ statements: [end] }), { name: 'UnitRefused' });
   assert.equal((await readWaiting(stage.store, OF)).length, 1);
+});
+
+test('a message whose parts cannot be read is handled when the database answers again, although nobody looks', async () => {
+  await using stage = await setUp();
+  const inbox = stage.open();
+  await stage.arrive(['a1', 'A2']);
+  stage.failsAt(2);
+  await inbox.look(OF);
+  await waitFor(
+    () => stage.clock.advance(1_000),
+    () => stage.handled.length === 1 && inbox.backlog === 0,
+  );
+  assert.deepEqual(stage.handled, [['a1', 'A2']]);
+});
+
+test('what waits is not read again for each message that has no parts', async () => {
+  await using stage = await setUp();
+  const inbox = stage.open();
+  await stage.arrive(Array.from({ length: 100 }, (_, index) => `${String.fromCharCode(0x4e00 + index)} WHOLE`));
+  await inbox.look(OF);
+  await stage.until(100);
+  await waitFor(
+    () => stage.clock.advance(1),
+    () => inbox.backlog === 0,
+  );
+  assert.ok(stage.reads() <= 101, `${stage.reads()} reads: one in all, and one for the end of each`);
 });
 
 /** Moves the clock until it is so; the store answers in between. */

@@ -85,7 +85,7 @@ export class Inbox {
   async #handleInOrder(row: InboxRow): Promise<void> {
     if (this.#joined.delete(idOf(row))) return;
     const rule = this.#deps.parts;
-    const whole = rule ? await this.#join(row, rule) : row;
+    const whole = rule ? await this.#wholeOf(row, rule) : row;
     if (this.#stopping.signal.aborted) return;
     // Those that nobody has taken yet are taken from here on, so that they are not handled again.
     const own = (whole.joined ?? []).map(idOf).filter((id) => !this.#joined.has(id));
@@ -93,11 +93,30 @@ export class Inbox {
     for (const id of own) this.#taken.delete(id);
   }
 
-  /** The update with the further parts of its message, once no more of them can come. */
-  async #join(row: InboxRow, rule: PartsRule): Promise<InboxRow> {
-    const { store } = this.#deps;
+  /**
+   * The update with the further parts of its message, once no more of them can come. Without the database it waits, because
+   * nobody else would look for the update again.
+   */
+  async #wholeOf(row: InboxRow, rule: PartsRule): Promise<InboxRow> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#stopping;
     const joined: InboxRow[] = [];
-    for (let last = row; !this.#stopping.signal.aborted; ) {
+    for (let isJoined = false; !isJoined && !signal.aborted; ) {
+      try {
+        await this.#join(row, { joined, rule });
+        isJoined = true;
+      } catch (err) {
+        log.warn({ err, update: row.update_id }, 'the parts of an update could not be read; trying again');
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined); // the daemon stops
+      }
+    }
+    return joined.length === 0 ? row : { ...row, joined };
+  }
+
+  /** Takes the further parts. */
+  async #join(row: InboxRow, { joined, rule }: { joined: InboxRow[]; rule: PartsRule }): Promise<void> {
+    const { store } = this.#deps;
+    for (let last = joined.at(-1) ?? row; rule.followMs(last) > 0 && !this.#stopping.signal.aborted; ) {
       const { promise: stored } = this.#stored;
       const later = (await readWaiting(store, row)).filter(
         ({ chat, position }) => chat === row.chat && position > last.position,
@@ -109,7 +128,6 @@ export class Inbox {
         this.#take(next);
       } else if (!(await this.#mayFollow(last, { stored, followMs: rule.followMs(last) }))) break;
     }
-    return joined.length === 0 ? row : { ...row, joined };
   }
 
   /** Its own turn does nothing, if it has one. */
