@@ -17,15 +17,25 @@ export interface FormattedText {
 }
 
 /** The text without formatting; the address of a link follows its text. */
-export const toPlain = (pieces: readonly Piece[]): string =>
-  pieces.map((piece, index) => `${piece.text}${addressAfter(pieces, index)}`).join('');
+export function toPlain(pieces: readonly Piece[]): string {
+  const shown = textsOfLinks(pieces);
+  /** ` (address)` after the last piece of a link whose text does not show the address. */
+  const addressAfter = (index: number): string => {
+    const link = linkOf(pieces[index]);
+    if (!link || linkOf(pieces[index + 1]) === link) return '';
+    return isShown(shown.get(link) ?? '', link.href) ? '' : ` (${link.href})`;
+  };
+  return pieces.map(({ text }, index) => `${text}${addressAfter(index)}`).join('');
+}
 
-/** ` (address)` after the last piece of a link whose text does not show the address. */
-function addressAfter(pieces: readonly Piece[], index: number): string {
-  const link = linkOf(pieces[index]);
-  if (!link || linkOf(pieces[index + 1]) === link) return '';
-  const shown = pieces.filter((piece) => linkOf(piece) === link).map(({ text }) => text);
-  return isShown(shown.join(''), link.href) ? '' : ` (${link.href})`;
+/** The texts of the links, which may consist of several pieces. */
+export function textsOfLinks(pieces: readonly Piece[]): ReadonlyMap<Mark, string> {
+  const texts = new Map<Mark, string>();
+  for (const piece of pieces) {
+    const link = linkOf(piece);
+    if (link) texts.set(link, `${texts.get(link) ?? ''}${piece.text}`);
+  }
+  return texts;
 }
 
 const linkOf = (piece: Piece | undefined) => piece?.marks.find((mark) => mark.kind === 'link');

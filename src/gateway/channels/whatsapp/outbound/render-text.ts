@@ -1,7 +1,7 @@
 import type { RenderedChunk } from '../../ledger/chunk-rows.ts';
 import { cutText } from '../../text/cut-text.ts';
 import { toFormattedText } from '../../text/markdown-pieces.ts';
-import { type Mark, type Markup, type Piece, toPlain, writePieces } from '../../text/pieces.ts';
+import { type Mark, type Markup, type Piece, textsOfLinks, toPlain, writePieces } from '../../text/pieces.ts';
 
 /** Characters of a text message, with its mark-up. */
 const MAX_TEXT = 4_096;
@@ -30,9 +30,7 @@ const SIGNS = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 
 /** WhatsApp has no links with texts, so their addresses follow them. */
 function markupOf(pieces: readonly Piece[]): Markup {
-  const shown = new Map<Mark, string>();
-  for (const { text, marks } of pieces)
-    for (const mark of marks) if (mark.kind === 'link') shown.set(mark, (shown.get(mark) ?? '') + text);
+  const shown = textsOfLinks(pieces);
   return {
     open: (mark) => signOf(mark, 'open'),
     close: (mark) => (mark.kind === 'link' ? addressOf(mark, shown.get(mark)) : signOf(mark, 'close')),
