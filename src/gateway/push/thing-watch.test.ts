@@ -209,3 +209,23 @@ test('nothing is read while nobody wants to be notified', async (t) => {
   );
   assert.deepEqual(world.received, []);
 });
+
+test('what could not be read is looked at again a minute later', async () => {
+  await using world = await pushFixture();
+  await world.subscribe();
+  await things(world).person();
+  const { db } = world.store;
+  let reads = 0;
+  Object.defineProperty(world.store, 'db', {
+    get() {
+      reads += 1;
+      if (reads === 2) throw new Error('the database does not answer'); // after the look whether anybody wants it
+      return db;
+    },
+  });
+  await world.looks();
+  assert.deepEqual(titlesOf(world), []);
+  await world.later();
+  await world.later();
+  assert.deepEqual(titlesOf(world), ['Somebody asks to write from a chat']);
+});

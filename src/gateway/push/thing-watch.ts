@@ -39,6 +39,7 @@ export class ThingWatch {
       .then(() => this.#look())
       .catch((error: unknown) => {
         this.#deps.log.warn({ err: error }, 'what waits besides questions could not be read');
+        this.#lookAgain();
       });
     return this.#looking;
   }

@@ -22,7 +22,7 @@ const CHECK_MS = 30_000;
 
 interface ListenDeps {
   secret: string;
-  state: PollState;
+  state: Pick<PollState, 'listening'>;
   clock: Pick<Clock, 'sleep'>;
 }
 

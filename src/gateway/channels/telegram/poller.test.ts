@@ -89,3 +89,48 @@ test('updates that cannot be read are passed over, and those after them are stor
   await store.close();
   assert.deepEqual([offsets, stored.map(({ update_id: id }) => id)], [[undefined, undefined, 5], ['2']]);
 });
+
+test('while Telegram calls the daemon, failures that are far apart do not add up', async () => {
+  const store = await tempStore();
+  const clock = fakeClock(1_000_000);
+  const state = new PollState(clock);
+  const log = recordingLog();
+  let checks = 0;
+  const api = {
+    async call(method: string) {
+      await new Promise(setImmediate);
+      if (method !== 'getWebhookInfo') return { username: 'headgate_bot' };
+      checks += 1;
+      if (checks % 2 === 0) throw new Error('no answer');
+      return { url: 'https://headgate.example/hook', pending_update_count: 0 };
+    },
+  };
+  const poller = new Poller({
+    // no other part of them is used
+    bot: () => ({ api: api as never, account: '1', settings: { hookUrl: 'https://headgate.example/hook' } as never }),
+    isConfigured: () => true,
+    ...{ state, store, clock, log },
+    onStored: async () => undefined,
+    ids: randomIds,
+  });
+  const stop = new AbortController();
+  const running = poller.run(stop.signal);
+  for (let failure = 1; failure <= 3; failure += 1) {
+    await untilTrue(() => checks === 2 * failure - 1);
+    await settled();
+    await clock.advance(30_000);
+    await untilTrue(() => checks === 2 * failure);
+    await settled();
+    await clock.advance(4_000);
+  }
+  stop.abort();
+  await running;
+  await store.close();
+  const failures = log.fields.flatMap((field) => ('failures' in field ? [field.failures] : []));
+  assert.deepEqual(failures, [1, 1, 1]);
+});
+
+/** What was begun now waits for the clock. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}

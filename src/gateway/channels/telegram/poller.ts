@@ -101,7 +101,7 @@ export class Poller {
     state.identified({ account, username });
     void this.#tellCommands(bot, until);
     const { hookUrl: url } = bot.settings;
-    if (url !== undefined) return this.#listen(bot, { url, username, until });
+    if (url !== undefined) return this.#listen(bot, { url, username, until, onSuccess });
     await endOwnCalls(bot, until);
     let known = await readAccount(store, { channel: 'telegram', account });
     for (let waitSecs = 0; !until.aborted; waitSecs = POLL_SECS) {
@@ -130,16 +130,20 @@ export class Poller {
   /** Each time with another secret: calls with an earlier one are refused, and come again. */
   async #listen(
     bot: Bot,
-    { url, username, until }: { url: string; username: string; until: AbortSignal },
+    { url, username, until, onSuccess }: { url: string; username: string; until: AbortSignal; onSuccess(): void },
   ): Promise<void> {
     const { state, store, clock, ids } = this.#deps;
+    const listening = (why: string | undefined) => {
+      onSuccess();
+      state.listening(why);
+    };
     const { account } = bot;
     const secret = ids.secret(32);
     this.#called = { account, username, secret };
     const known = await readAccount(store, { channel: 'telegram', account });
     const put = { username, nextUpdate: known?.next_update ?? null, nowMs: clock.now() };
     await store.commit({ statements: [putAccount({ channel: 'telegram', account }, put)] });
-    await listenForCalls(bot, { url, until }, { secret, state, clock }).finally(() => {
+    await listenForCalls(bot, { url, until }, { secret, state: { listening }, clock }).finally(() => {
       this.#called = undefined;
     });
   }
