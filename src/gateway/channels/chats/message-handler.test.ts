@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../store/store.ts';
-import { wholeGateway } from '../../testing/whole-gateway.ts';
+import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
+import type { Workstream } from '../../workstreams/workstream.ts';
 import { readWaiting, storeUpdates } from '../inbox/inbox-rows.ts';
 import { revokeSender } from '../inbox/sender-rows.ts';
 import type { ChatMessage } from './chat-message.ts';
@@ -12,7 +13,8 @@ const OF = { channel: 'telegram', account: '1' };
 const ADA = '7';
 const SETTINGS = {
   ...{ dmPolicy: 'allowlist' as const, allowFrom: new Set([ADA]), approvers: new Set([ADA]) },
-  ...{ groups: new Map(), session: 'chat' as const, ambiguous: 'once' as const },
+  groups: new Map([['-5', { allowFrom: new Set([ADA]), requireMention: false }]]),
+  ...{ session: 'chat' as const, ambiguous: 'once' as const },
 };
 const MESSAGE: ChatMessage = {
   ...{ chat: ADA, chatId: ADA, chatKind: 'dm', chatTitle: 'Ada', sessionKey: 'telegram:dm:7', senderId: ADA },
@@ -25,6 +27,7 @@ const MESSAGE: ChatMessage = {
 async function handled(
   said: Partial<ChatMessage>,
   meanwhile: (store: Store) => Promise<unknown> = async () => undefined,
+  sessionIn: (it: WholeGateway) => Promise<Workstream> = async (it) => it.mainWorkstream(),
 ) {
   await using it = await wholeGateway();
   const { store } = it.parts;
@@ -34,7 +37,7 @@ async function handled(
   const handler = new MessageHandler({
     ...{ store, clock: it.clock, runs: it.parts.runs, settings: () => SETTINGS },
     users: { boundsOf: () => undefined },
-    sessionOf: async () => it.mainWorkstream(),
+    sessionOf: () => sessionIn(it),
     commands: { run: async () => false },
     replies: createReplies({ store, wake: () => undefined, clock: it.clock }),
     async receive() {
@@ -70,4 +73,16 @@ test('a message that says nothing starts no run', async () => {
   assert.deepEqual(await handled({ text: ' \n' }), [undefined, undefined]);
   const foreign = [{ kind: 'forwarded' as const, from: 'somebody', text: 'x' }];
   assert.deepEqual(await handled({ text: '', foreign }), ['accepted', 'write']);
+});
+
+test('a conversation that was given to somebody else is not read on by the person whose chat it was', async () => {
+  const of = (ownerId: string, visibility: 'private' | 'shared') => (it: WholeGateway) =>
+    it.parts.workstreams.create({ owned: { ownerId, visibility }, sessionKey: 'telegram:dm:7' });
+  const sent = async (owner: string, visibility: 'private' | 'shared', said: Partial<ChatMessage> = {}) =>
+    (await handled(said, undefined, of(owner, visibility)))[0];
+  assert.deepEqual(
+    [await sent('user_bob', 'private'), await sent('user_bob', 'private', { chatKind: 'group', chatId: '-5' })],
+    ['blocked', 'accepted'],
+  );
+  assert.deepEqual([await sent('', 'private'), await sent('user_bob', 'shared')], ['accepted', 'accepted']);
 });

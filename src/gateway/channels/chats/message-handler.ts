@@ -2,13 +2,14 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Bounds } from '../../auth/lineage.ts';
 import type { Runs } from '../../runs/runs.ts';
+import { mayPerceive } from '../../sharing/perception.ts';
 import type { SenderTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NoRoom } from '../../workstreams/closing.ts';
 import type { Workstream } from '../../workstreams/workstream.ts';
 import { noteWritten } from '../inbox/chat-rows.ts';
 import { dropUpdate, endUpdate, type InboxRow } from '../inbox/inbox-rows.ts';
-import { actAs } from './acting-sender.ts';
+import { type ActingSender, actAs } from './acting-sender.ts';
 import type { AllowedMessage, ChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
 import { type ChatRun, runOf } from './chat-run.ts';
@@ -67,6 +68,8 @@ export class MessageHandler {
         try {
           const userId = known?.user_id ?? '';
           const workstream = await sessionOf(message, { userId, session: settings.session });
+          if (isOfOther(workstream, message, by))
+            return await replies.answer(row, `⚠ ${OF_OTHER}`, { state: 'blocked', reason: OF_OTHER });
           await this.#serve({ row, message, by, workstream });
         } catch (error) {
           if (!(error instanceof NoRoom)) throw error;
@@ -148,6 +151,13 @@ export class MessageHandler {
     await replies.answer(row, `⚠ ${BUSY}`, { state: 'busy', reason });
   }
 }
+
+/** Whether the conversation of a direct chat was given to somebody else, who is private in it. Groups have many people. */
+const isOfOther = ({ data }: Workstream, { chatKind }: ChatMessage, { principal }: ActingSender): boolean =>
+  chatKind === 'dm' && data.ownerId !== (principal.userId ?? '') && !mayPerceive(principal, data);
+
+const OF_OTHER =
+  'The conversation of this chat belongs to somebody else now. The operator can give it back, or delete it.';
 
 const BUSY = 'Too many messages wait here, so I did not take this one. Send it again later, or send /stop.';
 

@@ -49,7 +49,7 @@ export const readLastChat = (
 /** How many chats are looked at for one of a person who may write now. */
 const MOST_CHATS = 100;
 
-/** The direct chats of an owner, the one in which somebody last wrote first. */
+/** The direct chats of an owner, the one in which somebody last wrote first. Not of people who have given it away. */
 export const readDirectChats = (
   { db }: Pick<Store, 'db'>,
   { ownerId, channel }: { ownerId: string; channel: string | undefined },
@@ -57,10 +57,16 @@ export const readDirectChats = (
   db
     .selectFrom('channel_chats')
     .innerJoin('workstreams', 'workstreams.ws_id', 'channel_chats.ws_id')
+    .leftJoin('channel_senders', (sender) =>
+      sender
+        .onRef('channel_senders.channel', '=', 'channel_chats.channel')
+        .onRef('channel_senders.sender_id', '=', 'channel_chats.last_sender'),
+    )
     .select(['channel_chats.channel', 'channel_chats.chat', 'channel_chats.last_sender'])
     .where('channel_chats.kind', '=', 'dm')
     .where('channel_chats.last_in_ms', 'is not', null)
     .where('workstreams.owner_id', '=', ownerId)
+    .where(sql<boolean>`coalesce(channel_senders.user_id, '') = ${ownerId}`)
     .$if(channel !== undefined, (query) => query.where('channel_chats.channel', '=', channel ?? ''))
     .orderBy('channel_chats.last_in_ms', 'desc')
     .limit(MOST_CHATS)
