@@ -37,6 +37,17 @@ export const endDelivery = (
     1,
   );
 
+/** Ends what waits for the direct chat of a person, except what somebody has sent there by name. */
+export const endWaitingFor = (
+  { channel, senderId }: { channel: string; senderId: string },
+  nowMs: number,
+): Statement => ({
+  sql: `UPDATE outbox SET status = 'dead', error = 'the person was revoked', ended_ms = ?3
+        WHERE provider = ?1 AND status = 'pending' AND (ws_id IS NOT NULL OR sender = 'headgate')
+          AND destination IN (SELECT chat FROM channel_chats WHERE channel = ?1 AND kind = 'dm' AND last_sender = ?2)`,
+  parameters: [channel, senderId, nowMs],
+});
+
 export const putOff = (messageId: string, later: { attempts: number; error: string; nextMs: number }): Statement =>
   statementOf(
     build

@@ -5,6 +5,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Call, Handlers } from '../../call.ts';
 import type { Channels } from '../../channels/channels.ts';
 import { hashOfCode } from '../../channels/chats/pairing-code.ts';
+import { endWaitingFor } from '../../channels/delivery-rows.ts';
 import { readTraffic } from '../../channels/health/channel-traffic.ts';
 import { readChatOfOther } from '../../channels/inbox/chat-rows.ts';
 import {
@@ -85,9 +86,10 @@ export const channelMethods = ({
     const linkedId = (await readSender(store, { channel, senderId }))?.user_id ?? '';
     if (linkedId !== '') requireOver(call, linkedId, accounts);
     const by = call.principal?.id ?? 'unknown';
-    const revoke = revokeSender({ channel, senderId }, { by, nowMs: clock.now() });
+    const nowMs = clock.now();
+    const revoke = revokeSender({ channel, senderId }, { by, nowMs });
     const record = call.audited({ id: senderId, channel });
-    await store.commit({ statements: [revoke, ...record] });
+    await store.commit({ statements: [revoke, endWaitingFor({ channel, senderId }, nowMs), ...record] });
     push.look();
     await service.drop(senderId);
     return { revoked: true };
