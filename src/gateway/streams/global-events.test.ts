@@ -79,6 +79,16 @@ test('workstreams that come, get another name and go are told', async () => {
   ]);
 });
 
+test('the title that the model writes for a conversation without a name is told', async () => {
+  await using world = await wholeGateway({ live: { ...LIVE, session: { retentionDays: 0, titles: 'model' } } });
+  const { brief, heard } = listen(world);
+  world.puppet.turn('Bubble sort is simple.');
+  world.puppet.turn('Sorting a list');
+  await (await world.accept('How do I sort a list?'))?.ended;
+  await turnsUntil(() => heard.some(({ type }) => type === 'ws_rename'), 'a title');
+  assert.equal(brief().at(-1), 'ws_rename Sorting a list');
+});
+
 test('The global stream must report when the default model or the store fails and works again', async () => {
   await using world = await wholeGateway();
   const { brief } = listen(world);

@@ -39,7 +39,7 @@ type Usage = Pick<Liveness, 'tokens' | 'context_ratio'>;
 
 const FOLLOWED: ReadonlySet<string> = new Set<StreamEventType>([
   ...(['thinking_start', 'content', 'tool_info', 'approve_request', 'approval_resolved'] as const),
-  ...(['tool_result', 'status', 'settings_changed', 'ws_state'] as const),
+  ...(['tool_result', 'status', 'settings_changed', 'ws_rename', 'ws_state'] as const),
 ]);
 
 const NOTHING: Activity = { activity: '', activity_state: '' };
@@ -164,6 +164,9 @@ export class GlobalEvents {
         break;
       case 'settings_changed':
         this.#rename(at, event.name);
+        break;
+      case 'ws_rename': // a title, which leaves the name as it is
+        this.#tell(event, audienceOf(at.known.data));
         break;
       case 'ws_state':
         this.#changeState(at, event);
