@@ -99,7 +99,7 @@ test('a run begins with job started and ends with job done and the final chat me
         seq: 3,
         stream: 'job',
         ts: 2,
-        data: { state: 'done', endedAt: 2, sessionId: 'w', aborted: false },
+        data: { state: 'done', startedAt: 1, endedAt: 2, durationMs: 1, sessionId: 'w', aborted: false },
       },
     },
     {
@@ -188,7 +188,7 @@ test('a cancelled run is done and aborted', () => {
   const { take, told, frames } = running();
   take(say('par'), { type: 'cancelled' }, { type: 'stream_end' }, end('cancelled'));
   assert.deepEqual(told().slice(2), [
-    ['job', { state: 'done', endedAt: 2, sessionId: 'w', aborted: true }],
+    ['job', { state: 'done', startedAt: 1, endedAt: 2, durationMs: 1, sessionId: 'w', aborted: true }],
     ['chat aborted', undefined],
   ]);
   assertWellFormed(frames);
@@ -200,7 +200,7 @@ for (const status of ['error', 'timeout', 'incomplete'] as const) {
     take({ type: 'error', message: 'Error: no model' }, { type: 'stream_end' }, end(status, 'no model'));
     assert.deepEqual(told(), [
       ['error', { message: 'Error: no model' }],
-      ['job', { state: 'error', endedAt: 2, sessionId: 'w', error: 'no model' }],
+      ['job', { state: 'error', startedAt: 1, endedAt: 2, durationMs: 1, sessionId: 'w', error: 'no model' }],
       ['chat error', 'no model'],
     ]);
     assertWellFormed(frames);

@@ -13,6 +13,7 @@ export type AgentFrame = { event: 'agent'; payload: AgentEvent } | { event: 'cha
 export class AgentProjection {
   readonly #run: { runId: string; sessionKey: string; sessionId: string };
   #seq = 0;
+  #startedMs: number | undefined;
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
   readonly #output = new Map<string, string>();
@@ -23,6 +24,7 @@ export class AgentProjection {
 
   started(nowMs: number): AgentFrame[] {
     const { sessionId, sessionKey } = this.#run;
+    this.#startedMs = nowMs;
     return [this.#agent('job', nowMs, { state: 'started', startedAt: nowMs, sessionId, sessionKey })];
   }
 
@@ -101,18 +103,24 @@ export class AgentProjection {
 
   #ended(run: NonNullable<StreamEventOf<'ws_state'>['run']>, nowMs: number): AgentFrame[] {
     const frames = this.sample(nowMs);
+    const about = { ...this.#times(nowMs), sessionId: this.#run.sessionId };
     if (run.status === 'ok' || run.status === 'cancelled') {
       const aborted = run.status === 'cancelled';
-      frames.push(
-        this.#agent('job', nowMs, { state: 'done', endedAt: nowMs, sessionId: this.#run.sessionId, aborted }),
-      );
+      frames.push(this.#agent('job', nowMs, { state: 'done', ...about, aborted }));
       frames.push(aborted ? this.#chat('aborted', nowMs) : this.#chat('final', nowMs, { text: this.#text.text }));
     } else {
       const error = run.error ?? 'the run failed';
-      frames.push(this.#agent('job', nowMs, { state: 'error', endedAt: nowMs, sessionId: this.#run.sessionId, error }));
+      frames.push(this.#agent('job', nowMs, { state: 'error', ...about, error }));
       frames.push(this.#chat('error', nowMs, { error }));
     }
     return frames;
+  }
+
+  /** A run that was never told to have started has an end only. */
+  #times(endedAt: number) {
+    const startedAt = this.#startedMs;
+    if (startedAt === undefined) return { endedAt };
+    return { startedAt, endedAt, durationMs: Math.max(0, endedAt - startedAt) };
   }
 
   #agent(stream: string, ts: number, data: Record<string, unknown>): AgentFrame {
