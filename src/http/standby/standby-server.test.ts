@@ -163,6 +163,8 @@ test('what is not for the active daemon is answered here', async () => {
   assert.equal(statusOf(await scene.ask(request('GET /', Array(100).fill('A: b')))), 431);
   assert.match(await scene.ask(request('GET /node/here_0001/health')), /"status":"standby"/);
   assert.match(await scene.ask('CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\n'), /^HTTP\/1\.1 404 [\s\S]*Not found$/);
+  const metrics = headOf(await scene.ask(request('GET /metrics')));
+  assert.ok(metrics.includes('Content-Type: text/plain; version=0.0.4; charset=utf-8'), metrics.join('\n'));
   for (const path of ['/health', '/metrics'])
     assert.equal(
       statusOf(await scene.ask(`GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)),

@@ -108,7 +108,7 @@ function createOwnAnswers(
     if (!originPolicy.checkHost(headers.host)) return { status: 403, body: { error: UNKNOWN_HOST } };
     const path = url.split('?', 1)[0];
     if (path === '/health') return { status: 503, body: toHealth(state(), clock.monotonic() - startedMs) };
-    if (path === '/metrics') return { status: 200, type: 'text/plain; version=0.0.4', body: toMetrics(counts) };
+    if (path === '/metrics') return { status: 200, type: METRICS_TYPE, body: toMetrics(counts) };
     return headers[FORWARDED] === undefined ? undefined : NOT_NOW; // never twice
   };
 }
@@ -178,6 +178,8 @@ const UNKNOWN_OUTCOME: Said = {
 };
 
 const REFUSALS: Record<NoAnswer, Said> = { unasked: NOT_NOW, unknown: UNKNOWN_OUTCOME };
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** So that monitoring does not take a standby for a daemon that is down. */
 const toMetrics = ({
