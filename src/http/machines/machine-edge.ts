@@ -1,8 +1,9 @@
 import type { MachineSessions } from '../../gateway/auth/machines/machine-sessions.ts';
 import type { Log } from '../../log.ts';
-import { type Answer, json, type Respond } from '../exchange.ts';
+import { failureAnswer, json, type Respond } from '../exchange.ts';
 import type { EdgeHandler } from '../express-classes.ts';
 import { attempt } from '../guard.ts';
+import type { Failure } from '../status.ts';
 import { readHello } from './read-hello.ts';
 
 interface MachineEdgeDeps {
@@ -24,17 +25,25 @@ export const createMachineEdge =
     const { exchange } = res.locals;
     if (exchange.path !== GREETING_PATH) return next();
     exchange.endpoint = GREETING_PATH;
-    if (method !== 'POST') return void respond(exchange, ONLY_POST);
+    if (method !== 'POST') return void respond(exchange, failureAnswer(exchange, ONLY_POST));
     attempt(
       exchange,
       async () => {
         const hello = readHello(headers[GREETING]);
         const welcome = hello && (await machines.greet(hello));
-        respond(exchange, welcome === undefined ? STRANGER : json(200, welcome));
+        respond(exchange, welcome === undefined ? failureAnswer(exchange, STRANGER) : json(200, welcome));
       },
       { respond, log },
     );
   };
 
-const STRANGER: Answer = json(403, { error: 'Only daemons that share the database of this one are answered here.' });
-const ONLY_POST: Answer = { ...json(405, { error: 'Only POST is answered here.' }), headers: { Allow: 'POST' } };
+const STRANGER: Failure = {
+  status: 403,
+  body: { error: 'Only daemons that share the database of this one are answered here.' },
+};
+
+const ONLY_POST: Failure = {
+  status: 405,
+  body: { error: 'Only POST is answered here.' },
+  headers: { Allow: 'POST' },
+};
