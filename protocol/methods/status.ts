@@ -5,6 +5,18 @@ import { SessionRow } from './sessions.ts';
 
 const Count = z.int().min(0);
 
+/** A session in `status`: how old it is, and how much of its context is used. */
+const StatusSession = SessionRow.extend({
+  /** Milliseconds since it was updated. */
+  age: Count.nullable(),
+  /** Of the model's context; null as long as no model has answered, or its context is unknown. */
+  remainingTokens: Count.nullable(),
+  percentUsed: Count.nullable(),
+  /** `think:LEVEL`, `verbose:LEVEL` and `aborted`. */
+  flags: z.array(z.string()),
+}).meta({ id: 'StatusSession' });
+export type StatusSession = z.infer<typeof StatusSession>;
+
 /** A summary for people: sessions, channels and queued events. */
 export const statusContracts = {
   status: contract({
@@ -14,6 +26,8 @@ export const statusContracts = {
     result: () =>
       z
         .strictObject({
+          // Shown by clients of the specification. This provider does not exist here.
+          web: z.strictObject({ linked: z.literal(false) }),
           heartbeatSeconds: Count,
           providerSummary: z.array(z.string()),
           queuedSystemEvents: z.array(z.string()),
@@ -21,7 +35,7 @@ export const statusContracts = {
             path: z.string(),
             count: Count,
             defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
-            recent: z.array(SessionRow),
+            recent: z.array(StatusSession),
           }),
           /** The chat services that are set up. */
           channels: z.array(ChannelHealthRow),

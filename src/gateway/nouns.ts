@@ -169,7 +169,7 @@ export function joinNouns(
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
-    status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, chats, store }) },
+    status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, chats, store, clock }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
     workstream: workstreamNoun(deps, conversations, health),
     wake: {

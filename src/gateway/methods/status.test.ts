@@ -12,6 +12,7 @@ test('status returns the model, its notices, and the five latest sessions', asyn
   }
   const { sessions, ...rest } = await gateway.call('status', {});
   assert.deepEqual(rest, {
+    web: { linked: false },
     heartbeatSeconds: 0,
     providerSummary: ['puppet: puppet/puppet', 'a puppet'],
     queuedSystemEvents: [],
@@ -26,6 +27,27 @@ test('status returns the model, its notices, and the five latest sessions', asyn
   assert.deepEqual(
     recent.map(({ updatedAt }) => updatedAt),
     [1_005_000, 1_004_000, 1_003_000, 1_002_000, 1_001_000],
+  );
+});
+
+test('status tells how old a session is, how much of its context is used, and its settings', async () => {
+  await using gateway = await wholeGateway();
+  await gateway.call('sessions.patch', { key: 'main', thinkingLevel: 'high', verboseLevel: 'on' });
+  const look = async () => {
+    const [row] = (await gateway.call('status', {})).sessions.recent;
+    assert.ok(row);
+    return row;
+  };
+  await gateway.clock.advance(2_000);
+  const { age, remainingTokens, percentUsed, flags } = await look();
+  assert.deepEqual([age, remainingTokens, percentUsed, flags], [2_000, null, null, ['think:high', 'verbose:on']]);
+  gateway.puppet.turn('Hi.');
+  await (await gateway.accept('hello'))?.ended;
+  const { totalTokens = 0, contextTokens = 0, ...used } = await look();
+  assert.ok(totalTokens > 0 && contextTokens > 0);
+  assert.deepEqual(
+    [used.age, used.remainingTokens, used.percentUsed],
+    [0, contextTokens - totalTokens, Math.round((totalTokens / contextTokens) * 100)],
   );
 });
 

@@ -1,5 +1,7 @@
-import type { statusContracts } from '../../../protocol/methods/status.ts';
+import type { SessionRow } from '../../../protocol/methods/sessions.ts';
+import type { StatusSession, statusContracts } from '../../../protocol/methods/status.ts';
 import type { Models } from '../../agent/providers/model.ts';
+import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
@@ -20,6 +22,7 @@ interface StatusMethodDeps {
   systemEvents: Pick<SystemEvents, 'texts'>;
   chats: { channels: Pick<Channels, 'all'>; health: Pick<ChannelHealth, 'look' | 'rows' | 'notices'> };
   store: Pick<Store, 'db'>;
+  clock: Pick<Clock, 'now'>;
 }
 
 const RECENT = 5;
@@ -32,14 +35,18 @@ export const statusMethods = ({
   systemEvents,
   chats,
   store,
+  clock,
 }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
   status: async (_, call) => {
     const viewer = viewerOf(call);
-    const recent = (await sessions.newest({ viewer, sinceMs: 0, limit: RECENT })).map(toSessionRow);
+    const newest = await sessions.newest({ viewer, sinceMs: 0, limit: RECENT });
+    const nowMs = clock.now();
+    const recent = newest.map((data) => toStatusSession(toSessionRow(data), nowMs));
     const { alias, provider, modelId } = models.current();
     await chats.health.look();
     const services = chats.health.rows();
     return {
+      web: { linked: false },
       heartbeatSeconds: heartbeats.everySeconds,
       providerSummary: [
         `${alias}: ${provider}/${modelId}`,
@@ -55,6 +62,22 @@ export const statusMethods = ({
     };
   },
 });
+
+function toStatusSession(row: SessionRow, nowMs: number): StatusSession {
+  const { updatedAt, totalTokens: used, contextTokens: context, thinkingLevel, verboseLevel, abortedLastRun } = row;
+  const isKnown = used !== undefined && context !== undefined;
+  return {
+    ...row,
+    age: updatedAt === null ? null : Math.max(0, nowMs - updatedAt),
+    remainingTokens: isKnown ? Math.max(0, context - used) : null,
+    percentUsed: isKnown ? Math.round((used / context) * 100) : null,
+    flags: [
+      ...(thinkingLevel === undefined ? [] : [`think:${thinkingLevel}`]),
+      ...(verboseLevel === undefined ? [] : [`verbose:${verboseLevel}`]),
+      ...(abortedLastRun ? ['aborted'] : []),
+    ],
+  };
+}
 
 const toLine = ({ name, destinations }: Channel): string[] =>
   destinations && destinations.length > 0 ? [`${name}: ${destinations.join(', ')}`] : [];
