@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ConnectionLostError } from '../../../protocol/client/request-error.ts';
 import { settled } from '../../../protocol/client/testing/fake-timers.ts';
 import { ASKED, openAskedChat, openFakeChat, THINKING } from './interactive-chat-fixture.ts';
 
@@ -26,6 +27,30 @@ test('a message that was not accepted stays in the prompt, and a line says why',
   enter();
   await settled();
   assert.deepEqual(rows(), ['Too many messages are queued in this workstream', '› hello']);
+});
+
+test('a slash command cut off by a lost connection is not repeated, and a line says so', async () => {
+  const { type, enter, calls, rows } = openFakeChat(() => {
+    throw new ConnectionLostError('gone');
+  });
+  type('/rewind');
+  enter();
+  await settled();
+  assert.deepEqual(calls, [['workstream.command', { wsId: 'w', command: '/rewind' }]]);
+  assert.match(rows()[0] ?? '', /may have been carried out/);
+  assert.equal(rows().at(-1), '› /rewind');
+});
+
+test('a new workstream is made once, although the connection is lost before its answer', async () => {
+  const { type, enter, calls, opened } = openFakeChat(() => {
+    if (calls.length === 1) throw new ConnectionLostError('gone');
+    return { wsId: 'w2' };
+  });
+  type('/open new');
+  enter();
+  await settled();
+  const call = ['workstream.create', { workdir: '', idempotencyKey: 'k1' }];
+  assert.deepEqual([calls, opened], [[call, call], ['w2']]);
 });
 
 test('lines entered while one is being sent follow it in order; after a refusal all are in the prompt again', async () => {

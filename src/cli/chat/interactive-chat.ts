@@ -101,6 +101,7 @@ export class InteractiveChat {
       isInteractive: true,
       grow: () => createMarkdownStream(sheet),
       onChange: () => this.onChange(),
+      onEnd: (error) => this.talk.transcript.print([toSafeText(`(This workstream has ended here: ${wordsOf(error)})`)]),
     });
   }
 
@@ -220,8 +221,8 @@ export class InteractiveChat {
   }
 
   #tabbing(): Parameters<typeof runTabCommand>[1] {
-    const { client, tabs } = this.#deps;
-    return { client, tabs, workdir: this.talk.settings.workdir, isSending: this.#outbox.entries.length > 0 };
+    const { client, tabs, newKey } = this.#deps;
+    return { client, tabs, newKey, workdir: this.talk.settings.workdir, isSending: this.#outbox.entries.length > 0 };
   }
 
   /** Ends whatever waits for a time to pass. */

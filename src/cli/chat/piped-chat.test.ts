@@ -44,7 +44,8 @@ function open(call: GatewayClient['call']) {
     subscription?.onReset?.('expired');
     subscription?.onSnapshot(IDLE_SNAPSHOT, 'e:9');
   };
-  return { piped, becomes, loses };
+  const ends = (error: Error) => subscription?.onError?.(error);
+  return { piped, becomes, loses, ends };
 }
 
 async function* linesOf(...lines: string[]) {
@@ -96,6 +97,16 @@ for (const when of ['before', 'after'] as const) {
     assert.deepEqual(calls, [...each, ...each]);
   });
 }
+
+test('a chat that waits for an answer ends with the reason when the workstream can no longer be followed', async () => {
+  const { piped, becomes, loses, ends } = open(async (_method, ..._params) => {
+    becomes('thinking');
+    setImmediate(() => ends(new Error('Unknown workstream')));
+    return { status: 'ok' } as never; // the test follows the method's contract
+  });
+  loses(); // the first snapshot
+  await assert.rejects(piped.run(linesOf('one', 'two')), { message: 'Unknown workstream' });
+});
 
 test('a run that begins after events were lost is waited for', async () => {
   const { piped, becomes, loses, calls } = answering({

@@ -29,6 +29,8 @@ export class PipedChat {
   readonly #deps: PipedChatDeps;
   readonly talk: Talk;
   #waiters: (() => void)[] = [];
+  /** Nothing more will come. */
+  #end: { error: unknown } | undefined;
   /** Whether a run was in progress since the last message. A short one may end before the message is answered. */
   #wasBusy = false;
 
@@ -46,6 +48,10 @@ export class PipedChat {
       isInteractive: false,
       grow: createPlainStream,
       onChange: () => this.#onChange(),
+      onEnd: (error) => {
+        this.#end = { error };
+        this.#onChange();
+      },
     });
   }
 
@@ -55,19 +61,19 @@ export class PipedChat {
     for await (const line of lines) {
       begun += line.endsWith('\\') ? `${line.slice(0, -1)}\n` : line;
       if (line.endsWith('\\')) continue;
-      if (isQuit(begun.trim())) return this.#end();
+      if (isQuit(begun.trim())) return this.#result();
       await this.#take(begun.trim());
       begun = '';
     }
     await this.#take(begun.trim());
-    return this.#end();
+    return this.#result();
   }
 
   close(): void {
     this.talk.close();
   }
 
-  #end(): PipedEnd {
+  #result(): PipedEnd {
     return this.talk.transcript.question === undefined ? 'done' : 'unanswered';
   }
 
@@ -117,7 +123,10 @@ export class PipedChat {
   }
 
   async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    while (!isSo()) {
+      if (this.#end) throw this.#end.error;
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
   }
 
   #onChange(): void {

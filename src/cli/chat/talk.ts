@@ -1,3 +1,4 @@
+import { askOnce } from '../../../protocol/client/ask-once.ts';
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput, Result } from '../../../protocol/index.ts';
@@ -27,6 +28,8 @@ interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'here' | 'g
   onImages?(images: readonly Attachment[], talk: Talk): void;
   /** Called after every change. */
   onChange(): void;
+  /** The workstream can no longer be followed, such as after its deletion. Not called before the first snapshot. */
+  onEnd?(error: unknown): void;
 }
 
 /** `busy`: a run is in progress, and the message was not accepted. */
@@ -111,7 +114,10 @@ export function openTalk(deps: TalkDeps): Talk {
       onChange();
     },
     onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),
-    onError: (error) => opened.reject(error),
+    onError(error) {
+      if (snapshots === 0) return opened.reject(error);
+      deps.onEnd?.(error);
+    },
   });
   const talk: Talk = {
     transcript,
@@ -163,7 +169,7 @@ const createControls = ({
   'command' | 'cancel' | 'tryNow'
 > => ({
   async command(line) {
-    await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
+    await askOnce(() => client.call('workstream.command', { wsId, command: line }));
   },
   async cancel(force) {
     const waiting = queue.waiting.filter(({ source }) => source === 'person');

@@ -161,6 +161,17 @@ test('a slash command is a command, and the workstream it leads to comes to the 
   assert.deepEqual([calls, shown], [[['workstream.command', { wsId: 'w', command: '/new' }]], ['other']]);
 });
 
+test('a slash command cut off by a lost connection is not repeated, but returns to the composer', async () => {
+  const { actions, tab, calls, answer } = open();
+  answer('workstream.command', () => {
+    throw new ConnectionLostError('gone');
+  });
+  tab.draft.value = '/undo';
+  await actions.submit(tab);
+  assert.deepEqual([calls.length, tab.draft.value], [1, '/undo']);
+  assert.match(tab.problem.value ?? '', /may have been carried out/);
+});
+
 test('an older page is prepended', async () => {
   const { actions, tab, calls, deliver, answer } = open();
   const message = (seq: number) => ({ seq, role: 'user' as const, content: `m${seq}`, tool_calls: null });
@@ -174,18 +185,21 @@ test('an older page is prepended', async () => {
   );
 });
 
-test('a waiting message that is taken back returns to an empty composer', async () => {
+test('a waiting message that is taken back returns to the composer, before what was typed since', async () => {
   const { actions, tab, calls, answer } = open();
   answer('queue.remove', () => ({ removed: true }));
   await actions.removeQueued(tab, { runId: 'r', message: 'later' });
   assert.deepEqual([calls, tab.draft.value], [[['queue.remove', { wsId: 'w', runId: 'r' }]], 'later']);
+  tab.draft.value = 'half a thought';
+  await actions.removeQueued(tab, { runId: 'r2', message: 'sooner' });
+  assert.equal(tab.draft.value, 'sooner\n\nhalf a thought');
   answer('queue.remove', () => ({ removed: false }));
   tab.draft.value = '';
   await actions.removeQueued(tab, { runId: 'r', message: 'sent' });
   assert.equal(tab.draft.value, '');
 });
 
-test('stopping a run returns the waiting messages of people to an empty composer', async () => {
+test('stopping a run returns the waiting messages of people to the composer, once, before what was typed since', async () => {
   const { actions, tab, answer } = open();
   answer('workstream.cancel', () => ({ status: 'ok' }));
   tab.queue.value = [
@@ -193,10 +207,11 @@ test('stopping a run returns the waiting messages of people to an empty composer
     { runId: 'b', message: 'a report', source: 'cron' },
     { runId: 'c', message: 'two', source: 'person' },
   ];
+  tab.draft.value = 'half a thought';
   await actions.cancel(tab, false);
-  assert.equal(tab.draft.value, 'one\n\ntwo');
+  assert.equal(tab.draft.value, 'one\n\ntwo\n\nhalf a thought');
   await actions.cancel(tab, true);
-  assert.equal(tab.draft.value, 'one\n\ntwo');
+  assert.equal(tab.draft.value, 'one\n\ntwo\n\nhalf a thought');
 });
 
 test('a message can steer the run in progress, as it is sent or while it waits', async () => {

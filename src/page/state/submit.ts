@@ -1,3 +1,4 @@
+import { askOnce } from '../../../protocol/client/ask-once.ts';
 import { createOutbox, type Outbox } from '../../../protocol/client/outbox.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
@@ -79,7 +80,7 @@ export function createSubmit({ client, workstreams, newKey, files: { upload } }:
   }
 
   async function command(tab: Tab, text: string): Promise<void> {
-    const { wsId } = await client.call('workstream.command', { wsId: tab.wsId, command: text });
+    const { wsId } = await askOnce(() => client.call('workstream.command', { wsId: tab.wsId, command: text }));
     if (wsId !== tab.wsId) await workstreams.show(wsId);
   }
 }

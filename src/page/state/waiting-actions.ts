@@ -3,21 +3,14 @@ import { isBusy } from '../../../protocol/is-busy.ts';
 import { withWorking } from './agents/agent-list.ts';
 import { stillRunning } from './background/background.ts';
 import { withMoved } from './composer/queue-order.ts';
-import type { Tab } from './tab.ts';
+import { joinTexts, type Tab } from './tab.ts';
+
+/** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
+type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
 
 /** Ends a run or a wait, and changes messages that wait. */
-export const waitingActions = (
-  client: Pick<GatewayClient, 'call'>,
-  attempt: (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>,
-) => ({
-  /** Stops the run. The texts that waited for its end return to an empty composer, because a cancel drops them. */
-  cancel: (tab: Tab, force: boolean) =>
-    attempt(tab, async () => {
-      const waiting = tab.queue.peek().filter(({ source }) => source === 'person');
-      await client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) });
-      const texts = waiting.map(({ message }) => message).filter((text) => text !== '');
-      if (tab.draft.peek() === '' && texts.length > 0) tab.draft.value = texts.join('\n\n');
-    }),
+export const waitingActions = (client: Pick<GatewayClient, 'call'>, attempt: Attempt) => ({
+  cancel: createCancel(client, attempt),
 
   /** Ends a background command. The event about its end changes what is shown. */
   killCommand: (tab: Tab, commandId: string) =>
@@ -62,13 +55,31 @@ export const waitingActions = (
   /** The run in progress reads the message before its next step. */
   steerQueued: (tab: Tab, runId: string) => attempt(tab, () => client.call('queue.steer', { wsId: tab.wsId, runId })),
 
-  /** Takes a waiting message back. Its text returns to an empty composer. */
+  /** Takes a waiting message back. Its text returns to the composer, before what was typed since. */
   removeQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
     attempt(tab, async () => {
       const { removed } = await client.call('queue.remove', { wsId: tab.wsId, runId });
-      if (removed && tab.draft.peek() === '') tab.draft.value = message;
+      if (removed) tab.draft.value = joinTexts([message, tab.draft.peek()]);
     }),
 });
+
+/**
+ * Stops the run. The texts that waited for its end return to the composer, before what was typed since, because a cancel drops
+ * them.
+ */
+function createCancel(client: Pick<GatewayClient, 'call'>, attempt: Attempt) {
+  /** The runs of those that have returned: a second press may come before the queue is known to be empty. */
+  const returned = new Set<string>();
+  return (tab: Tab, force: boolean) => {
+    const waiting = tab.queue.peek().filter(({ source }) => source === 'person');
+    return attempt(tab, async () => {
+      await client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) });
+      const dropped = waiting.filter(({ runId }) => !returned.has(runId));
+      for (const { runId } of dropped) returned.add(runId);
+      tab.draft.value = joinTexts([...dropped.map(({ message }) => message), tab.draft.peek()]);
+    });
+  };
+}
 
 /** Without an answer, the queue stays as it is until the connection is back, which reads it again. */
 const readQueue = (client: Pick<GatewayClient, 'call'>, tab: Tab): Promise<void> =>
