@@ -118,6 +118,31 @@ test('drafts and the connection of one person are not those of the next', async 
   assert.deepEqual([phase(), stored.get('headgate.drafts'), ended.includes('client')], [['desk'], '[]', true]);
 });
 
+for (const seenBy of ['the status of the login', 'the new connection'] as const)
+  test(`what one person has opened is not shown to another who logged in in another tab, as ${seenBy} tells`, async () => {
+    const { app, status, stored, browser, closed: ended, phase, answer } = openApp();
+    const who = { scopes: ['read'], permissions: ['read'] };
+    browser.userId = 'ada';
+    answer('auth.whoami', () => ({ ...who, userId: 'ada', username: 'ada' }));
+    await app.start();
+    status({ kind: 'open', hello });
+    await settled();
+    const before = app.phase.value.kind === 'desk' ? app.phase.value.desk : undefined;
+    const front = before?.workstreams.front.value;
+    assert.ok(front);
+    front.draft.value = 'a secret';
+    browser.userId = 'bob';
+    answer('auth.whoami', () => ({ ...who, userId: 'bob', username: 'bob' }));
+    if (seenBy === 'the new connection') status({ kind: 'open', hello });
+    else status({ kind: 'waiting', retryInMs: 1_000, error: new Error('lost') });
+    await settled();
+    const after = app.phase.value.kind === 'desk' ? app.phase.value.desk : undefined;
+    assert.deepEqual(
+      [phase(), after !== before, stored.get('headgate.drafts'), ended.includes('client')],
+      [['desk'], true, '[]', true],
+    );
+  });
+
 test('the login card learns that there are users now', async () => {
   const { app, browser } = openApp();
   await app.start();

@@ -24,6 +24,7 @@ import {
   type Credential,
   type FirstUser,
   isLoggedOut,
+  isOther,
   isReplaced,
   NOT_LOGGED_IN,
   type PasswordChange,
@@ -175,14 +176,13 @@ export class App {
   }
 
   async #enter(problem: string | undefined): Promise<void> {
-    this.#entries += 1;
-    const entry = this.#entries;
+    const entry = ++this.#entries;
     const auth = await this.#browser.login.status().catch(() => undefined); // reported below
     if (entry !== this.#entries) return; // a later login replaces this status
     if (!auth) return this.#leave('Headgate does not answer. Is it running?');
     this.auth.value = auth;
     if (auth.authEnabled && !auth.authenticated) return this.#leave(problem);
-    if (this.#lastUserId !== undefined && this.#lastUserId !== auth.userId) {
+    if (isOther(auth, this.#lastUserId)) {
       this.#kept.clear(); // it is of somebody else, and so is the open connection
       this.#leave(undefined);
     }
@@ -207,9 +207,7 @@ export class App {
     const desk = createDesk({ browser: this.#browser, kept: this.#kept, client, confirmation, rights, who });
     desk.workstreams.shown.value = this.arrival.place;
     this.phase.value = { kind: 'desk', desk };
-    client.on('health', (health) => {
-      this.health.value = health;
-    });
+    client.on('health', this.#keepHealth);
     client.connect().catch(() => undefined); // onStatus reports a refused or closed connection
   }
 
@@ -264,6 +262,7 @@ export class App {
     if (auth === undefined || this.#desk() !== desk) return; // another login has replaced this one
     this.auth.value = auth;
     if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
+    else if (isOther(auth, this.#lastUserId)) await this.#enter(undefined);
     else if (isReplaced(error)) desk?.client.retryNow();
   }
 
@@ -272,6 +271,7 @@ export class App {
     desk?.client.call('auth.whoami', {}).then(
       (who) => {
         if (this.#desk() !== desk) return;
+        if (isOther(who, this.#lastUserId)) return void this.#enter(undefined); // logged in in another tab
         this.who.value = who;
         this.auth.value = { ...this.auth.peek(), scopes: who.scopes }; // the status may be from before a change of rights
       },
@@ -282,13 +282,12 @@ export class App {
   #readHealth(): void {
     this.#desk()
       ?.client.call('health', {})
-      .then(
-        (health) => {
-          this.health.value = health;
-        },
-        () => undefined, // the next `health` event brings it
-      );
+      .then(this.#keepHealth, () => undefined); // the next `health` event brings it
   }
+
+  readonly #keepHealth = (health: HealthSummary): void => {
+    this.health.value = health;
+  };
 
   #desk(): Desk | undefined {
     const phase = this.phase.peek();

@@ -202,6 +202,10 @@ async function messageOf(answer: Response): Promise<string | undefined> {
   return isRecord(body) && typeof body.error === 'string' ? body.error : undefined;
 }
 
+/** Whether somebody else is logged in now than the last one, if that is known. */
+export const isOther = ({ userId }: Pick<AuthStatus, 'userId'>, lastUserId: string | undefined) =>
+  lastUserId !== undefined && userId !== lastUserId;
+
 /** The connection ended because the login has ended. */
 export const isLoggedOut = (error: Error | undefined) =>
   error instanceof RequestError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN');
