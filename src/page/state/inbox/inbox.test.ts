@@ -74,6 +74,21 @@ test('a list that is older than a decision does not bring the question back', as
   assert.deepEqual(ids(), ['b']);
 });
 
+test('a list that is older than a question does not take it away', async () => {
+  const { inbox, ids, answer, emit } = openInbox();
+  answer('approval.list', () => ({ approvals: [] }));
+  await inbox.read();
+  const listed = Promise.withResolvers<unknown>();
+  answer('approval.list', () => listed.promise);
+  const reading = inbox.read();
+  emit('approval.requested', requested('a'));
+  emit('approval.requested', requested('b'));
+  emit('approval.resolved', { approvalId: 'b', wsId: 'ws-b', sessionKey: 'b', approved: true });
+  listed.resolve({ approvals: [asked('c')] });
+  await reading;
+  assert.deepEqual([ids(), inbox.count.value], [['c', 'a'], 2]);
+});
+
 test('a refused decision is told, and the question stays', async () => {
   const { inbox, ids, answer } = openInbox();
   answer('approval.list', () => ({ approvals: [asked('a')] }));

@@ -22,6 +22,8 @@ export class Inbox {
   readonly #waiting = signal<readonly AskedApproval[] | undefined>(undefined);
   /** Those that ended while the list was read, which may still name them. */
   readonly #ended = new Set<string>();
+  /** Those that were asked while it was read, which it may not name yet. */
+  readonly #asked = new Map<string, AskedApproval>();
   readonly reading: Reading;
   readonly count = computed(() => this.#waiting.value?.length ?? 0);
 
@@ -44,9 +46,13 @@ export class Inbox {
   async read(): Promise<void> {
     if (!this.#mayDecide()) return;
     this.#ended.clear();
+    this.#asked.clear();
     await this.reading.read(
       () => this.#client.call('approval.list', {}),
-      ({ approvals }) => this.#set(approvals.filter(({ approvalId }) => !this.#ended.has(approvalId))),
+      ({ approvals }) => {
+        const all = new Map([...this.#asked, ...approvals.map((one) => [one.approvalId, one] as const)]);
+        this.#set([...all.values()].filter(({ approvalId }) => !this.#ended.has(approvalId)));
+      },
     );
   }
 
@@ -64,11 +70,14 @@ export class Inbox {
   #ask(asked: Approval, nowMs: number): void {
     const known = this.#waiting.peek()?.find((one) => one.approvalId === asked.approvalId);
     const { askedAtMs = nowMs, modelVerdicts } = known ?? {};
-    this.#set([...this.#others(asked.approvalId), { ...asked, askedAtMs, modelVerdicts }]);
+    const added = { ...asked, askedAtMs, modelVerdicts };
+    this.#asked.set(asked.approvalId, added);
+    this.#set([...this.#others(asked.approvalId), added]);
   }
 
   #end(approvalId: string): void {
     this.#ended.add(approvalId);
+    this.#asked.delete(approvalId);
     this.#set(this.#others(approvalId));
   }
 
