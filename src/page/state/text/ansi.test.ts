@@ -102,6 +102,22 @@ test('parsing one long line takes linear time', () => {
   assert.equal(toPlainText(line), line);
 });
 
+test('erasing a long line again and again takes linear time', () => {
+  for (const mode of ['1', '2']) {
+    const printed = `${'x'.repeat(200_000)}${`${ESC}[${mode}Ky\b`.repeat(50_000)}`;
+    const { length } = toPlainText(printed);
+    assert.ok(length >= 200_000 && length <= 200_001);
+  }
+});
+
+test('what was erased before stays blank, and what was written since is erased', () => {
+  const erase = (mode: number) => `${ESC}[${mode}K`;
+  assert.equal(toPlainText(`abcdef\b\b${erase(1)}\rxy${erase(1)}z`), '  z  f');
+  assert.equal(toPlainText(`abcdef\rxy${erase(2)}z\r${erase(2)}`), '');
+  assert.equal(toPlainText(`abc${erase(2)}\rxy${erase(2)}\rz`), 'z ');
+  assert.equal(toPlainText(`abc\b\b${erase(0)}d${erase(1)}`), '  ');
+});
+
 const anything = fc
   .array(
     fc.oneof(

@@ -92,6 +92,8 @@ class Line {
   #cells: Cell[] | undefined;
   #column = 0;
   #isAtStart = false;
+  /** The cells that were written since they were last erased are among these. The others need not be erased again. */
+  #written = { from: 0, to: 0 };
 
   /** Prints a control character, a sequence other than a colour, or text. */
   print(token: string, style: AnsiStyle): void {
@@ -107,10 +109,12 @@ class Line {
       append(this.#runs, text, style);
       return;
     }
+    this.#written.from = Math.min(this.#written.from, this.#column);
     for (const char of text) {
       cells[this.#column] = { char, style };
       this.#column += 1;
     }
+    this.#written.to = Math.max(this.#written.to, this.#column);
   }
 
   #toStart(): void {
@@ -126,15 +130,14 @@ class Line {
 
   /** `0` or empty: from the cursor to the end; `1`: up to the cursor; `2`: the whole line. */
   erase(mode: string): void {
-    if (mode === '1') {
-      this.#eraseBefore();
-      return;
-    }
     const isAtEnd = !this.#isAtStart && !this.#cells;
-    if (isAtEnd && mode !== '2') return;
+    if (isAtEnd && mode !== '1' && mode !== '2') return;
     this.#toCells();
-    if (mode === '2') this.#cells = Array.from({ length: this.#column }, () => BLANK);
-    else if (mode === '' || mode === '0') this.#cells?.splice(this.#column);
+    if (mode === '1' || mode === '2') this.#blank(mode === '1' ? this.#column + 1 : this.#column);
+    if (this.#cells && ['', '0', '2'].includes(mode)) {
+      this.#cells.length = this.#column;
+      this.#written.to = Math.min(this.#written.to, this.#column);
+    }
   }
 
   runs(): AnsiLine {
@@ -144,15 +147,18 @@ class Line {
     return runs;
   }
 
-  #eraseBefore(): void {
-    this.#toCells();
-    this.#cells?.fill(BLANK, 0, this.#column + 1);
+  /** Erases what stands before a column. */
+  #blank(end: number): void {
+    const { from, to } = this.#written;
+    this.#cells?.fill(BLANK, from, Math.min(end, to));
+    this.#written.from = Math.max(from, end);
   }
 
   /** Keeps the column: the start after a carriage return, else after the last character. */
   #toCells(): void {
     if (this.#cells) return;
     this.#cells = this.#runs.flatMap(({ text, style }) => Array.from(text, (char) => ({ char, style })));
+    this.#written = { from: 0, to: this.#cells.length };
     if (!this.#isAtStart) this.#column = this.#cells.length;
   }
 }
