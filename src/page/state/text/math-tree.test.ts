@@ -28,6 +28,24 @@ test('letters stay letters that every font has', () => {
   assert.equal(toText(tree), 'math(semantics(mrow(mi(x) mo(∈) mi(ℝ))))');
 });
 
+const attributesIn = (node: MathNode | string | undefined, name: string): string[] =>
+  typeof node === 'object'
+    ? [node.attributes[name] ?? [], ...node.children.map((child) => attributesIn(child, name))].flat()
+    : [];
+
+test('letters are moved and enlarged a little, but not over what stands around the formula', () => {
+  const moved = (tex: string) => attributesIn(treeOf(katex.renderToString(tex, { output: 'mathml' })), 'voffset');
+  assert.deepEqual(moved('a\\raisebox{1em}{b}'), ['1em']);
+  assert.deepEqual(moved('a\\raisebox{-60em}{b}'), []);
+  assert.deepEqual(moved('a\\raisebox{3em}{b\\raisebox{3em}{c}}'), ['3em']);
+  assert.deepEqual(moved('a\\raisebox{600pt}{b}'), []);
+  const sized = attributesIn(
+    treeOf(katex.renderToString('\\Huge a \\Huge b \\Huge c', { output: 'mathml' })),
+    'mathsize',
+  );
+  assert.equal(sized.length, 1);
+});
+
 test('nothing but a formula gets through', () => {
   const tree = treeOf(
     '<math display="block" onclick="x()" style="color:red"><mrow href="javascript:x()"><mi class="c">a</mi><script>x()</script><img src="https://example.com/a.png"></mrow></math>',

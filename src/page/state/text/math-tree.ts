@@ -24,16 +24,53 @@ const ATTRIBUTES = new Set(
   ),
 );
 
+/** How much of an element’s surroundings is used up: how far it was moved up or down, and how large its letters are. */
+interface Place {
+  movedEm: number;
+  size: number;
+}
+
+/** Letters may be moved so far in all. Further away they would be drawn over what stands around the formula. */
+const MOST_MOVED_EM = 4;
+/** Sizes within sizes multiply. */
+const MOST_SIZE = 3;
+
 /** Copies a formula without everything that draws no formula, such as links, styles, and the source text beside it. */
-export function toMathTree({ localName, attributes, childNodes }: Parsed): MathNode | undefined {
+export const toMathTree = (parsed: Parsed): MathNode | undefined => toTree(parsed, { movedEm: 0, size: 1 });
+
+function toTree({ localName, attributes, childNodes }: Parsed, around: Place): MathNode | undefined {
   if (!ELEMENTS.has(localName)) return undefined;
+  const kept = [...attributes].filter(({ name }) => ATTRIBUTES.has(name));
+  const { known, place } = withinBounds(Object.fromEntries(kept.map(({ name, value }) => [name, value])), around);
   const children = [...childNodes].flatMap((child) => {
     if (child.nodeType === TEXT) return child.textContent ?? '';
-    return isElement(child) ? (toMathTree(child) ?? []) : [];
+    return isElement(child) ? (toTree(child, place) ?? []) : [];
   });
-  const kept = [...attributes].filter(({ name }) => ATTRIBUTES.has(name));
-  const known = Object.fromEntries(kept.map(({ name, value }) => [name, value]));
   return { tag: localName, ...withPlainLetters(localName, known, children) };
+}
+
+/** Leaves out a move or a size that goes too far. */
+function withinBounds({ voffset, mathsize, ...others }: Record<string, string>, around: Place) {
+  const size = around.size * (toEm(mathsize) ?? 1);
+  const isSize = size <= MOST_SIZE;
+  const moved = around.movedEm + Math.abs(toEm(voffset) ?? 0) * around.size;
+  const isMove = moved <= MOST_MOVED_EM;
+  return {
+    known: {
+      ...others,
+      ...(voffset !== undefined && isMove && { voffset }),
+      ...(mathsize !== undefined && isSize && { mathsize }),
+    },
+    place: { movedEm: isMove ? moved : around.movedEm, size: isSize ? size : around.size },
+  };
+}
+
+/** The units that browsers know, in widths of the letter M. */
+const UNITS: Record<string, number> = { em: 1, ex: 0.5, px: 1 / 16, pt: 1 / 12, pc: 1, in: 6, cm: 2.4, mm: 0.24 };
+
+function toEm(length: string | undefined): number | undefined {
+  const [, number, unit = ''] = /^\s*([-+]?[\d.]+)([a-z]+)\s*$/i.exec(length ?? '') ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit.toLowerCase()] ?? 0);
 }
 
 type Content = Pick<MathNode, 'attributes' | 'children'>;
