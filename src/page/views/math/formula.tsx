@@ -1,6 +1,7 @@
 import katex from 'katex';
 import { type ComponentChild, h } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { macrosFor } from '../../state/text/formula-macros.ts';
 import { type MathNode, toMathTree } from '../../state/text/math-tree.ts';
 
 interface FormulaProps {
@@ -10,9 +11,6 @@ interface FormulaProps {
   raw: string;
 }
 
-/** A longer one was not written for reading. */
-const MAX_CHARS = 4_000;
-
 /** A formula, drawn by the browser: fonts and styles of the page do. */
 export function Formula({ tex, isBlock, raw }: FormulaProps) {
   const tree = useMemo(() => toTree(tex, isBlock), [tex, isBlock]);
@@ -21,9 +19,10 @@ export function Formula({ tex, isBlock, raw }: FormulaProps) {
 }
 
 function toTree(tex: string, displayMode: boolean): MathNode | undefined {
-  if (tex.length > MAX_CHARS) return undefined;
+  const maxExpand = macrosFor(tex);
+  if (maxExpand === undefined) return undefined;
   try {
-    const html = katex.renderToString(tex, { output: 'mathml', displayMode, strict: 'ignore', maxSize: 20 });
+    const html = katex.renderToString(tex, { output: 'mathml', displayMode, strict: 'ignore', maxSize: 20, maxExpand });
     // The text becomes a document that nothing shows and that runs nothing; only parts of it are copied.
     const math = new DOMParser().parseFromString(html, 'text/html').querySelector('math');
     return math ? toMathTree(math) : undefined;
