@@ -3,6 +3,7 @@ import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { ParamsInput, Result } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
+import { showHidden } from '../text/hidden-characters.ts';
 
 /** A run that changed files. */
 export type RunWithChanges = Result<'checkpoint.list'>['checkpoints'][number];
@@ -100,7 +101,7 @@ export class RunChanges {
       const runId = this.#compared.peek()?.checkpoint.runId;
       const params = { wsId: this.#wsId, path, ...(runId !== undefined && { runId }), idempotencyKey: this.#newKey() };
       const done = await this.#client.call(`checkpoint.${direction}`, params);
-      this.#done.value = done.missing.length > 0 ? `Not stored, so not restored: ${path}.` : toWords(done);
+      this.#done.value = done.missing.length > 0 ? `Not stored, so not restored: ${showHidden(path)}.` : toWords(done);
       if (done.failed.length > 0 || done.missing.length > 0) return;
       const others = [...this.#takenBack.peek()].filter((each) => each !== path);
       this.#takenBack.value = new Set(direction === 'undo' ? [...others, path] : others);
@@ -152,7 +153,7 @@ export class RunChanges {
 function toWords({ changed, kept, failed }: Result<'checkpoint.undo'>): string {
   const count = changed.length === 1 ? '1 file was changed.' : `${changed.length} files were changed.`;
   const done = changed.length === 0 ? 'No file had to be changed.' : count;
-  const left = kept.length > 0 ? ` Left as they are: ${kept.join(', ')}.` : '';
-  const not = failed.map(({ path, why }) => `${path} (${why})`).join(', ');
+  const left = kept.length > 0 ? ` Left as they are: ${kept.map(showHidden).join(', ')}.` : '';
+  const not = failed.map(({ path, why }) => `${showHidden(path)} (${why})`).join(', ');
   return `${done}${left}${not === '' ? '' : ` Not possible: ${not}.`}`;
 }

@@ -47,6 +47,14 @@ test('the question says whether a file goes or returns', async () => {
   assert.equal(undo.asked.value, undefined);
 });
 
+test('a name that would turn the direction of the question is written out', async () => {
+  const { undo } = undoOf('s1');
+  await undo.ask({ path: 'a\u202ets.b', unstaged: 'untracked' });
+  assert.match(undo.asked.value?.words ?? '', /^Remove a\\u202ets\.b\? /);
+  await undo.confirm();
+  assert.equal(undo.done.value, 'a\\u202ets.b is as in the last commit.');
+});
+
 test('without what was seen nothing can be done, and a refusal is shown', async () => {
   const without = undoOf();
   await without.undo.ask({ path: '.env', unstaged: 'modified' });

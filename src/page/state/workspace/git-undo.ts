@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Reader } from '../reading/reading.ts';
+import { showHidden } from '../text/hidden-characters.ts';
 import type { FileBoard, Repository } from './file-board.ts';
 
 type ChangedFile = Repository['files'][number];
@@ -85,9 +86,10 @@ export class GitUndo {
       const { changed, failed, runIds } = await this.#client.call('file.discard', params);
       const [why] = failed.map((each) => each.why);
       const [runId] = runIds;
-      if (why !== undefined) throw new Error(`${path} was not changed: ${why}.`);
+      const name = showHidden(path);
+      if (why !== undefined) throw new Error(`${name} was not changed: ${why}.`);
       this.#done.value =
-        changed.length > 0 ? `${path} is as in the last commit.` : `${path} did not have to be changed.`;
+        changed.length > 0 ? `${name} is as in the last commit.` : `${name} did not have to be changed.`;
       if (changed.length > 0 && runId !== undefined) this.#putBack.value = { path, runId };
     });
     await this.#board.readChanges();
@@ -101,8 +103,9 @@ export class GitUndo {
       const params = { wsId: this.#wsId, ...last, idempotencyKey: this.#newKey() };
       const { failed } = await this.#client.call('checkpoint.undo', params);
       const [why] = failed.map((each) => each.why);
-      if (why !== undefined) throw new Error(`${last.path} was not changed: ${why}.`);
-      this.#done.value = `${last.path} is as it was.`;
+      const name = showHidden(last.path);
+      if (why !== undefined) throw new Error(`${name} was not changed: ${why}.`);
+      this.#done.value = `${name} is as it was.`;
       this.#putBack.value = undefined;
     });
     await this.#board.readChanges();
@@ -122,7 +125,8 @@ export class GitUndo {
 const NOT_HERE =
   'This file cannot be put back here: it may hold secrets, is too large to be kept, or is not a file. Use git for it.';
 
-function toQuestion({ path, staged, unstaged }: ChangedFile): string {
+function toQuestion({ path: raw, staged, unstaged }: ChangedFile): string {
+  const path = showHidden(raw);
   const isNew = unstaged === 'untracked' || staged === 'added';
   const what = isNew
     ? `Remove ${path}? It is new: the last commit does not have it.`

@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import { LIMITS } from '../../../../protocol/limits.ts';
 import { type GivenAnswers, questionsIn } from '../../state/approvals/given-answers.ts';
 import type { AskedQuestion } from '../../state/approvals/rule-choices.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import type { DeniedCalls } from './call-choice.tsx';
 
 interface AnswerFieldsProps {
@@ -23,7 +24,7 @@ export function AnswerFields({ approval, answers, denied }: AnswerFieldsProps) {
           };
           return (
             <fieldset key={callId} class="asked-answer">
-              <legend>{question.text}</legend>
+              <legend>{showHidden(question.text)}</legend>
               {question.choices.map(({ label, description }) => (
                 <button
                   key={label}
@@ -32,8 +33,8 @@ export function AnswerFields({ approval, answers, denied }: AnswerFieldsProps) {
                   aria-pressed={given.choice === label}
                   onClick={() => set({ choice: given.choice === label ? undefined : label })}
                 >
-                  <b>{label}</b>
-                  {description !== undefined && <span>{description}</span>}
+                  <b>{showHidden(label)}</b>
+                  {description !== undefined && <span>{showHidden(description)}</span>}
                 </button>
               ))}
               <textarea

@@ -2,6 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
 import { type Compared, RunChanges, type RunWithChanges } from '../../state/changes/run-changes.ts';
 import type { Tab } from '../../state/tab.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { toMoment } from '../../state/text/moment.ts';
 import css from '../../styles/changes.css?inline';
 import { InConversation, rememberedOf } from '../conversation/conversation-context.ts';
@@ -134,7 +135,7 @@ function ChangedFiles({ compared: { checkpoint, files, leftOut }, changes }: Cha
       <ul class="changed-files" aria-label="Changed files">
         {listed.map(({ path, change, additions, deletions, without, modes }) => (
           <li key={path}>
-            <bdi class="changed-path">{path}</bdi>
+            <bdi class="changed-path">{showHidden(path)}</bdi>
             {change !== 'modified' && <span class="tag">{CHANGE_WORDS[change]}</span>}
             <span class="diff-count">
               {additions > 0 && <b class="added">{`+${additions}`}</b>}
@@ -150,7 +151,7 @@ function ChangedFiles({ compared: { checkpoint, files, leftOut }, changes }: Cha
       </ul>
       {leftOut.length > 0 && (
         <p class="soft">
-          {`Not in the snapshot, so an undo cannot restore them: ${leftOut.map(({ path }) => path).join(', ')}`}
+          {`Not in the snapshot, so an undo cannot restore them: ${leftOut.map(({ path }) => showHidden(path)).join(', ')}`}
         </p>
       )}
       {files.map(({ path, diff }) => diff && <PatchView key={path} text={diff} isDiff />)}
@@ -165,7 +166,7 @@ function FileButton({ path, changes }: { path: string; changes: RunChanges }) {
     <button
       type="button"
       class="quiet"
-      aria-label={`${word} ${path}`}
+      aria-label={`${word} ${showHidden(path)}`}
       onClick={() => void changes.changeFile(direction, path)}
     >
       {word}

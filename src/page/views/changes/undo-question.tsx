@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Choices, Previewed, RunChanges } from '../../state/changes/run-changes.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 
 interface UndoQuestionProps {
   asked: { direction: 'undo' | 'redo'; preview: Previewed };
@@ -33,17 +34,17 @@ export function UndoQuestion({ asked: { direction, preview }, changes }: UndoQue
       <ul aria-label="What will change">
         {preview.changes.map(({ path, change }) => (
           <li key={path}>
-            <bdi class="changed-path">{path}</bdi> <span class="soft">{BECOMES[change]}</span>
+            <bdi class="changed-path">{showHidden(path)}</bdi> <span class="soft">{BECOMES[change]}</span>
           </li>
         ))}
       </ul>
       {conflicts.map(({ path, reason }) => (
         <label class="conflict" key={path}>
           <span>
-            <bdi class="changed-path">{path}</bdi> <span class="soft">{REASONS[reason]}</span>
+            <bdi class="changed-path">{showHidden(path)}</bdi> <span class="soft">{REASONS[reason]}</span>
           </span>
           <select
-            aria-label={`What happens to ${path}`}
+            aria-label={`What happens to ${showHidden(path)}`}
             value={choices.value.get(path) ?? ''}
             onChange={({ currentTarget }) => {
               const choice = currentTarget.value === 'overwrite' ? 'overwrite' : 'keep';
@@ -58,7 +59,7 @@ export function UndoQuestion({ asked: { direction, preview }, changes }: UndoQue
           </select>
         </label>
       ))}
-      {missing.length > 0 && <p class="soft">{`Cannot be restored: ${missing.join(', ')}`}</p>}
+      {missing.length > 0 && <p class="soft">{`Cannot be restored: ${missing.map(showHidden).join(', ')}`}</p>}
       <div class="run-buttons">
         <button type="submit" class="primary" aria-disabled={!isDecided}>
           {direction === 'undo' ? 'Undo' : 'Redo'}

@@ -1,5 +1,6 @@
 import type { Attachment } from '../../../../protocol/stream-events.ts';
 import { contentAddress } from '../../state/files.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { Icon } from '../icons.tsx';
 
 /** The files of a message, as links. Images are shown, other files by name. */
@@ -9,11 +10,11 @@ export const Attachments = ({ wsId, files }: { wsId: string; files: readonly Att
       <li key={id}>
         <a href={contentAddress(wsId, id)} target="_blank" rel="noreferrer">
           {kind === 'image' ? (
-            <img src={contentAddress(wsId, id)} alt={filename} loading="lazy" />
+            <img src={contentAddress(wsId, id)} alt={showHidden(filename)} loading="lazy" />
           ) : (
             <>
               <Icon name="clip" />
-              {filename}
+              <bdi>{showHidden(filename)}</bdi>
             </>
           )}
         </a>{' '}

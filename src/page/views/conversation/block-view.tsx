@@ -5,6 +5,7 @@ import { decidedNames } from '../../state/approvals/decided-names.ts';
 import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
 import type { AnswerBlock, NoteBlock, TalkBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { toLength } from '../../state/text/moment.ts';
 import { ApprovalCard, ApprovalOutcome } from '../approvals/approval-card.tsx';
 import { Icon } from '../icons.tsx';
@@ -78,7 +79,7 @@ function Answer({ block }: { block: AnswerBlock }) {
             <Icon name="chevron" />
             {streaming && text === '' ? 'Reasoning…' : 'Reasoning'}
           </summary>
-          <div class="reasoning-text">{reasoning.trim()}</div>
+          <div class="reasoning-text">{showHidden(reasoning.trim())}</div>
         </details>
       )}
       {text !== '' && <Markdown text={text} streaming={streaming} />}

@@ -4,6 +4,7 @@ import { hasOwnPreview } from '../../state/conversation/asked-item.ts';
 import type { ToolBlock, ToolPhase } from '../../state/conversation/blocks.ts';
 import { recallPreview } from '../../state/conversation/recalled-preview.ts';
 import { toPlainText } from '../../state/text/ansi.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { toLength } from '../../state/text/moment.ts';
 import { Icon, type IconName } from '../icons.tsx';
@@ -124,10 +125,10 @@ const OpenFile = ({ path }: { path: string }) => (
 
 /** The tool's name in bold and what the call works on; the header alone if nothing else is known. */
 export function ToolHeader({ name, header, subject }: Pick<ToolBlock, 'name' | 'header' | 'subject'>) {
-  if (subject === undefined) return <span class="tool-title">{header}</span>;
+  if (subject === undefined) return <span class="tool-title">{showHidden(header)}</span>;
   return (
     <span class="tool-title">
-      <b>{name}</b> {subject}
+      <b>{name}</b> {showHidden(subject)}
     </span>
   );
 }

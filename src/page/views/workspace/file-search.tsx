@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import type { FileBoard } from '../../state/workspace/file-board.ts';
 import { toCount } from '../panel.tsx';
 
@@ -41,7 +42,7 @@ export function FileSearch({ board, onOpen }: FileSearchProps) {
           {found.map((path) => (
             <li key={path}>
               <button type="button" class="quiet file-row" onClick={() => onOpen(path)}>
-                <bdi>{path}</bdi>
+                <bdi>{showHidden(path)}</bdi>
               </button>
             </li>
           ))}

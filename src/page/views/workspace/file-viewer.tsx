@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { findFileLanguage } from '../../state/text/languages.ts';
 import { type FileBoard, PAGE_LINES, type ShownFile } from '../../state/workspace/file-board.ts';
 import { Icon } from '../icons.tsx';
@@ -17,12 +18,12 @@ interface FileViewerProps {
 export function FileViewer({ board, file, line, onBack }: FileViewerProps) {
   const { path, text, first, last, lines, cut, without } = file;
   return (
-    <section class="file-viewer" aria-label={`File ${path}`}>
+    <section class="file-viewer" aria-label={`File ${showHidden(path)}`}>
       <header class="file-viewer-head">
         <button type="button" class="quiet icon-only" aria-label="All files" title="All files" onClick={onBack}>
           <Icon name="previous" />
         </button>
-        <bdi class="file-path">{path}</bdi>
+        <bdi class="file-path">{showHidden(path)}</bdi>
         {text !== undefined && <CopyButton text={text} />}
       </header>
       {without !== undefined && <p class="empty">{WITHOUT_WORDS[without]}</p>}

@@ -1,3 +1,4 @@
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import type { FileBoard, FileChange, Repository } from '../../state/workspace/file-board.ts';
 import type { GitUndo } from '../../state/workspace/git-undo.ts';
 import { Icon } from '../icons.tsx';
@@ -45,7 +46,7 @@ function Changed({ repository: { path, branch, files, complete, without }, board
   return (
     <>
       <p class="soft">
-        {path !== '.' && <bdi>{`${path}: `}</bdi>}
+        {path !== '.' && <bdi>{`${showHidden(path)}: `}</bdi>}
         {branch !== undefined && `branch ${branch}`}
         {without !== undefined && ` ${WITHOUT_WORDS[without]}`}
         {without === undefined &&
@@ -79,12 +80,17 @@ function ChangedFile({ changed, change, board, undo }: ChangedFileProps) {
           onClick={() => void board.toggleChange(path)}
         >
           <Icon name="chevron" />
-          <bdi>{path}</bdi>
+          <bdi>{showHidden(path)}</bdi>
           {staged && <span class="tag">{`staged: ${staged}`}</span>}
           {unstaged && <span class="tag">{unstaged}</span>}
         </button>
         {undo && (
-          <button type="button" class="quiet" aria-label={`Undo ${path}…`} onClick={() => void undo.ask(changed)}>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Undo ${showHidden(path)}…`}
+            onClick={() => void undo.ask(changed)}
+          >
             Undo…
           </button>
         )}

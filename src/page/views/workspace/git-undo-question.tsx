@@ -1,3 +1,4 @@
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import type { GitUndo } from '../../state/workspace/git-undo.ts';
 
 /** What happens to a file, before it happens. */
@@ -8,7 +9,7 @@ export function GitUndoQuestion({ undo, path }: { undo: GitUndo; path: string })
   return (
     <form
       class="git-undo"
-      aria-label={`Undo the changes of ${path}`}
+      aria-label={`Undo the changes of ${showHidden(path)}`}
       onSubmit={(event) => {
         event.preventDefault();
         void undo.confirm();
@@ -41,7 +42,7 @@ export function GitUndoOutcome({ undo }: { undo: GitUndo }) {
         </p>
         {putBack && (
           <button type="button" class="quiet" onClick={() => void undo.bringBack()}>
-            {`Bring back ${putBack.path}`}
+            {`Bring back ${showHidden(putBack.path)}`}
           </button>
         )}
       </div>
