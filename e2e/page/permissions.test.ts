@@ -124,6 +124,7 @@ test('of several calls, a person denies some and runs the others', async (t) => 
   await button(page, 'Approve all').waitFor();
   await assertAccessible(page, 'a question about several calls');
   await page.getByRole('checkbox', { name: 'Run echo ran > two.txt' }).uncheck();
+  await isInInbox(page, 'May the agent do these 3 things?'); // the choice stays meanwhile
   await button(page, 'Approve 2, deny 1').click();
   await page
     .locator('.outcome.approved', {

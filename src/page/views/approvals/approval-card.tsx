@@ -41,6 +41,7 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
       tabIndex={-1}
     >
       <QuestionBody
+        desk={desk}
         approval={approval}
         mayDecide={app.rights.decide.value}
         title={

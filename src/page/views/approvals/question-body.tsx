@@ -1,15 +1,16 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { explainBudget } from '../../../../protocol/text/budget-words.ts';
 import { UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
-import type { GivenAnswers } from '../../state/approvals/given-answers.ts';
+import type { Desk } from '../../state/app.ts';
+import { begunAnswerOf } from '../../state/approvals/begun-answer.ts';
 import { type AskedQuestion, type Decided, judgeWords } from '../../state/approvals/rule-choices.ts';
 import { AnswerFields } from './answer-fields.tsx';
 import { ApprovalButtons } from './approval-buttons.tsx';
 import { AskedCalls } from './asked-calls.tsx';
 
 interface QuestionBodyProps {
+  desk: Desk;
   approval: AskedQuestion;
   mayDecide: boolean;
   /** The heading above the calls. */
@@ -20,11 +21,11 @@ interface QuestionBodyProps {
 }
 
 /** Everything that would run, and the buttons that decide. */
-export function QuestionBody({ approval, mayDecide, title, decide, onStep }: QuestionBodyProps) {
+export function QuestionBody({ desk, approval, mayDecide, title, decide, onStep }: QuestionBodyProps) {
   const [isOpen, setIsOpen] = useState(false);
   const judging = judgeWords(approval);
-  const denied = useSignal<readonly string[]>([]);
-  const answers = useSignal<GivenAnswers>({});
+  const { approvalId } = approval;
+  const { denied, answers } = useMemo(() => begunAnswerOf(desk, approvalId), [desk, approvalId]);
   return (
     <>
       <AskedCalls

@@ -155,6 +155,7 @@ function InboxCard({ app, desk, panel, asked, now }: InboxCardProps) {
           <Times asked={asked} now={now} />
         </p>
         <QuestionBody
+          desk={desk}
           approval={question}
           mayDecide={app.rights.decide.value}
           title={
