@@ -78,6 +78,25 @@ test('the tab in front is loaded again when it was unloaded to make room, and go
   assert.deepEqual([ids(), workstreams.front.value?.wsId], [['a', 'c'], 'a']);
 });
 
+test('one that stands in the place of one that is gone says so, unless the person closed that, until another is chosen', async () => {
+  const { workstreams, list, answer, setListed } = open('b');
+  answer('workstream.get', () => {
+    throw new Error('Unknown workstream');
+  });
+  await list('a', 'b', 'c');
+  const told = () => [workstreams.isSubstitute.value, workstreams.front.value?.problem.value];
+  assert.deepEqual(told(), [false, undefined]);
+  await list('a', 'c');
+  assert.deepEqual(told(), [true, '“name of b” is not open any more. This is another workstream.']);
+  workstreams.select('c');
+  assert.deepEqual(told(), [false, undefined]);
+  const front = workstreams.front.value;
+  assert.ok(front);
+  answer('workstream.close', () => setListed('a', 'd'));
+  await workstreams.close(front);
+  assert.deepEqual([workstreams.front.value?.wsId, workstreams.isSubstitute.value], ['a', false]);
+});
+
 test('a message in another tab marks it as unread until it comes to the front', async () => {
   const { workstreams, list, deliver } = open();
   await list('a', 'b');

@@ -4,13 +4,14 @@ import type { Watch } from '../../../protocol/events/watch.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { KeptAside } from './aside/kept-aside.ts';
 import { arrangeTabs } from './coordinators/arranged-tabs.ts';
 import type { Drafts } from './drafts.ts';
 import type { Place } from './finding/message-link.ts';
 import type { Pins } from './rail/pins.ts';
 import { toSections } from './rail/rail-sections.ts';
-import { openTab, type Tab } from './tab.ts';
+import { openTab, type Tab, tabName } from './tab.ts';
 
 interface Port {
   client: GatewayClient;
@@ -38,6 +39,10 @@ export class Workstreams {
   readonly shown = signal<'conversation' | Panel>('conversation');
   /** The watch that changed last, in any of them. */
   readonly watched = signal<Watch | undefined>(undefined);
+  /** The one in front was not chosen: it stands in the place of one that somebody else has closed or taken away. */
+  readonly isSubstitute = signal(false);
+  /** The person closes it, or gives it away. */
+  #leaving: string | undefined;
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
   readonly #folds = signal<ReadonlyMap<string, boolean>>(new Map());
   readonly #hidden = signal<ReadonlySet<string>>(new Set());
@@ -73,6 +78,7 @@ export class Workstreams {
     const workstreams = await this.#list();
     const before = new Map(this.tabs.peek().map((tab) => [tab.wsId, tab]));
     const front = this.#front.peek();
+    const gone = this.front.peek();
     const adopted = new Map(
       workstreams
         .toSorted((one, other) => Number(other.wsId === front) - Number(one.wsId === front)) // its conversation is waited for
@@ -82,7 +88,7 @@ export class Workstreams {
     const loaded = new Set(workstreams.map(({ wsId }) => wsId));
     for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
     this.tabs.value = tabs;
-    if (!this.front.peek() && tabs[0]) this.#bring(tabs[0].wsId);
+    if (!this.front.peek() && tabs[0]) this.#replace(gone, tabs[0]);
     // Nobody waits for them: with many running workstreams, a dialog would stay open after its work is done.
     for (const tab of tabs.filter(mayQueue)) this.#readQueue(tab).catch(() => undefined); // as in refreshLater
   }
@@ -177,21 +183,39 @@ export class Workstreams {
   }
 
   async close(tab: Tab): Promise<void> {
-    await this.#port.client.call('workstream.close', { wsId: tab.wsId });
-    await this.refresh();
+    await this.#leave(tab.wsId, () => this.#port.client.call('workstream.close', { wsId: tab.wsId }));
   }
 
   /** Sets who sees it, or whose it is. */
   async share({ wsId }: Tab, change: Omit<ParamsInput<'workstream.share'>, 'wsId'>): Promise<void> {
-    await this.#port.client.call('workstream.share', { wsId, ...change });
-    await this.refresh();
+    await this.#leave(wsId, () => this.#port.client.call('workstream.share', { wsId, ...change }));
   }
 
   dispose(): void {
     for (const tab of this.tabs.peek()) tab.close();
   }
 
+  /** Says what happened where the person would go on writing, to another conversation. */
+  #replace(gone: Tab | undefined, next: Tab): void {
+    this.#bring(next.wsId);
+    if (!gone || gone.wsId === this.#leaving || this.shown.peek() !== 'conversation') return;
+    this.isSubstitute.value = true;
+    next.problem.value = `“${toVisibleLine(tabName(gone))}” is not open any more. This is another workstream.`;
+  }
+
+  /** After this, the person may not see it any more, and knows why. */
+  async #leave(wsId: string, act: () => Promise<unknown>): Promise<void> {
+    this.#leaving = wsId;
+    try {
+      await act();
+      await this.refresh();
+    } finally {
+      this.#leaving = undefined;
+    }
+  }
+
   #bring(wsId: string): void {
+    this.isSubstitute.value = false;
     this.#front.value = wsId;
     this.front.peek()?.hurry();
     this.#port.memory.setItem(MEMORY_KEY, wsId);

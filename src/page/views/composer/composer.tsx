@@ -38,7 +38,11 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const isSomething = draft.trim() !== '' || chips.length > 0;
   const mayGo = isSomething && !isUploading(chips);
   useLayoutEffect(() => fitHeight(field.current), [draft]);
-  useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
+  const { isSubstitute } = desk.workstreams;
+  useEffect(() => {
+    // What is being written was meant for another conversation.
+    if (!isSubstitute.peek()) takeFocus(field.current);
+  }, [conversation.state === 'attention']);
   const question = findPendingApproval(conversation.blocks)?.approvalId;
   const [isShort, setIsShort] = useState(false);
   // Nothing changes for a person who is writing: neither now nor when they press a button of the question.
