@@ -53,3 +53,13 @@ test('a long quotation is formatted', () => {
   const lines = quotation && 'tokens' in quotation ? (quotation.tokens ?? []) : [];
   assert.equal(lines.filter(({ type }) => type === 'paragraph').length, 3_000);
 });
+
+test('emphasis in emphasis is read to a depth, and stays text below it', () => {
+  const depth = (token: Token): number =>
+    1 + Math.max(0, ...('tokens' in token && token.tokens ? token.tokens.map(depth) : []));
+  for (const text of [`${'*'.repeat(2_900)}a${'*'.repeat(2_900)}`, `${'*a '.repeat(900)}b${'c*'.repeat(900)}`]) {
+    const tokens = new BoundedLexer().lex(text);
+    assert.ok(Math.max(...tokens.map(depth)) < 40);
+    assert.equal(tokens.map(({ raw }) => raw).join(''), text);
+  }
+});

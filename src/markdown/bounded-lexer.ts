@@ -2,6 +2,8 @@ import { Lexer, type MarkedOptions, type Token, Tokenizer, type Tokens, type Tok
 
 /** Of blocks in blocks. Nobody writes so many, and each level is read once for every level around it. */
 const DEEPEST = 32;
+/** Of marks in marks, such as emphasis in emphasis. */
+const DEEPEST_MARKS = 32;
 /** Lines of a quotation that are copied for those that its writer did not mark: what is left of it is copied with each of them. */
 const MOST_COPIES = 4_000_000;
 /** In shorter texts, there cannot be so many. */
@@ -18,6 +20,7 @@ const MOST_OF_PART = 4_096;
  */
 export class BoundedLexer extends Lexer {
   #depth = 0;
+  #marks = 0;
 
   constructor({ extensions }: Pick<MarkedOptions, 'extensions'> = {}) {
     super({ gfm: true, tokenizer: new BoundedTokenizer(), ...(extensions && { extensions }) });
@@ -39,7 +42,16 @@ export class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    for (const part of partsOf(src)) super.inlineTokens(part, tokens);
+    if (this.#marks === DEEPEST_MARKS) {
+      tokens.push(plain(src));
+      return tokens;
+    }
+    this.#marks += 1;
+    try {
+      for (const part of partsOf(src)) super.inlineTokens(part, tokens);
+    } finally {
+      this.#marks -= 1;
+    }
     return tokens;
   }
 }
