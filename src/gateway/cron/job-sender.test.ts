@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { putChat } from '../channels/inbox/chat-rows.ts';
 import { ANYONE, DAEMON } from '../sharing/perception.ts';
+import { build, statementOf } from '../store/statements.ts';
 import { onlyWebhooks } from '../testing/only-webhooks.ts';
 import { type CallAs, wholeGateway } from '../testing/whole-gateway.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
@@ -51,7 +52,16 @@ async function setUp({ allowed = [], approvers = [] }: { allowed?: string[]; app
     const { wsId } = await gateway.call('workstream.create', { visibility: 'private' }, as);
     const named = { channel: 'telegram', chat, kind, session_key: chat, ws_id: wsId, title: chat } as const;
     const row = { ...named, last_in_ms: atMs, last_out_ms: null, last_sender: chat, owes_notice: 0, created_ms: 1 };
-    await gateway.store.commit({ statements: [putChat(row)] });
+    const linked = {
+      channel: 'telegram',
+      sender_id: chat,
+      status: 'pending',
+      name: '',
+      user_id: as.userId ?? '',
+    } as const;
+    const times = { replied_ms: 1, created_ms: 1, updated_ms: 1 };
+    const sender = build.insertInto('channel_senders').values({ ...linked, ...times });
+    await gateway.store.commit({ statements: [putChat(row), statementOf(sender)] });
     return wsId;
   };
   const wsId = await addChat('101', ADA);

@@ -14,10 +14,10 @@ import type { AllowedMessage, ChatCommands } from './chat-commands.ts';
 import type { ChatMessage } from './chat-message.ts';
 import { type ChatRun, runOf } from './chat-run.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import { judgeSender } from './judge-sender.ts';
 import { messageText } from './message-text.ts';
 import type { ReceivedFiles } from './receive-files.ts';
 import type { Replies } from './replies.ts';
+import { judgeSender } from './sender-policy.ts';
 
 export interface MessageHandlerDeps {
   settings(): ChatSettings | undefined;

@@ -10,7 +10,7 @@ import { messageOfQuestion } from '../question-text.ts';
 import { actAs } from './acting-sender.ts';
 import { pressedIn } from './approval-card.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import { judgeSender } from './judge-sender.ts';
+import { judgeSender } from './sender-policy.ts';
 
 interface ButtonDeps {
   settings(): ChatSettings | undefined;

@@ -1,7 +1,7 @@
 import type { ChatTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import { judgeSender } from './judge-sender.ts';
+import { judgeSender } from './sender-policy.ts';
 
 /** What a person may do in a chat now: `approver` may also decide. */
 export type Trust = 'approver' | 'allowed';

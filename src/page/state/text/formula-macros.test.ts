@@ -7,7 +7,7 @@ const draw = (tex: string) =>
   katex.renderToString(tex, { output: 'mathml', strict: 'ignore', maxExpand: macrosFor(tex) ?? 0 });
 
 test('a formula may define macros and use them, as long as it does not become much longer by them', () => {
-  assert.match(draw(String.raw`\newcommand{\Rr}{\mathbb{R}} f: \Rr \to \Rr`), /ℝ.*ℝ/);
+  assert.match(draw(String.raw`\newcommand{\Rr}{\mathbb{R}} f: \Rr \to \Rr`), /double-struck.*double-struck/);
   const long = String.raw`\def\a{${'x'.repeat(1_900)}}${String.raw`\a`.repeat(900)}`;
   assert.throws(() => draw(long), /Too many expansions/);
 });
