@@ -1,12 +1,14 @@
 import type { Declared } from './differences.ts';
 
 const isLater = (value: unknown): boolean => typeof value === 'number' && value > Date.UTC(2026, 10, 2);
+const isNumber = (value: unknown): boolean => typeof value === 'number';
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** These differ at every start. */
 const OF_EACH_START: readonly Declared[] = [
   { at: 'sessions.list > ts', was: isLater, is: isLater, why: 'the time of the answer' },
   { at: 'sessions.preview * > ts', was: isLater, is: isLater, why: 'the time of the answer' },
+  { at: 'status > sessions > recent > * > age', was: isNumber, is: isNumber, why: 'the time of the answer' },
   { at: 'node.* > ts', was: isLater, is: isLater, why: 'the time of the answer' },
   { at: '** > expiresAtMs', was: isLater, is: isLater, why: 'a restart extends the deadline' },
   { at: 'config.get > hash', was: isText, is: isText, why: 'config.json contains other addresses' },
@@ -76,7 +78,9 @@ const SINCE_26: readonly Declared[] = [
   { at: `${STATUS} > oidc_provider_name`, is: '', why: 'users log in with passwords' },
 ];
 
-const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isNumberOrNone = (value: unknown): boolean => isNumber(value) || value === null;
+const isWeb = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const STATUS_HAS_MORE = 'status says more about sessions';
 const isState = (value: unknown): boolean => ['idle', 'error', 'attention'].includes(String(value));
 const LISTS = ['GET /v1/api/workstreams > workstreams > *', 'GET /v1/api/workstreams/saved > workstreams > *'];
 const LISTED = 'lists have more fields';
@@ -155,6 +159,11 @@ const SINCE_40: readonly Declared[] = [
     why: 'new settings',
   })),
   { at: 'status > channels', is: [], why: 'status has the chat services' },
+  { at: 'status > web', is: isWeb, why: STATUS_HAS_MORE },
+  { at: 'status > sessions > recent > * > age', is: isNumber, why: STATUS_HAS_MORE },
+  { at: 'status > sessions > recent > * > remainingTokens', is: isNumberOrNone, why: STATUS_HAS_MORE },
+  { at: 'status > sessions > recent > * > percentUsed', is: isNumberOrNone, why: STATUS_HAS_MORE },
+  { at: 'status > sessions > recent > * > flags', is: Array.isArray, why: STATUS_HAS_MORE },
   { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > skills', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > memory', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
