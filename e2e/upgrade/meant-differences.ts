@@ -2,13 +2,14 @@ import type { Declared } from './differences.ts';
 
 const isLater = (value: unknown): boolean => typeof value === 'number' && value > Date.UTC(2026, 10, 2);
 const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isNumberOrUnknown = (value: unknown): boolean => value === undefined || isNumber(value);
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** These differ at every start. */
 const OF_EACH_START: readonly Declared[] = [
   { at: 'sessions.list > ts', was: isLater, is: isLater, why: 'the time of the answer' },
   { at: 'sessions.preview * > ts', was: isLater, is: isLater, why: 'the time of the answer' },
-  { at: 'status > sessions > recent > * > age', was: isNumber, is: isNumber, why: 'the time of the answer' },
+  { at: 'status > sessions > recent > * > age', was: isNumberOrUnknown, is: isNumber, why: 'the time of the answer' },
   { at: 'node.* > ts', was: isLater, is: isLater, why: 'the time of the answer' },
   { at: '** > expiresAtMs', was: isLater, is: isLater, why: 'a restart extends the deadline' },
   { at: 'config.get > hash', was: isText, is: isText, why: 'config.json contains other addresses' },
@@ -160,7 +161,6 @@ const SINCE_40: readonly Declared[] = [
   })),
   { at: 'status > channels', is: [], why: 'status has the chat services' },
   { at: 'status > web', is: isWeb, why: STATUS_HAS_MORE },
-  { at: 'status > sessions > recent > * > age', is: isNumber, why: STATUS_HAS_MORE },
   { at: 'status > sessions > recent > * > remainingTokens', is: isNumberOrNone, why: STATUS_HAS_MORE },
   { at: 'status > sessions > recent > * > percentUsed', is: isNumberOrNone, why: STATUS_HAS_MORE },
   { at: 'status > sessions > recent > * > flags', is: Array.isArray, why: STATUS_HAS_MORE },
