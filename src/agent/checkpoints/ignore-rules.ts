@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import { type IgnorePatterns, toIgnorePatterns } from '../project/ignore-patterns.ts';
 import { IGNORE_FILE } from '../project/project-places.ts';
 
 /** The patterns of one .gitignore file, for paths below its folder. */
@@ -9,7 +9,7 @@ interface Rules {
   fromAbove: string;
   /** Its folder below the root: `src/`. */
   folder: string;
-  rules: Ignore;
+  rules: IgnorePatterns;
 }
 
 /** Which names Git would ignore. The deepest matching file decides. */
@@ -23,7 +23,7 @@ export class IgnoreRules {
   /** With the patterns of a .gitignore file in a folder below the root. */
   with(text: string | undefined, folder: string): IgnoreRules {
     if (text === undefined || text.trim() === '') return this;
-    return new IgnoreRules([...this.#rules, { fromAbove: '', folder, rules: ignore().add(text) }]);
+    return new IgnoreRules([...this.#rules, { fromAbove: '', folder, rules: toIgnorePatterns(text) }]);
   }
 
   /** `path`: below the root; folders end with a slash. */
@@ -59,7 +59,7 @@ export function rulesAbove(root: string): IgnoreRules {
     texts.flatMap(({ folder, text }) => {
       if (text === undefined) return [];
       const below = relative(folder, root);
-      return [{ fromAbove: below === '' ? '' : `${below}/`, folder: '', rules: ignore().add(text) }];
+      return [{ fromAbove: below === '' ? '' : `${below}/`, folder: '', rules: toIgnorePatterns(text) }];
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import ignore from 'ignore';
+import { type IgnorePatterns, toIgnorePatterns } from '../../project/ignore-patterns.ts';
 import { IGNORE_FILE } from '../../project/project-places.ts';
 import { isSecretPath } from '../files/secret-path.ts';
 
@@ -90,7 +91,7 @@ function* walk({ target, root, glob, showSecrets }: SearchRequest): Generator<st
 
 interface Rules {
   folder: string;
-  rules: Ignore;
+  rules: IgnorePatterns;
 }
 
 function* walkFolder(folder: string, above: Rules[]): Generator<string> {
@@ -120,7 +121,7 @@ export function readRulesAbove(target: string, root: string, maxBytes?: number):
 /** The rules of the .gitignore file in a folder, if there is one that is not larger. */
 export function readRules(folder: string, maxBytes = MAX_RULES_BYTES): Rules[] {
   const text = readSmallFile(join(folder, IGNORE_FILE), maxBytes)?.toString('utf8');
-  return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
+  return text === undefined ? [] : [{ folder, rules: toIgnorePatterns(text) }];
 }
 
 /** The deepest matching .gitignore decides. */
