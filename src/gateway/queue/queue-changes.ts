@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
@@ -23,7 +24,18 @@ interface QueueChangesDeps {
   events: Pick<EventLog, 'transient'>;
 }
 
-export const createQueueChanges = ({ store, events }: QueueChangesDeps): QueueChanges => ({
+export function createQueueChanges({ store, events }: QueueChangesDeps): QueueChanges {
+  const changes = createChanges({ store, events });
+  // Of the same message one after the other: a change that cannot be stored takes back only itself.
+  const oneByOne = createSerialKeys();
+  return {
+    edit: (queue, change, rights) => oneByOne.run(change.runId, () => changes.edit(queue, change, rights)),
+    steer: (queue, runId) => oneByOne.run(runId, () => changes.steer(queue, runId)),
+    move: changes.move,
+  };
+}
+
+const createChanges = ({ store, events }: QueueChangesDeps): QueueChanges => ({
   async edit(queue, { runId, message }, rights) {
     const { run } = getQueued(queue, runId);
     const { request: before } = run;

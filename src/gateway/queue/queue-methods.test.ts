@@ -96,3 +96,16 @@ test('a change that cannot be stored changes nothing', async () => {
   gateway.disk.fails = undefined;
   assert.deepEqual(await waitingIn(gateway, wsId), ['a', 'b']);
 });
+
+test('of two changes at once, the one that is stored counts, although the other one cannot be stored', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway, 'a');
+  gateway.disk.fails = (unit) => JSON.stringify(unit.statements).includes('refused text');
+  const edit = (message: string) => ({ wsId, runId: 'a', message });
+  const [refused] = await Promise.all([
+    gateway.refusal('queue.edit', edit('refused text')),
+    gateway.call('queue.edit', edit('stored text')),
+  ]);
+  assert.equal(refused.code, 'UNAVAILABLE');
+  assert.deepEqual(await waitingIn(gateway, wsId), ['stored text']);
+});
