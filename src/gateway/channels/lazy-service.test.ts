@@ -6,6 +6,7 @@ import { createLazyService, type LoadedService } from './lazy-service.ts';
 function setUp() {
   const happened: string[] = [];
   let isSetUp = false;
+  let failures = 0;
   const service: LoadedService = {
     report: () => ({ state: 'polling', sinceMs: 7 }),
     backlog: () => 3,
@@ -21,14 +22,17 @@ function setUp() {
     alertMs: () => undefined,
     async load() {
       happened.push('load');
+      failures -= 1;
+      if (failures >= 0) throw new Error('cannot be loaded');
       return service;
     },
     clock: fakeClock(5),
   });
   return {
     ...{ happened, lazy },
-    setUp: () => {
+    setUp: ({ failing = 0 } = {}) => {
       isSetUp = true;
+      failures = failing;
     },
   };
 }
@@ -57,4 +61,13 @@ test('a service is loaded once, as soon as it is set up, and runs then', async (
   await lazy.close();
   assert.deepEqual(happened, ['load', 'run', 'drop 9', 'look', 'close']);
   assert.deepEqual([lazy.report().state, lazy.backlog()], ['polling', 3]);
+});
+
+test('a service that could not be loaded is loaded again when it is needed again', async () => {
+  const { lazy, happened, setUp: configure } = setUp();
+  configure({ failing: 1 });
+  await assert.rejects(lazy.drop('7'), /cannot be loaded/);
+  await lazy.close();
+  await lazy.drop('7');
+  assert.deepEqual(happened, ['load', 'load', 'drop 7']);
 });

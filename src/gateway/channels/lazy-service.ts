@@ -33,10 +33,16 @@ export function createLazyService({ service, isSetUp, alertMs, load, clock }: La
   let loaded: LoadedService | undefined;
   let changed = Promise.withResolvers<void>();
   const open = () => {
-    loading ??= load().then((one) => {
-      loaded = one;
-      return one;
-    });
+    loading ??= load().then(
+      (one) => {
+        loaded = one;
+        return one;
+      },
+      (error: unknown) => {
+        loading = undefined; // it is tried again
+        throw error;
+      },
+    );
     return loading;
   };
   return {
@@ -59,7 +65,7 @@ export function createLazyService({ service, isSetUp, alertMs, load, clock }: La
       while (!signal.aborted && !isSetUp()) await changed.promise;
       if (!signal.aborted) await (await open()).run(signal);
     },
-    close: async () => (await loading)?.close(),
+    close: async () => (await loading?.catch(() => undefined))?.close(),
   };
 }
 export type LazyService = ReturnType<typeof createLazyService>;

@@ -17,7 +17,7 @@ const QUESTION = toMatter({
 });
 
 /** A target that refuses the first messages like this. */
-function setUp({ refusals = [] as Error[], delayMs = 0 } = {}) {
+function setUp({ refusals = [] as Error[], unread = [] as Error[], delayMs = 0 } = {}) {
   const clock = fakeClock();
   const log = recordingLog();
   const sent: string[] = [];
@@ -31,7 +31,12 @@ function setUp({ refusals = [] as Error[], delayMs = 0 } = {}) {
     ...{ name: 'phone', ask: send('ask'), withdraw: send('withdraw') },
     isFor: async () => sight.isFor,
   };
-  const notifier = new Notifier({ targetsOf: async () => [target], delayMs: () => delayMs, clock, log });
+  const targetsOf = async () => {
+    const problem = unread.shift();
+    if (problem) throw problem;
+    return [target];
+  };
+  const notifier = new Notifier({ targetsOf, delayMs: () => delayMs, clock, log });
   return { clock, log, sent, notifier, sight };
 }
 
@@ -55,6 +60,13 @@ test('a question is told once, also if a restart asks it again, and taken back w
   notifier.decided('a1');
   await clock.advance(60_000);
   assert.deepEqual(sent, ['ask at 10', 'withdraw at 10']);
+});
+
+test('a question is told although it could not be read at first whom it concerns', async () => {
+  const { clock, sent, notifier } = setUp({ unread: [new Error('no database'), new Error('no database')] });
+  notifier.asked(QUESTION);
+  await clock.advance(60_000);
+  assert.deepEqual(sent, ['ask at 3']);
 });
 
 test('a question that is nothing for a target any more is not tried again', async () => {

@@ -80,7 +80,7 @@ export class Notifier {
   }
 
   async #tell(waiting: Waiting): Promise<void> {
-    const { targetsOf, delayMs, clock } = this.#deps;
+    const { delayMs, clock } = this.#deps;
     const signal = AbortSignal.any([waiting.end.signal, this.#stopping.signal]);
     const passed = clock.sleep(delayMs(), signal).then(
       () => true,
@@ -88,13 +88,23 @@ export class Notifier {
     );
     if (!(await passed)) return;
     const { matter, asked } = waiting;
-    const targets = await targetsOf(matter);
+    const targets = await this.#targetsOf(matter, signal);
     const ask = async (target: Target) => {
       if (!(await matter.waits()) || !(await target.isFor(matter)) || signal.aborted) return;
       asked.add(target);
       await target.ask(matter, signal);
     };
     await Promise.all(targets.map((target) => this.#attempt(target, () => ask(target), signal)));
+  }
+
+  /** None if it is decided while they cannot be read. */
+  async #targetsOf(matter: Matter, signal: AbortSignal): Promise<readonly Target[]> {
+    let targets: readonly Target[] = [];
+    const read = async () => {
+      targets = await this.#deps.targetsOf(matter);
+    };
+    await this.#attempt({ name: 'everybody' }, read, signal);
+    return targets;
   }
 
   async #withdrawUnless(target: Target, { matter, asked }: Waiting): Promise<void> {
@@ -106,7 +116,7 @@ export class Notifier {
     return this.#attempt(target, () => target.withdraw(matter, signal), signal);
   }
 
-  async #attempt(target: Target, send: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #attempt(target: Pick<Target, 'name'>, send: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       const problem = await problemOf(send);

@@ -4,7 +4,9 @@ import type { Token, Tokens } from 'marked';
 export function toTableText(table: Tokens.Table, toText: (tokens: readonly Token[]) => string): string {
   const header = table.header.map(({ tokens }) => toText(tokens));
   const rows = table.rows.map((row) => row.map(({ tokens }) => toText(tokens)));
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)));
+  const widths = header.map((name, column) =>
+    rows.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), name.length),
+  );
   const width = widths.reduce((sum, each) => sum + each + SEPARATOR.length, -SEPARATOR.length);
   if (width > MAX_WIDTH) return rows.map((row) => toRecord(header, row)).join('\n\n') || header.join('\n');
   const toLine = (row: readonly string[]) =>

@@ -1,5 +1,6 @@
 import type { Receipt } from '../../../store/schema/channels/channel-schema.ts';
 import type { Statement, Store } from '../../../store/store.ts';
+import { ServiceError } from '../../calls/service-error.ts';
 import { dropUpdate, type InboxRow } from '../../inbox/inbox-rows.ts';
 import type { DeliveryStatus } from '../webhook-batch.ts';
 
@@ -40,7 +41,10 @@ async function isSending({ db }: Pick<Store, 'db'>, to: string): Promise<boolean
   return found !== undefined;
 }
 
-/** Ends a stored status. Throws while the answer that names its part is on its way: it is handled again then. */
+/**
+ * Ends a stored status. Throws while the answer that names its part is on its way: it is handled again, for longer than a
+ * request may take.
+ */
 export async function noteStatus(
   row: InboxRow,
   status: DeliveryStatus,
@@ -48,6 +52,6 @@ export async function noteStatus(
 ): Promise<void> {
   const isKnown = await isKnownPart(store, status.messageId);
   if (!isKnown && (await isSending(store, status.to)))
-    throw new Error('the answer that names the message is on its way');
+    throw new ServiceError('ambiguous', 'the answer that names the message is on its way');
   await store.commit({ statements: [...(isKnown ? [noteReceipt(status)] : []), dropUpdate(row)] });
 }
