@@ -128,12 +128,16 @@ test('keys decide an approval only when it has the focus', async (t) => {
   assert.equal(await contentOf('keys.txt'), 'ran\n');
 });
 
-test('Escape stops a run only when pressed twice', async (t) => {
+test('Escape stops a run only when pressed twice, and not while a word is composed', async (t) => {
   const { page } = await visitAgain(t, daemon);
   await openWorkstream(page, 'escape');
   model.when('on and on', [say('Once upon a time'), stall()]);
   await send(page, 'on and on');
   await page.locator('.answer', { hasText: 'Once upon a time' }).waitFor();
+  await page.evaluate(() => {
+    const composing = { key: 'Escape', isComposing: true, bubbles: true, cancelable: true };
+    for (const _ of [1, 2, 3]) document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', composing));
+  });
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Esc again to stop' }).waitFor();
   await state(page, 'thinking');

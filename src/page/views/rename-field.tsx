@@ -46,7 +46,7 @@ export function RenameField({ name, placeholder = NONE, save, onDone }: RenameFi
             event.preventDefault(); // the key must not press a button that takes the focus meanwhile
             void keep();
           }
-          if (event.key !== 'Escape') return;
+          if (event.key !== 'Escape' || event.isComposing) return;
           event.preventDefault(); // Escape closes this field and must not stop the run
           isDone.current = true;
           onDone();

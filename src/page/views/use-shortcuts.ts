@@ -73,7 +73,7 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       else if (overlay.peek() === undefined) desk.workstreams.shown.value = 'conversation';
     };
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) stepBack();
+      if (event.key === 'Escape' && !event.isComposing && !event.defaultPrevented) stepBack();
       if (overlay.peek() !== undefined) return;
       const id = findShortcut(event, { isTyping: isField(event.target), isMac: isMac() });
       if (id === undefined || (id === 'find' && !mayFind(desk))) return;

@@ -51,7 +51,7 @@ export function AsidePane(props: AsideProps) {
       class="aside-pane"
       aria-labelledby={titleId}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
         event.preventDefault();
         props.onClose();
       }}

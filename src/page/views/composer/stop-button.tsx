@@ -40,7 +40,7 @@ export function StopButton({ desk, tab }: { desk: Desk; tab: Tab }) {
   };
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.repeat || event.defaultPrevented || isCovered()) return;
+      if (event.key !== 'Escape' || event.isComposing || event.repeat || event.defaultPrevented || isCovered()) return;
       if (step.peek() === 'armed') stop();
       else if (step.peek() === 'ready') step.value = 'armed';
     };

@@ -109,7 +109,7 @@ function RestrictForm({ board, onDone }: { board: CoordinatorBoard; onDone(): vo
       class="coordinator-restrict"
       onSubmit={(event) => void submit(event)}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (event.key !== 'Escape' || event.isComposing) return;
         event.preventDefault(); // closes this form, and leaves nothing else
         onDone();
       }}

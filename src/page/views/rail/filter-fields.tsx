@@ -35,7 +35,7 @@ export function FilterFields({ app, desk, words, id, onClose }: FilterFieldsProp
       id={id}
       class="filter-fields"
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
         event.stopPropagation();
         onClose();
       }}

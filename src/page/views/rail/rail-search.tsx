@@ -19,7 +19,7 @@ export const RailSearch = ({ words }: { words: Signal<string> }) => (
           event.preventDefault();
           event.currentTarget.closest('.rail')?.querySelector<HTMLElement>('.tabs .tab-main')?.focus();
         }
-        if (event.key !== 'Escape' || words.peek() === '') return;
+        if (event.key !== 'Escape' || event.isComposing || words.peek() === '') return;
         event.preventDefault();
         words.value = '';
       }}

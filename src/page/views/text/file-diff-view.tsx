@@ -47,7 +47,12 @@ export function FileDiffView({ file, numbered }: { file: FileDiff; numbered: boo
         )}
       </header>
       {rows.length > PAGE_ROWS && <Pager page={page} size={PAGE_ROWS} total={rows.length} />}
-      <Rows rows={shown} name={name} isSplit={isSplit} onOpen={(row) => setOpened(new Set([...opened, row]))} />
+      <Rows
+        rows={shown}
+        name={name}
+        isSplit={isSplit}
+        onOpen={(row) => setOpened((before) => new Set([...before, row]))}
+      />
     </section>
   );
 }

@@ -39,7 +39,7 @@ export function MessageEditor({ text, hint, confirm, send, onDone }: MessageEdit
         onKeyDown={(event) => {
           event.stopPropagation(); // the keys of the page do not apply here
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
-          if (event.key !== 'Escape') return;
+          if (event.key !== 'Escape' || event.isComposing) return;
           event.preventDefault();
           onDone();
         }}
