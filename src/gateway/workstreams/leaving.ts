@@ -11,6 +11,19 @@ export class Leaving {
     return this.#working.get(wsId);
   }
 
+  /** Holds when neither this nor that work is in progress: in the same turn, because other work could begin in between. */
+  async holdAfter<T>(
+    wsId: string,
+    others: { get(wsId: string): Promise<unknown> | undefined },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      const under = [this.get(wsId), others.get(wsId)].filter((each) => each !== undefined);
+      if (under.length === 0) return this.hold(wsId, work());
+      await Promise.allSettled(under);
+    }
+  }
+
   async hold<T>(wsId: string, work: Promise<T>): Promise<T> {
     const over = work.catch(() => undefined); // the caller gets the error
     this.#working.set(wsId, over);

@@ -201,10 +201,11 @@ export class Workstreams {
     const { store } = this.#deps;
     await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
     if (!(await this.isStored(wsId, viewer))) return false;
-    const open = this.#open.get(wsId);
     const marks = [markDeleted(wsId), ...also];
+    const markIfStored = async () => this.#open.has(wsId) || (await markGone(wsId, marks, this.#deps));
+    if (!this.#open.has(wsId) && !(await this.whileStill(wsId, markIfStored))) return false;
+    const open = this.#open.get(wsId);
     if (open) await this.#unload(open, marks);
-    else if (!(await markGone(wsId, marks, this.#deps))) return false;
     for (const { data } of this.#open.values()) if (data.parentWsId === wsId) data.parentWsId = null;
     await removeRows(store, wsId);
     await this.#deps.onRemoved();
@@ -212,9 +213,8 @@ export class Workstreams {
   }
 
   /** Runs a change of a stored workstream, which nobody loads meanwhile. */
-  async whileStill<T>(wsId: string, work: () => Promise<T>): Promise<T> {
-    await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
-    return this.#leaving.hold(wsId, work());
+  whileStill<T>(wsId: string, work: () => Promise<T>): Promise<T> {
+    return this.#leaving.holdAfter(wsId, this.#pending, work);
   }
 
   async shutdown(): Promise<void> {
