@@ -147,16 +147,31 @@ test('a file that changes between approval and execution is not edited', async (
   assert.equal(await readFile(it.path, 'utf8'), 'changed');
 });
 
-test('of edits of a file that run at the same time, one is made, and the others say that the file has changed', async () => {
+test('edits of a file in one answer are all made, each in the result of those before it', async () => {
   await using it = await start();
   const first = await it.prepare({ old_string: 'alpha', new_string: 'A' });
   const second = await it.prepare({ old_string: 'gamma', new_string: 'C' });
-  const outcomes = await Promise.all([execute(first), execute(second)]);
+  const lost = await it.prepare({ old_string: 'alpha\nbeta', new_string: 'B' });
+  const outcomes = await Promise.all([first, second, lost].map((prepared) => execute(prepared)));
   assert.deepEqual(
-    outcomes.map(({ output }) => output),
-    ['Replaced a.txt (4 lines).', 'a.txt has changed since the call was prepared; nothing was written. Read it again.'],
+    outcomes.map(({ output, outcome }) => [outcome, output]),
+    [
+      ['done', 'Replaced a.txt (4 lines).'],
+      ['done', 'Replaced a.txt (4 lines).'],
+      ['failed', 'old_string was not found in a.txt; it must match exactly.'],
+    ],
   );
-  assert.equal(await readFile(it.path, 'utf8'), 'A\nbeta\ngamma\nbeta\n');
+  const after = 'A\nbeta\nC\nbeta\n';
+  assert.deepEqual([await readFile(it.path, 'utf8'), outcomes[1]?.files], [after, { [it.path]: toSha256(after) }]);
+});
+
+test('an edit is not made in what somebody else has written meanwhile, also after an own change', async () => {
+  await using it = await start();
+  const first = await it.prepare({ old_string: 'alpha', new_string: 'A' });
+  const second = await it.prepare({ old_string: 'gamma', new_string: 'C' });
+  assert.equal((await execute(first)).outcome, 'done');
+  await writeFile(it.path, 'A\nbeta\ngamma\nby a person\n');
+  assert.match((await execute(second)).output, /^a\.txt has changed since the call was prepared/);
 });
 
 test('several edits are made at once, each against the text as it was read', async () => {

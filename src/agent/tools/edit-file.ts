@@ -61,12 +61,8 @@ export function createEditFileTool({ confinement }: { confinement: Confinement }
         const old = await readVersion(place);
         if (!old) throw new ToolProblem(`${place.shown}: no such file; write_file creates one.`);
         checkSeen(place, { old, history: context.history, before: 'editing' });
-        return prepareReplacement(call, {
-          place,
-          old,
-          text: applyEdits(old.text, editsOf(args), place.shown),
-          label: 'edit_file',
-        });
+        const apply = (text: string) => applyEdits(text, editsOf(args), place.shown);
+        return prepareReplacement(call, { place, old, text: apply(old.text), label: 'edit_file', again: apply });
       });
     },
   };

@@ -4,9 +4,10 @@ import type { AllowedPlace, Confinement } from './files/confinement.ts';
 import { executeAt, type FileCall, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import { toDiff } from './files/file-diff.ts';
 import { whileAlone } from './files/one-at-a-time.ts';
+import { hasChangedItself, noteChange } from './files/own-changes.ts';
 import { findSeenVersion } from './files/read-history.ts';
 import { replaceFile } from './files/staged-file.ts';
-import type { Prepared, Tool, ToolOutcome } from './tool.ts';
+import type { Prepared, Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 const WriteFileArguments = z.strictObject({
   path: z.string().max(4_096).describe('Path of the file, relative to the working directory or absolute'),
@@ -45,6 +46,8 @@ interface Replacement {
   old: FileVersion | undefined;
   text: string;
   label: string;
+  /** The new content if the file was changed meanwhile, by calls of the same conversation only; absent: nothing is written then. */
+  again?(text: string): string;
 }
 
 /**
@@ -64,23 +67,36 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     reading: toFileEffect('write', place),
     // Includes the real path: a link created since would lead to another file, perhaps with the same content.
     bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
-    execute: (run) => whileAlone([place.path], () => executeAt(call, place, { run, work: () => replace(replacement) })),
+    execute: (run) =>
+      whileAlone([place.path], () => executeAt(call, place, { run, work: () => replace(replacement, call.context) })),
   };
 }
 
-async function replace({ place, old, text }: Replacement): Promise<ToolOutcome> {
+async function replace(replacement: Replacement, { wsId }: Pick<ToolContext, 'wsId'>): Promise<ToolOutcome> {
+  const { place, old } = replacement;
   const now = await readVersion(place);
-  if (now?.sha256 !== old?.sha256) {
+  const text = now?.sha256 === old?.sha256 ? replacement.text : textAgain(replacement, { now, wsId });
+  if (text === undefined) {
     return {
       output: `${place.shown} has changed since the call was prepared; nothing was written. Read it again.`,
       outcome: 'failed',
     };
   }
   await replaceFile(place, { text, old: now });
+  if (now) noteChange(place.path, { wsId, from: now.sha256, to: toSha256(text) });
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return {
     output: `${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
     outcome: 'done',
     files: { [place.path]: toSha256(text) },
   };
+}
+
+/** Undefined if somebody else has changed the file, or the call was meant for its whole content. */
+function textAgain(
+  { place, old, again }: Replacement,
+  { now, wsId }: { now: FileVersion | undefined; wsId: string },
+): string | undefined {
+  if (!now || !old || !again) return undefined;
+  return hasChangedItself(place.path, { wsId, from: old.sha256, to: now.sha256 }) ? again(now.text) : undefined;
 }

@@ -5,6 +5,7 @@ import type { AllowedPlace } from '../files/confinement.ts';
 import { checkPlace, type FileCall, toWarnings } from '../files/file-call.ts';
 import { toDiff } from '../files/file-diff.ts';
 import { whileAlone } from '../files/one-at-a-time.ts';
+import { noteChange } from '../files/own-changes.ts';
 import { commitAll, type StagedFile, stageContent, stageRemoval } from '../files/staged-file.ts';
 import { outcomeOf, toStopLine } from '../stop-line.ts';
 import type { Prepared, ToolOutcome, ToolRun } from '../tool.ts';
@@ -84,12 +85,19 @@ async function execute(call: SeveralCall, changes: readonly FileChange[], run: T
       await checkPlace({ ...change, call });
       await checkVersion(change);
     }
-    return await changeAll(changes);
+    const outcome = await changeAll(changes);
+    noteChanges(changes, call.context);
+    return outcome;
   } catch (error) {
     if (error instanceof ToolProblem) return { output: error.message, outcome: 'failed' };
     if (error instanceof StopReason) return { output: toStopLine(error, 0), outcome: outcomeOf(error) };
     throw error;
   }
+}
+
+function noteChanges(changes: readonly FileChange[], { wsId }: FileCall['context']): void {
+  for (const { place, old, text } of changes)
+    if (old && text !== undefined) noteChange(place.path, { wsId, from: old.sha256, to: toSha256(text) });
 }
 
 async function checkVersion({ place, old }: FileChange): Promise<void> {
