@@ -1,6 +1,7 @@
 // Which test files need not run again before a commit: all their tests passed, and nothing that they use has changed since.
-// What a file uses is what it imports, directly or not, by relative paths in its text. Everything that is not code below src/ or
-// protocol/ (settings, lock file, scripts, data of tests) counts for all files. Tests that read the repository itself always run.
+// What a file uses is what it imports, directly or not, by relative paths in its text. Everything else that is neither a test nor code
+// below src/ or protocol/ (settings, lock file, scripts, data of tests) counts for all files. Tests that read the repository itself
+// always run.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import process from 'node:process';
 
 /** `import … from './x.ts'`, `export … from`, `import('./x.ts')` and `new URL('./x.ts', import.meta.url)`. */
 const USES = /(?:\bfrom|\bimport|\bnew URL)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+|[\w-]+\.ts)['"]/g;
-const CODE = /^(src|protocol)\/.*\.tsx?$/;
+const CODE = /^(src|protocol)\/.*\.tsx?$|\.test\.ts$/;
 /** Only tests that always run read these. */
 const DOCUMENT = /\.md$|^(docs|decisions|e2e|bench|protocol\/fixtures)\//;
 /** Signs of tests that look at files of the repository: lists of files, its root, what is built of it, and documents. */

@@ -8,6 +8,7 @@ import { unchangedTestsIn } from './unchanged-tests.js';
 
 const FILES = {
   'package.json': '{}',
+  'scripts/build.test.ts': 'globSync();',
   'src/a/one.test.ts': "import { one } from './one.ts';\ntest(one);",
   'src/a/one.ts': "export { two as one } from '../b/two.ts';",
   'src/b/two.ts': "export const two = () => new URL('./worker.ts', import.meta.url);",
@@ -31,7 +32,7 @@ async function project(t: TestContext) {
   };
   for (const [file, text] of Object.entries(FILES)) await write(file, text);
   const cache = path.join(root, 'node_modules/.cache/passed-tests.json');
-  const listFiles = () => globSync('{src,docs}/**/*.*', { cwd: root }).concat('package.json');
+  const listFiles = () => globSync('{src,docs,scripts}/**/*.*', { cwd: root }).concat('package.json');
   /** As a new run sees it. */
   const look = () => unchangedTestsIn({ root, cache, listFiles });
   return { write, look, notRun: () => TESTS.filter((file) => !look().divide(TESTS).changed.includes(file)) };
@@ -53,6 +54,7 @@ test('a test runs again when something that it uses has changed, directly or not
     return notRun();
   };
   assert.deepEqual(await after('docs/guide.md', 'other'), CACHED);
+  assert.deepEqual(await after('scripts/build.test.ts', 'globSync(1);'), CACHED);
   assert.deepEqual(await after('src/unused.ts', 'export {};'), CACHED);
   assert.deepEqual(await after('src/a/one.test.ts', "import './one.ts';"), ['src/b/two.test.ts']);
   assert.deepEqual(await after('src/a/one.ts', "export { two } from '../b/two.ts';"), ['src/b/two.test.ts']);
