@@ -89,8 +89,10 @@ export async function runTests({
 
 const is = (outcome) => (result) => result.outcome === outcome;
 
-/** The files of which every test passed, with the numbers of their tests. */
+/** The files of which every test passed, with the numbers of their tests. A test from a shared file may be one of any of them. */
 function passedFiles(files, results) {
+  const own = new Set(files.map((file) => path.resolve(file)));
+  if (results.some((result) => result.outcome !== 'passed' && !own.has(result.file))) return {};
   const ofFile = (file) => results.filter((result) => result.file === path.resolve(file));
   return Object.fromEntries(
     files

@@ -221,6 +221,8 @@ test('only files of which every test passed are remembered, and none of a proces
   assert.deepEqual(alone.passedWhole, { '0.test.js': 2 });
   const shared = await runTexts(t, [passes, fails, passes], { together: true });
   assert.deepEqual(shared.passedWhole, { '0.test.js': 2, '2.test.js': 2 });
+  const ofShared = `require('node:fs').writeFileSync(__dirname + '/shared.js', "require('node:test').test('no', () => { throw 1; })");`;
+  assert.deepEqual((await runTexts(t, [`${ofShared} require('./shared.js'); ${passes}`])).passedWhole, {});
   const stray = `${passes} setImmediate(() => { throw new Error('stray'); });`;
   assert.deepEqual((await runTexts(t, [passes, stray], { together: true })).passedWhole, {});
 });
