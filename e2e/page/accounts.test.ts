@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import {
   connected,
+  dialog,
   fillLogin,
   heading,
   LOST,
@@ -198,4 +199,26 @@ test('colours, contrast and density change what is drawn, stay over a reload, an
   await other.setViewportSize({ width: 390, height: 844 });
   await other.getByRole('button', { name: /^Workstreams/ }).waitFor();
   assert.equal(await button(other, 'Start a new workstream').count(), 0, 'who may only read starts none');
+});
+
+test('the dialog of a lost right closes, and the next key works at once', async (t) => {
+  const operator = await daemon.client();
+  const { username, userId } = await newUser(daemon, ['builtin-admin']);
+  const page = await visitAs(t, daemon, { username, expected: [LOST] });
+  await connected(page);
+  await button(page, 'Schedule').click();
+  await button(page, 'Add a job').click();
+  await dialog(page).waitFor();
+  await page.evaluate(() => {
+    // As quick as a key can be: in the same moment in which the dialog goes.
+    const watcher = new MutationObserver(() => {
+      if (document.querySelector('dialog') !== null) return;
+      watcher.disconnect();
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    });
+    watcher.observe(document.body, { childList: true, subtree: true });
+  });
+  await operator.call('user.role.assign', { userId, roleId: 'builtin-viewer' });
+  await operator.call('user.role.unassign', { userId, roleId: 'builtin-admin' });
+  await page.getByText('Read-only access: you see this conversation.').waitFor();
 });

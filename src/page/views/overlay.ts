@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
 
 /**
  * The dialog or drawer over the conversation; only one is open at a time. `job`: the form for a scheduled job.
@@ -7,6 +8,34 @@ import type { Signal } from '@preact/signals';
 export type Overlay = Signal<
   'drawer' | 'new' | 'saved' | 'shortcuts' | 'job' | 'account' | 'agent' | 'owner' | 'changes' | 'aside' | undefined
 >;
+
+interface OwnedOverlay {
+  isOpen: boolean;
+  open(): void;
+  close(): void;
+}
+
+/**
+ * The overlay of a view that draws it itself. It also closes when the view goes away or `may` becomes false (a lost
+ * right), before the next key is handled: an overlay that nobody draws would keep every shortcut from working.
+ */
+export function useOwnOverlay(overlay: Overlay, name: NonNullable<Overlay['value']>, may = true): OwnedOverlay {
+  const isOurs = overlay.value === name;
+  const close = () => {
+    if (overlay.peek() === name) overlay.value = undefined;
+  };
+  useLayoutEffect(() => {
+    if (isOurs && !may) close();
+  }, [isOurs, may]);
+  useLayoutEffect(() => close, [overlay, name]);
+  return {
+    isOpen: isOurs && may,
+    open: () => {
+      overlay.value = name;
+    },
+    close,
+  };
+}
 
 /** Whether a dialog or the drawer covers the conversation, so that Escape closes it. */
 export const isCovered = (): boolean => document.querySelector('dialog[open], .desk.drawn') !== null;

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
@@ -10,7 +9,7 @@ import type { App, Desk } from '../../state/app.ts';
 import identityStyles from '../../styles/identities.css?inline';
 import settingStyles from '../../styles/settings.css?inline';
 import { JudgeList } from '../judge/judge-list.tsx';
-import type { Overlay } from '../overlay.ts';
+import { type Overlay, useOwnOverlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { RuleDialog } from '../rules/rule-dialog.tsx';
@@ -46,17 +45,12 @@ export function AccountView({ app, desk, overlay }: AccountViewProps) {
   const { section } = accountsOf(desk);
   const sections = sectionsFor(app.who.value?.permissions ?? []);
   const shown = sections.includes(section.value) ? section.value : 'own';
-  const form = overlay.value === 'account' ? formIn(shown, edited.value) : undefined;
-  useEffect(() => {
-    // The right to see the form was taken away while it was open.
-    if (overlay.value === 'account' && form === undefined) overlay.value = undefined;
-  }, [overlay, overlay.value, form]);
+  const formHere = formIn(shown, edited.value);
+  const { isOpen, open, close } = useOwnOverlay(overlay, 'account', formHere !== undefined);
+  const form = isOpen ? formHere : undefined;
   const edit = (what: Edited) => {
     edited.value = what;
-    overlay.value = 'account';
-  };
-  const close = () => {
-    overlay.value = undefined;
+    open();
   };
   return (
     <Panel name="account" title="Account" count="" desk={desk}>

@@ -8,7 +8,7 @@ import { jobName } from '../../state/cron/cron-jobs.ts';
 import { ScheduleWords } from '../../state/cron/schedule-words.ts';
 import styles from '../../styles/cron-runs.css?inline';
 import { Icon } from '../icons.tsx';
-import type { Overlay } from '../overlay.ts';
+import { type Overlay, useOwnOverlay } from '../overlay.ts';
 import { Panel, toCount } from '../panel.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
@@ -33,11 +33,12 @@ export function CronView({ app, desk, overlay }: CronViewProps) {
   const words = useMemo(() => new ScheduleWords({ client: desk.client, timeZone: app.timeZone }), [desk, app]);
   useEffect(() => board.follow(), [board]);
   const jobs = board.jobs.value;
+  const mayChange = app.rights.changeJobs.value;
+  const { isOpen, open, close } = useOwnOverlay(overlay, 'job', mayChange);
   const edit = (job: CronExtendedJob | undefined) => {
     edited.value = job;
-    overlay.value = 'job';
+    open();
   };
-  const mayChange = app.rights.changeJobs.value;
   return (
     <Panel
       name="cron"
@@ -63,16 +64,7 @@ export function CronView({ app, desk, overlay }: CronViewProps) {
           <CronJobCard key={job.id} app={app} desk={desk} job={job} now={now} words={words} onEdit={() => edit(job)} />
         ))}
       </ul>
-      {overlay.value === 'job' && (
-        <JobDialog
-          app={app}
-          desk={desk}
-          job={edited.value}
-          onClose={() => {
-            overlay.value = undefined;
-          }}
-        />
-      )}
+      {isOpen && <JobDialog app={app} desk={desk} job={edited.value} onClose={close} />}
     </Panel>
   );
 }

@@ -5,7 +5,7 @@ import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
-import type { Overlay } from '../overlay.ts';
+import { type Overlay, useOwnOverlay } from '../overlay.ts';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { ImportDialog } from './import-dialog.tsx';
@@ -30,20 +30,14 @@ export function ServerList({ desk, overlay }: ServerListProps) {
   const opened = useSignal<Opened>('import');
   const servers = board.servers.value;
   useEffect(() => board.follow(), [board]);
-  // The right to see it was taken away while a dialog was open: shortcuts work again.
-  useEffect(
-    () => () => {
-      if (overlay.peek() === 'agent') overlay.value = undefined;
-    },
-    [overlay],
-  );
+  const dialog = useOwnOverlay(overlay, 'agent');
   useEffect(() => {
     if (!servers?.some(({ state }) => state === 'connecting')) return undefined;
     return systemTimers.after(CONNECTING_MS, () => void board.read());
   }, [board, servers]);
   const open = (what: Opened) => {
     opened.value = what;
-    overlay.value = 'agent';
+    dialog.open();
   };
   return (
     <section class="account-list" aria-labelledby="servers-title">
@@ -73,7 +67,7 @@ export function ServerList({ desk, overlay }: ServerListProps) {
           <ServerCard key={server.serverId} desk={desk} server={server} onEdit={() => open({ server })} />
         ))}
       </ul>
-      {overlay.value === 'agent' && <OpenedDialog desk={desk} overlay={overlay} opened={opened} />}
+      {dialog.isOpen && <OpenedDialog desk={desk} opened={opened} onClose={dialog.close} />}
     </section>
   );
 }
@@ -93,14 +87,17 @@ const HeadButtons = ({ open }: { open(what: Opened): void }) => (
   </div>
 );
 
-function OpenedDialog({ desk, overlay, opened }: ServerListProps & { opened: Signal<Opened> }) {
-  const close = () => {
-    overlay.value = undefined;
-  };
+interface OpenedDialogProps {
+  desk: Desk;
+  opened: Signal<Opened>;
+  onClose(): void;
+}
+
+function OpenedDialog({ desk, opened, onClose }: OpenedDialogProps) {
   const what = opened.value;
-  if (what === 'import') return <ImportDialog desk={desk} onClose={close} />;
-  if (what === 'registry') return <RegistryDialog desk={desk} onClose={close} />;
-  return <ServerDialog desk={desk} server={what.server} onClose={close} />;
+  if (what === 'import') return <ImportDialog desk={desk} onClose={onClose} />;
+  if (what === 'registry') return <RegistryDialog desk={desk} onClose={onClose} />;
+  return <ServerDialog desk={desk} server={what.server} onClose={onClose} />;
 }
 
 /** While some have failed: the button that asks all of them again. */

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
-import type { Overlay } from '../overlay.ts';
+import { type Overlay, useOwnOverlay } from '../overlay.ts';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { SearchField } from '../rows/search-field.tsx';
@@ -28,17 +28,12 @@ export function SkillList({ app, desk, overlay }: SkillListProps) {
   const mayChange = app.rights.changeSkills.value;
   const opened = useSignal<Opened>({ kind: 'new' });
   useEffect(() => void board.show({ mayChange }), [board, mayChange]);
-  useEffect(
-    () => () => {
-      if (overlay.peek() === 'agent') overlay.value = undefined;
-    },
-    [overlay],
-  );
+  const dialog = useOwnOverlay(overlay, 'agent', mayChange);
   const all = board.entries.value;
   const found = board.found;
   const open = (what: Opened) => {
     opened.value = what;
-    overlay.value = 'agent';
+    dialog.open();
   };
   return (
     <section class="account-list" aria-labelledby="skills-title">
@@ -73,9 +68,7 @@ export function SkillList({ app, desk, overlay }: SkillListProps) {
           <SkillCard key={entry.summary.name} app={app} desk={desk} entry={entry} open={open} />
         ))}
       </ul>
-      {overlay.value === 'agent' && mayChange && (
-        <OpenedDialog app={app} desk={desk} overlay={overlay} opened={opened} />
-      )}
+      {dialog.isOpen && <OpenedDialog app={app} desk={desk} opened={opened} onClose={dialog.close} />}
     </section>
   );
 }
@@ -95,18 +88,22 @@ const HeadButtons = ({ open }: { open(what: Opened): void }) => (
   </div>
 );
 
-function OpenedDialog({ app, desk, overlay, opened }: SkillListProps & { opened: Signal<Opened> }) {
+interface OpenedDialogProps {
+  app: App;
+  desk: Desk;
+  opened: Signal<Opened>;
+  onClose(): void;
+}
+
+function OpenedDialog({ app, desk, opened, onClose }: OpenedDialogProps) {
   const { skills: board } = agentPanelOf(desk);
-  const close = () => {
-    overlay.value = undefined;
-  };
   const what = opened.value;
-  if (what.kind === 'source') return <SourceDialog desk={desk} onClose={close} />;
-  if (what.kind === 'new') return <SkillDialog desk={desk} skill={undefined} onClose={close} />;
+  if (what.kind === 'source') return <SourceDialog desk={desk} onClose={onClose} />;
+  if (what.kind === 'new') return <SkillDialog desk={desk} skill={undefined} onClose={onClose} />;
   // As it is now: it may be changed while the dialog is open.
   const skill = board.entries.value?.find(({ stored }) => stored?.skillId === what.skill.skillId)?.stored ?? what.skill;
-  const common = { app, desk, skill, onClose: close };
+  const common = { app, desk, skill, onClose };
   if (what.kind === 'files') return <FilesDialog {...common} />;
   if (what.kind === 'versions') return <VersionsDialog {...common} />;
-  return <SkillDialog desk={desk} skill={what.skill} onClose={close} />;
+  return <SkillDialog desk={desk} skill={what.skill} onClose={onClose} />;
 }

@@ -1,7 +1,7 @@
 import type { App, Desk } from '../../../state/app.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
-import type { Overlay } from '../../overlay.ts';
+import { type Overlay, useOwnOverlay } from '../../overlay.ts';
 import { LazyDialog } from '../../parts/lazy-views.tsx';
 import { CHANGES } from '../../parts/parts.ts';
 
@@ -14,12 +14,7 @@ interface ChangesButtonProps {
 
 /** Opens the dialog about what runs changed on disk. A phone has no room for the button, so the menu beside it has an entry. */
 export function ChangesButton({ app, desk, tab, overlay }: ChangesButtonProps) {
-  const open = () => {
-    overlay.value = 'changes';
-  };
-  const close = () => {
-    overlay.value = undefined;
-  };
+  const { isOpen, open, close } = useOwnOverlay(overlay, 'changes');
   return (
     <>
       <button
@@ -31,7 +26,7 @@ export function ChangesButton({ app, desk, tab, overlay }: ChangesButtonProps) {
       >
         <Icon name="back" />
       </button>
-      {overlay.value === 'changes' && (
+      {isOpen && (
         <LazyDialog part={CHANGES} title="Changes on disk" desk={desk} onClose={close}>
           {({ ChangesDialog }) => <ChangesDialog app={app} desk={desk} tab={tab} onClose={close} />}
         </LazyDialog>

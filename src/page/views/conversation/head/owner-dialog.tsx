@@ -9,7 +9,6 @@ import type { App, Desk } from '../../../state/app.ts';
 import { Reading } from '../../../state/reading/reading.ts';
 import { type Tab, tabName } from '../../../state/tab.ts';
 import { Dialog } from '../../dialogs/dialog.tsx';
-import type { Overlay } from '../../overlay.ts';
 import { ReadingNotice } from '../../reading-notice.tsx';
 import { useSubmit } from '../../use-submit.ts';
 
@@ -17,14 +16,14 @@ interface OwnerDialogProps {
   app: App;
   desk: Desk;
   tab: Tab;
-  overlay: Overlay;
+  onClose(): void;
 }
 
 /** Pause in typing after which the search starts. */
 const PAUSE_MS = 150;
 
 /** Gives the workstream to another user or to the operator, after it has said what that means. */
-export function OwnerDialog({ app, desk, tab, overlay }: OwnerDialogProps) {
+export function OwnerDialog({ app, desk, tab, onClose }: OwnerDialogProps) {
   const row = tab.row.value;
   const typed = useSignal('');
   const toOperator = useSignal(false);
@@ -32,24 +31,14 @@ export function OwnerDialog({ app, desk, tab, overlay }: OwnerDialogProps) {
   const named = people?.find(({ username }) => username.toLowerCase() === typed.value.trim().toLowerCase());
   const to = toOperator.value ? OPERATOR : named;
   const isOwner = to?.userId === row.userId;
-  const close = () => {
-    overlay.value = undefined;
-  };
-  // Another conversation came to the front, or the right was lost: this dialog is about neither.
-  useEffect(
-    () => () => {
-      if (overlay.peek() === 'owner') overlay.value = undefined;
-    },
-    [overlay],
-  );
   const { busy, problem, onSubmit } = useSubmit(async () => {
     if (to === undefined) return 'Enter the username of a user who may log in.';
     const refused = await attempt(() => desk.workstreams.share(tab, { userId: to.userId }));
-    if (refused === undefined) close();
+    if (refused === undefined) onClose();
     return refused;
   });
   return (
-    <Dialog title={`Give “${toVisibleLine(tabName(tab))}” to somebody else`} onClose={close}>
+    <Dialog title={`Give “${toVisibleLine(tabName(tab))}” to somebody else`} onClose={onClose}>
       <form onSubmit={onSubmit}>
         <UsernameField typed={typed} people={people} isOff={toOperator.value} />
         {row.userId !== OPERATOR.userId && (
@@ -64,7 +53,7 @@ export function OwnerDialog({ app, desk, tab, overlay }: OwnerDialogProps) {
           {problem.value}
         </p>
         <footer>
-          <button type="button" onClick={close}>
+          <button type="button" onClick={onClose}>
             Cancel
           </button>
           <button type="submit" class="primary" disabled={busy.value || isOwner}>

@@ -2,7 +2,7 @@ import { isOfEveryone, mayShare } from '../../../state/accounts/who.ts';
 import type { App, Desk } from '../../../state/app.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
-import type { Overlay } from '../../overlay.ts';
+import { type Overlay, useOwnOverlay } from '../../overlay.ts';
 import { LazyDialog } from '../../parts/lazy-views.tsx';
 import { OWNER } from '../../parts/parts.ts';
 import { HeadMenu } from './head-menu.tsx';
@@ -23,13 +23,10 @@ export function ShareMenu({ app, desk, tab, overlay }: ShareMenuProps) {
   // The main session and those of jobs are everyone’s, so their owner says nothing.
   const owner = isOfEveryone(row) ? undefined : owners.otherThan(who, row);
   const only = owners.onlyWords(who, row);
-  const give = () => {
-    overlay.value = 'owner';
-  };
-  const close = () => {
-    overlay.value = undefined;
-  };
-  if (!mayShare(who, row, hasUsers))
+  const maySet = mayShare(who, row, hasUsers);
+  // Closes when another conversation comes to the front or the right is lost: the dialog is about neither.
+  const { isOpen, open, close } = useOwnOverlay(overlay, 'owner', maySet);
+  if (!maySet)
     return (
       <>
         {row.visibility === 'private' && <Sign icon="lock" label={only} />}
@@ -38,11 +35,11 @@ export function ShareMenu({ app, desk, tab, overlay }: ShareMenuProps) {
     );
   return (
     <>
-      <Choices desk={desk} tab={tab} only={only} onGive={hasUsers ? give : undefined} />
+      <Choices desk={desk} tab={tab} only={only} onGive={hasUsers ? open : undefined} />
       {owner !== undefined && <Sign icon="person" label={`Owner: ${owner}`} text={owner} />}
-      {overlay.value === 'owner' && (
+      {isOpen && (
         <LazyDialog part={OWNER} title="Give to somebody else" desk={desk} onClose={close}>
-          {({ OwnerDialog }) => <OwnerDialog app={app} desk={desk} tab={tab} overlay={overlay} />}
+          {({ OwnerDialog }) => <OwnerDialog app={app} desk={desk} tab={tab} onClose={close} />}
         </LazyDialog>
       )}
     </>
