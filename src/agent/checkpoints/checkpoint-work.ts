@@ -76,8 +76,10 @@ export interface CheckpointWork {
   /** Removes everything but these objects and what these trees hold. Returns how many bytes are left. */
   keepOnly: { request: { wsId: string; trees: string[]; objects: string[] }; reply: number };
   bytes: { request: { wsId: string }; reply: number };
-  /** Removes what is stored for other workstreams. Returns how many those were. */
-  sweep: { request: { wsIds: string[] }; reply: number };
+  /** The workstreams for which something is stored. */
+  workstreams: { request: Record<string, never>; reply: string[] };
+  /** Removes all that is stored for these workstreams. */
+  drop: { request: { wsIds: string[] }; reply: undefined };
 }
 
 /** Does the work, in the thread of the caller. */
@@ -151,14 +153,12 @@ export function createCheckpointWorker({ folder, home, now }: Options): Checkpoi
     },
     holds: ({ wsId, trees }) => trees.every((tree) => of(wsId).objects.has(tree)),
     bytes: ({ wsId }) => of(wsId).objects.bytes,
-    sweep({ wsIds }) {
-      const wanted = new Set(wsIds);
-      const others = readdirSync(folder).filter((name) => !wanted.has(name));
-      for (const name of others) {
-        kept.delete(name);
-        rmSync(join(folder, name), { recursive: true, force: true });
+    workstreams: () => readdirSync(folder),
+    drop({ wsIds }) {
+      for (const wsId of wsIds) {
+        kept.delete(wsId);
+        rmSync(join(folder, wsId), { recursive: true, force: true });
       }
-      return others.length;
     },
   };
 }

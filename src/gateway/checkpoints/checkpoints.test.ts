@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { CheckpointFiles } from '../../agent/checkpoints/checkpoint-files.ts';
+import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
+import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { holdFolder } from '../../agent/tools/files/held-folder.ts';
+import { systemClock } from '../../clock.ts';
 import { tempDir } from '../../testing/temp-store.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import type { CheckpointSettings } from '../live-settings.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { fakeWorkdirs } from '../testing/fake-workdirs.ts';
@@ -11,7 +16,7 @@ import { calling, never } from '../testing/puppet-model.ts';
 import { callerOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A gateway whose tool `touch` writes the text of its call into a file of a real folder. */
-async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}) {
+async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}, more: Partial<GatewayDeps> = {}) {
   const dir = tempDir();
   const folder = join(dir.path, 'work');
   mkdirSync(folder);
@@ -25,6 +30,7 @@ async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}) 
   });
   const gateway = await wholeGateway({
     live: { ...LIVE, checkpoints },
+    ...more,
     workdirs: {
       ...fakeWorkdirs,
       hold: () => ({ path: folder, check }),
@@ -62,6 +68,37 @@ async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}) 
       await (await gateway.accept('go on'))?.ended; // the answer that the run before could not get
     },
     list: async () => (await gateway.call('checkpoint.list', { wsId })).checkpoints,
+  };
+}
+
+/** Snapshots of which the next one is held after its contents were stored, until `release` is called. */
+function heldSnapshots(t: TestContext) {
+  const dir = tempDir();
+  t.after(() => dir[Symbol.dispose]());
+  const files = inThisThread(createCheckpointWorker({ folder: dir.path, home: dir.path, now: systemClock.now }));
+  let removals = 0;
+  let held: { reached(): void; released: Promise<void> } | undefined;
+  const checkpointFiles: CheckpointFiles = {
+    ...files,
+    async do(kind, request) {
+      const reply = await files.do(kind, request);
+      if (kind === 'keepOnly') removals += 1;
+      if (kind !== 'snapshot') return reply;
+      const { reached, released } = held ?? {};
+      held = undefined;
+      reached?.();
+      await released;
+      return reply;
+    },
+  };
+  return {
+    checkpointFiles,
+    hasRemoved: () => removals > 0,
+    holdNext() {
+      const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      held = { reached: reached.resolve, released: released.promise };
+      return { reached: reached.promise, release: released.resolve };
+    },
   };
 }
 
@@ -132,6 +169,28 @@ test('only so many runs can be taken back, and only for so long', async (t) => {
   await it.gateway.call('workstream.update', { wsId: it.wsId, autoApprove: true }); // it has ended meanwhile
   await it.run('four');
   assert.equal((await it.list()).length, 1);
+});
+
+test('the daily clean-up leaves a snapshot that is being stored', async (t) => {
+  const { checkpointFiles, holdNext, hasRemoved } = heldSnapshots(t);
+  const it = await open(t, { keepDays: 1 }, { checkpointFiles });
+  await it.run('one');
+  it.gateway.clock.jump(2 * 86_400_000);
+  await it.gateway.call('workstream.update', { wsId: it.wsId, autoApprove: true }); // it has ended meanwhile
+  const held = holdNext();
+  const running = it.run('two');
+  await held.reached;
+  const stop = new AbortController();
+  const ended = it.gateway.gateway.run(stop.signal);
+  await it.gateway.clock.advance(16 * 60_000); // the first clean-up comes after a quarter of an hour
+  // A clean-up that does not wait comes to its end within some turns; one that waits does so after the release.
+  for (let turn = 0; turn < 500 && !hasRemoved(); turn += 1) await new Promise(setImmediate);
+  held.release();
+  await running;
+  stop.abort();
+  await ended;
+  await it.gateway.call('checkpoint.undo', { wsId: it.wsId });
+  assert.equal(it.read(), 'one');
 });
 
 test('without snapshots, an undo says which setting is the reason', async (t) => {

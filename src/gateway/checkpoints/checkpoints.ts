@@ -6,6 +6,7 @@ import type {
 } from '../../../protocol/methods/conversation/checkpoint.ts';
 import type { Workdir } from '../../agent/tools/workdir.ts';
 import type { CommittedFile } from '../../agent/workspace/workspace.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -31,12 +32,17 @@ type Direction = Wanted['direction'];
 export class Checkpoints {
   readonly #deps: CheckpointDeps;
   readonly #changes: FileChanges;
+  /**
+   * By workstream: contents are stored before the row that names them, and the daily clean-up removes what no row
+   * names.
+   */
+  readonly #alone = createSerialKeys();
   readonly runs: RunCheckpoints;
 
   constructor(deps: CheckpointDeps) {
     this.#deps = deps;
     this.#changes = new FileChanges(deps);
-    this.runs = new RunCheckpoints(deps);
+    this.runs = new RunCheckpoints(deps, this.#alone);
   }
 
   get isOn(): boolean {
@@ -87,8 +93,7 @@ export class Checkpoints {
     workstream: Workstream,
     { direction, runId }: { direction: Direction; runId?: string | undefined },
   ): Promise<PreviewedChange> {
-    return whenIdle(workstream, 'files', async (data) => {
-      await this.#prepare(data);
+    return this.#whileIdle(workstream, async (data) => {
       const checkpoints = await this.#find(data.wsId, direction, runId);
       const wish = { onConflict: 'refuse', choices: [] } as const;
       const plan = await this.#changes.plan(data, { direction, checkpoints, wish });
@@ -110,8 +115,7 @@ export class Checkpoints {
     { direction, runId, path, ...wish }: UndoTarget & { direction: Direction },
     also: AlsoStored = NOTHING_ELSE,
   ): Promise<ChangedFiles> {
-    return whenIdle(workstream, 'files', async (data) => {
-      await this.#prepare(data);
+    return this.#whileIdle(workstream, async (data) => {
       const checkpoints =
         path === undefined
           ? await this.#find(data.wsId, direction, runId)
@@ -130,8 +134,7 @@ export class Checkpoints {
     find: (workdir: Workdir) => Promise<CommittedFile>,
     also: AlsoStored,
   ): Promise<ChangedFiles> {
-    return whenIdle(workstream, 'files', async (data) => {
-      await this.#prepare(data);
+    return this.#whileIdle(workstream, async (data) => {
       const workdir = await this.#deps.workdirs.hold(data).check();
       const file = await find(workdir);
       try {
@@ -143,12 +146,13 @@ export class Checkpoints {
   }
 
   /** Takes back what all runs after a message changed. Call it while no run can start. */
-  async takeBackAfter(data: WorkstreamData, afterSeq: number, wish: ConflictChoices): Promise<ChangedFiles> {
-    await this.#prepare(data);
-    const all = await readCheckpoints(this.#deps.store, data.wsId);
-    const checkpoints = all.filter(({ state, atSeq }) => state === 'done' && atSeq > afterSeq).toReversed();
-    if (checkpoints.length === 0) return { runIds: [], changed: [], kept: [], missing: [], failed: [] };
-    return this.#changes.make(data, { direction: 'undo', checkpoints, wish }, NOTHING_ELSE);
+  takeBackAfter(data: WorkstreamData, afterSeq: number, wish: ConflictChoices): Promise<ChangedFiles> {
+    return this.#prepared(data, async () => {
+      const all = await readCheckpoints(this.#deps.store, data.wsId);
+      const checkpoints = all.filter(({ state, atSeq }) => state === 'done' && atSeq > afterSeq).toReversed();
+      if (checkpoints.length === 0) return { runIds: [], changed: [], kept: [], missing: [], failed: [] };
+      return this.#changes.make(data, { direction: 'undo', checkpoints, wish }, NOTHING_ELSE);
+    });
   }
 
   /** Goes on with what a crash interrupted. A folder that is not there now is tried again before the next change. */
@@ -157,7 +161,7 @@ export class Checkpoints {
   ): Promise<void> {
     for (const wsId of await this.#changes.unfinished()) {
       try {
-        await withData(wsId, (data) => this.#changes.resume(data));
+        await withData(wsId, (data) => this.#alone.run(wsId, () => this.#changes.resume(data)));
       } catch (err) {
         this.#deps.log.warn({ err, wsId }, 'a change of files that a crash interrupted could not be completed yet');
       }
@@ -168,8 +172,11 @@ export class Checkpoints {
   async sweep(): Promise<void> {
     const { store, files, log } = this.#deps;
     try {
+      // In this order: what a workstream stores that is created meanwhile is not among them.
+      const stored = await files.do('workstreams', {});
       const rows = await store.db.selectFrom('workstreams').select('ws_id').execute();
-      await files.do('sweep', { wsIds: rows.map(({ ws_id }) => ws_id) });
+      const there = new Set(rows.map(({ ws_id }) => ws_id));
+      await files.do('drop', { wsIds: stored.filter((wsId) => !there.has(wsId)) });
     } catch (err) {
       log.warn({ err }, 'snapshots of removed workstreams could not be removed');
     }
@@ -181,15 +188,23 @@ export class Checkpoints {
       await this.sweep();
       const rows = await this.#deps.store.db.selectFrom('checkpoints').select('ws_id').distinct().execute();
       for (const { ws_id: wsId } of rows)
-        await retain(wsId, this.#deps).catch((err: unknown) =>
-          this.#deps.log.warn({ err, wsId }, 'old snapshots could not be removed'),
-        );
+        await this.#alone
+          .run(wsId, () => retain(wsId, this.#deps))
+          .catch((err: unknown) => this.#deps.log.warn({ err, wsId }, 'old snapshots could not be removed'));
     });
   }
 
-  async #prepare(data: WorkstreamData): Promise<void> {
-    await this.#changes.resume(data);
-    await this.runs.closeLeft(data.wsId, this.#deps.workdirs.hold(data));
+  #whileIdle<T>(workstream: Workstream, work: (data: WorkstreamData) => Promise<T>): Promise<T> {
+    return whenIdle(workstream, 'files', (data) => this.#prepared(data, () => work(data)));
+  }
+
+  /** Does work after what was left unfinished before it. */
+  #prepared<T>(data: WorkstreamData, work: () => Promise<T>): Promise<T> {
+    return this.#alone.run(data.wsId, async () => {
+      await this.#changes.resume(data);
+      await this.runs.closeLeft(data.wsId, this.#deps.workdirs.hold(data));
+      return work();
+    });
   }
 
   /** A run that has ended and changed this file; by default the last one that did. */

@@ -3,6 +3,7 @@ import type { Snapshot } from '../../agent/checkpoints/snapshot.ts';
 import type { RunCheckpoint } from '../../agent/run/run-context.ts';
 import type { WorkdirSource } from '../../agent/tools/workdir.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
+import type { SerialKeys } from '../../timing/serial-keys.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { type CheckpointDeps, limitsOf } from './checkpoint-deps.ts';
 import {
@@ -19,12 +20,15 @@ import { retain } from './retain.ts';
 /** Takes the snapshots around runs. */
 export class RunCheckpoints {
   readonly #deps: CheckpointDeps;
+  /** By workstream, for whatever stores contents or removes them. */
+  readonly #alone: SerialKeys;
   /** What was last said about each workstream, so that it is not said again with each run. */
   readonly #told = new Map<string, string>();
   readonly #taking = new OnceKeys<Checkpoint | undefined>();
 
-  constructor(deps: CheckpointDeps) {
+  constructor(deps: CheckpointDeps, alone: SerialKeys) {
     this.#deps = deps;
+    this.#alone = alone;
   }
 
   /** For a run in progress, perhaps after a restart. */
@@ -32,13 +36,13 @@ export class RunCheckpoints {
     let begun: Promise<Checkpoint | undefined> | undefined;
     return {
       before: async () => {
-        begun ??= this.#taking.run(runId, () => this.#before(runId, data, workdir));
+        begun ??= this.#taking.run(runId, () => this.#alone.run(data.wsId, () => this.#before(runId, data, workdir)));
         await begun;
       },
       ended: async () => {
         try {
           const open = await (begun ?? this.#openOf(runId, data.wsId));
-          if (open) await this.#close(open, workdir);
+          if (open) await this.#alone.run(data.wsId, () => this.#close(open, workdir));
         } catch (err) {
           this.#deps.log.warn({ err, runId, wsId: data.wsId }, 'the changes of a run could not be recorded yet');
         }
@@ -48,7 +52,7 @@ export class RunCheckpoints {
 
   /**
    * Closes the checkpoint of a run that is over, but could not be closed at its end. One that can never be closed is forgotten,
-   * because no other could be taken after it. Call it only while no run is in progress.
+   * because no other could be taken after it. Call it only while no run is in progress, and alone in the workstream.
    */
   async closeLeft(wsId: string, workdir: WorkdirSource): Promise<void> {
     for (const checkpoint of await readCheckpoints(this.#deps.store, wsId)) {
