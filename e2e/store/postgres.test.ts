@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const installed = await needs('postgresql');
 
-const scene = postgresScene();
+const scene = postgresScene({ retrySecs: 1 });
 
 /** Asks again and again until the daemon's answer is so. */
 async function asked(isSo: () => Promise<boolean>): Promise<void> {
@@ -129,6 +129,52 @@ test(
     await talk.ended(next);
     assert.deepEqual((await speechOf(talk)).slice(-2), ['user: and now', 'assistant: here again']);
     assert.ok(!(await speechOf(talk)).includes('user: never'));
+  },
+);
+
+test(
+  'a run, a call and a question wait while PostgreSQL restarts, and nothing of them is lost',
+  installed,
+  async () => {
+    const { server, model } = await scene();
+    const url = await server.createDatabase();
+    await using daemon = await startDaemon({ model: model.url, config: { store: { url, retrySecs: 600 } } });
+    await using talk = await openConversation(daemon);
+    model.when(
+      'through the restart',
+      callTools({
+        name: 'bash',
+        arguments: { command: 'touch began; until test -e go; do sleep 0.05; done; echo went on' },
+      }),
+      callTools({ name: 'bash', arguments: { command: 'echo twice >> counted; cat counted' } }),
+      say('done'),
+    );
+    const question = await talk.ask('through the restart');
+    const first = await talk.until('approve_request');
+    await talk.decide(first.approval_id, { approved: true });
+    const file = (name: string) => path.join(daemon.home, 'workspace', name);
+    await asked(async () => existsSync(file('began')));
+    await server.kill();
+    await asked(async () => (await daemon.get('/health')).body.store.status === 'degraded');
+    await writeFile(file('go'), ''); // the command ends, and its result cannot be stored
+    const renaming = talk.client.call('workstream.update', { wsId: talk.wsId, name: 'in between' });
+    await server.start();
+    await renaming;
+    const second = await talk.until('approve_request', ({ approval_id: id }) => id !== first.approval_id);
+    await talk.decide(second.approval_id, { approved: true });
+    await talk.ended(question);
+    assert.deepEqual(
+      (await speechOf(talk)).map((line) => line.split('\n').at(-1)),
+      [
+        'user: through the restart',
+        'assistant: null',
+        'tool: went on',
+        'assistant: null',
+        'tool: twice',
+        'assistant: done',
+      ],
+    );
+    assert.ok(JSON.stringify(await talk.client.call('workstream.list', {})).includes('in between'));
   },
 );
 

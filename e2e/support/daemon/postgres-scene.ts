@@ -11,8 +11,13 @@ interface PostgresScene {
   daemon: DaemonUnderTest;
 }
 
+interface SceneOptions extends Pick<StartOptions, 'env'> {
+  /** See `store.retrySecs`. */
+  retrySecs?: number;
+}
+
 /** One server and one daemon over it for all tests of a file, started by the first one that asks. */
-export function postgresScene(options?: Pick<StartOptions, 'env'>): () => Promise<PostgresScene> {
+export function postgresScene(options: SceneOptions = {}): () => Promise<PostgresScene> {
   let opened: Promise<PostgresScene> | undefined;
   after(async () => {
     if (opened === undefined) return;
@@ -27,10 +32,10 @@ export function postgresScene(options?: Pick<StartOptions, 'env'>): () => Promis
   };
 }
 
-async function open(options?: Pick<StartOptions, 'env'>): Promise<PostgresScene> {
+async function open({ env, retrySecs }: SceneOptions): Promise<PostgresScene> {
   const server = await startPostgres();
   const url = await server.createDatabase();
   const model = await startScriptedModel();
-  const daemon = await startDaemon({ ...options, model: model.url, config: { store: { url } } });
+  const daemon = await startDaemon({ env, model: model.url, config: { store: { url, retrySecs } } });
   return { server, url, model, daemon };
 }

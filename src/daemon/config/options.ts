@@ -20,6 +20,11 @@ export interface StartFlags {
   standby?: boolean | undefined;
 }
 
+/** Which database the settings name, and for whom. */
+interface StoreNaming {
+  store: Partial<Pick<Config['store'], 'url' | 'machineUrl' | 'standby'>>;
+}
+
 export interface Options {
   host: string;
   port: number;
@@ -37,7 +42,7 @@ export interface Options {
 /** Resolves the settings: flags win over the environment, then config.json, then the defaults. */
 export function resolveOptions(
   flags: StartFlags,
-  config: Pick<Config, 'server' | 'store' | 'workdir'>,
+  config: Pick<Config, 'server' | 'workdir'> & StoreNaming,
   around: Surroundings,
 ): Options {
   const environment = present(around.environment);
@@ -111,10 +116,7 @@ function toHost(text: string): string {
 }
 
 /** The PostgreSQL database in place of a file of the home; undefined: there is none. */
-export function storeUrlOf(
-  config: Pick<Config, 'store'>,
-  environment: Surroundings['environment'],
-): string | undefined {
+export function storeUrlOf(config: StoreNaming, environment: Surroundings['environment']): string | undefined {
   const text = present(environment).HEADGATE_STORE_URL;
   if (text === undefined) return config.store.url;
   if (isStoreAddress(text)) return text;
@@ -122,18 +124,14 @@ export function storeUrlOf(
 }
 
 /** Where the other daemons of the database reach this one; undefined: where it listens. */
-function machineUrlOf(config: Pick<Config, 'store'>, environment: Surroundings['environment']): string | undefined {
+function machineUrlOf(config: StoreNaming, environment: Surroundings['environment']): string | undefined {
   const text = present(environment).HEADGATE_STORE_MACHINE_URL;
   if (text === undefined) return config.store.machineUrl;
   if (isMachineUrl(text)) return text;
   throw new UsageError(`HEADGATE_STORE_MACHINE_URL ${MACHINE_URL}`);
 }
 
-function isStandbyWanted(
-  flags: StartFlags,
-  config: Pick<Config, 'store'>,
-  environment: Surroundings['environment'],
-): boolean {
+function isStandbyWanted(flags: StartFlags, config: StoreNaming, environment: Surroundings['environment']): boolean {
   if (flags.standby) return true;
   const { HEADGATE_STORE_STANDBY: variable } = environment;
   return variable === undefined ? config.store.standby === true : isOn('HEADGATE_STORE_STANDBY', variable);

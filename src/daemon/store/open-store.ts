@@ -17,7 +17,8 @@ export async function openStore(options: StoreOptions, machine: Machine): Promis
   const store = await asStartError(async () => {
     if (storeUrl === undefined) return openFile(options);
     const { openPostgresStore } = await import('../../gateway/loaded/loaded-services.ts');
-    return openPostgresStore({ url: storeUrl, machine, clock, log, onReplaced: () => onOver('replaced') });
+    const retryForMs = options.config.store.retrySecs * 1_000;
+    return openPostgresStore({ url: storeUrl, machine, clock, log, retryForMs, onReplaced: () => onOver('replaced') });
   });
   return replace?.store ? replace.store(store) : store;
 }

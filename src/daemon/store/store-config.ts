@@ -43,6 +43,12 @@ export const StoreConfig = z.object({
     .refine(isMachineUrl, MACHINE_URL)
     .optional()
     .describe('Where the other daemons of the database reach this one. Without it: where it listens.'),
+  retrySecs: z
+    .int()
+    .min(0)
+    .max(600)
+    .default(30)
+    .describe('How many seconds runs and calls wait when the connection to the database is lost, before they fail.'),
   standby: z
     .boolean()
     .optional()

@@ -1,3 +1,8 @@
+/** There is no connection to the database, so that nothing was sent to it. */
+export class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+}
+
 /** The consequence of a PostgreSQL error for its unit or group. */
 export type PostgresFault = 'taken' | 'lost' | 'unwritable' | 'damaged' | 'other';
 
@@ -6,6 +11,7 @@ export type PostgresFault = 'taken' | 'lost' | 'unwritable' | 'damaged' | 'other
  * the moment. `other`: the statement itself is wrong.
  */
 export function postgresFaultOf(error: unknown): PostgresFault {
+  if (error instanceof NotConnected) return 'lost';
   const state = stateOf(error);
   if (state === undefined) return isOfConnection(error) ? 'lost' : 'other';
   if (state === UNIQUE_VIOLATION) return 'taken';

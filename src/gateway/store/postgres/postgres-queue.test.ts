@@ -3,11 +3,14 @@ import { test } from 'node:test';
 import { systemClock } from '../../../clock.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
 import type { Unit } from '../store.ts';
-import { createPostgresQueue } from './postgres-queue.ts';
+import { createPostgresQueue, type QueueDeps } from './postgres-queue.ts';
 import type { PostgresGroup } from './postgres-writer.ts';
 
 /** Holds each group until the test settles it. */
-function heldQueue(refusal: () => string | undefined = () => undefined) {
+function heldQueue({
+  refusal = () => undefined,
+  mayTryAgain = async () => false,
+}: Partial<Pick<QueueDeps, 'refusal' | 'mayTryAgain'>> = {}) {
   const groups: { units: readonly Unit[]; outcome: PromiseWithResolvers<PostgresGroup> }[] = [];
   const arrived: (() => void)[] = [];
   const queue = createPostgresQueue({
@@ -20,6 +23,7 @@ function heldQueue(refusal: () => string | undefined = () => undefined) {
     clock: systemClock,
     log: recordingLog(),
     refusal,
+    mayTryAgain,
     onFailure: () => undefined,
     onDamage: () => undefined,
   });
@@ -34,6 +38,9 @@ function heldQueue(refusal: () => string | undefined = () => undefined) {
 
 const unit = (text: string): Unit => ({ events: { wsId: 'a', events: [{ type: 'content', text }] } });
 
+const LOST = new Error('Connection terminated unexpectedly');
+const WRITTEN: PostgresGroup = { outcomes: [{ kind: 'done', offset: 1 }], appended: new Map() };
+
 const outcomeOf = (writing: Promise<number>) =>
   writing.then(
     () => 'written',
@@ -45,17 +52,17 @@ test('units that wait behind a group that cannot be written are refused with it,
   const first = outcomeOf(queue.commit(unit('one ')));
   const failing = await nextGroup();
   const behind = outcomeOf(queue.commit(unit('two ')));
-  failing?.outcome.reject(new Error('Connection terminated unexpectedly'));
+  failing?.outcome.reject(LOST);
   assert.deepEqual(await Promise.all([first, behind]), ['UNAVAILABLE', 'UNAVAILABLE']);
   const later = outcomeOf(queue.commit(unit('three ')));
   const written = await nextGroup();
-  written?.outcome.resolve({ outcomes: [{ kind: 'done', offset: 1 }], appended: new Map() });
+  written?.outcome.resolve(WRITTEN);
   assert.deepEqual([await later, written?.units], ['written', [unit('three ')]]);
 });
 
 test('units that follow a refused one in the same turn are refused, even if the database is back', async () => {
   let refusal: string | undefined = 'the database is away';
-  const { queue, nextGroup } = heldQueue(() => refusal);
+  const { queue, nextGroup } = heldQueue({ refusal: () => refusal });
   const refused = outcomeOf(queue.commit(unit('one ')));
   refusal = undefined;
   await Promise.resolve();
@@ -64,6 +71,23 @@ test('units that follow a refused one in the same turn are refused, even if the 
   await new Promise(setImmediate);
   const later = outcomeOf(queue.commit(unit('three ')));
   const written = await nextGroup();
-  written?.outcome.resolve({ outcomes: [{ kind: 'done', offset: 1 }], appended: new Map() });
+  written?.outcome.resolve(WRITTEN);
   assert.deepEqual([await later, written?.units], ['written', [unit('three ')]]);
+});
+
+test('a group whose connection was lost is written again before what waits behind it, but not for ever', async () => {
+  const { queue, nextGroup } = heldQueue({ mayTryAgain: async () => true });
+  const first = outcomeOf(queue.commit(unit('one ')));
+  (await nextGroup())?.outcome.reject(LOST);
+  const behind = outcomeOf(queue.commit(unit('two ')));
+  const again = await nextGroup();
+  assert.deepEqual(again?.units, [unit('one ')]);
+  again?.outcome.resolve(WRITTEN);
+  const next = await nextGroup();
+  assert.deepEqual([await first, next?.units], ['written', [unit('two ')]]);
+  next?.outcome.resolve(WRITTEN);
+  assert.equal(await behind, 'written');
+  const deadly = outcomeOf(queue.commit(unit('deadly ')));
+  for (let attempt = 0; attempt < 4; attempt += 1) (await nextGroup())?.outcome.reject(LOST);
+  assert.equal(await deadly, 'UNAVAILABLE');
 });

@@ -6,12 +6,14 @@ import { type Listener, notify, settle, type UnitQueue, type Waiting } from '../
 import { postgresFaultOf } from './postgres-errors.ts';
 import type { PostgresGroup } from './postgres-writer.ts';
 
-interface QueueDeps {
+export interface QueueDeps {
   write(units: readonly Unit[]): Promise<PostgresGroup>;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
-  /** Why nothing can be written now. */
+  /** Why nothing is taken now. */
   refusal(): string | undefined;
+  /** Waits, and resolves to whether a group that could not be written because of this, and of which nothing was, can be written now. */
+  mayTryAgain(error: unknown): Promise<boolean>;
   onFailure(error: unknown): void;
   onDamage(error: unknown): void;
 }
@@ -22,8 +24,9 @@ export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
 }
 
 /**
- * Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. If a group
- * cannot be written, what waits behind it is refused, too: its callers did not know yet that something before it is missing.
+ * Collects the units of a turn of the event loop, and all that come while a group is being written, as the next group. A group
+ * is written again after the connection was lost. If it cannot be written, what waits behind it is refused, too: its callers
+ * did not know yet that something before it is missing.
  */
 export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   const listeners: Listener[] = [];
@@ -49,7 +52,7 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   const write = async (group: readonly Waiting[]): Promise<void> => {
     const beganMs = deps.clock.monotonic();
     try {
-      const result = await deps.write(group.map(({ unit }) => unit));
+      const result = await persist(group.map(({ unit }) => unit));
       for (const listener of listeners) notify(listener, result.appended, deps.log);
       settle(group, result);
     } catch (error) {
@@ -57,6 +60,15 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     } finally {
       const seconds = (deps.clock.monotonic() - beganMs) / 1000;
       for (const watcher of watchers) watcher(seconds);
+    }
+  };
+  const persist = async (units: readonly Unit[]): Promise<PostgresGroup> => {
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await deps.write(units);
+      } catch (error) {
+        if (attempts === MOST_ATTEMPTS || !(await deps.mayTryAgain(error))) throw error;
+      }
     }
   };
   const refuse = (group: readonly Waiting[], error: unknown): void => {
@@ -96,6 +108,9 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     },
   };
 }
+
+/** A group that ends its connection each time must not do so for ever. */
+const MOST_ATTEMPTS = 4;
 
 /** Callers of refused units learn it at the end of the turn; until then, nothing that follows these units may be written. */
 function throughTurn(refusal: QueueDeps['refusal']): QueueDeps['refusal'] {

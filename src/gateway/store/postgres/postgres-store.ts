@@ -19,6 +19,7 @@ import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
 import { readingPool } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
+import { postgresFaultOf } from './postgres-errors.ts';
 import { createHeads, type PostgresHeads } from './postgres-heads.ts';
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts';
 import { createPostgresRows } from './postgres-rows.ts';
@@ -35,6 +36,8 @@ export interface PostgresStoreOptions {
   log: Log;
   /** How long the server may be silent before the connection counts as lost. */
   silentMs?: number;
+  /** How long reads and writes wait for a lost connection; by default not at all. */
+  retryForMs?: number;
   /** Another daemon has taken the lease, so this one refuses to write from now on. */
   onReplaced?(): void;
 }
@@ -46,17 +49,21 @@ export interface PostgresStoreOptions {
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<DaemonStore> {
   const { url, machine, clock, log } = options;
   const place = placeOf(url);
-  const health = createDatabaseHealth({ clock, log, restore: () => session.restore() });
+  const isWorthWaiting = (lostMs: number): boolean =>
+    clock.monotonic() - lostMs < (options.retryForMs ?? 0) && !isLeftToAnother(session);
+  const health = createDatabaseHealth({ clock, log, restore: () => session.restore(), isWorthWaiting });
   const onReplaced = once(async () => {
     health.failed(new LeaseLost());
     options.onReplaced?.();
   });
   const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
   const pool = readingPool(url, log);
+  const closing = new AbortController();
   const onDamage = (error: unknown) => health.damaged(error);
-  const reading = createReading(pool, { clock, log, onDamage });
+  const reading = createReading(pool, { clock, log, onDamage, isWorthWaiting, closing: closing.signal });
   const closeAll = once(async () => {
     health.close();
+    closing.abort();
     // A server that is silent does not confirm the end of a connection.
     const answered = new AbortController();
     const ended = Promise.all([session.close(), pool.end()]).finally(() => answered.abort());
@@ -68,13 +75,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     write: createPostgresWriter({ session, heads, clock, onLost: health.failed }),
     clock,
     log,
-    refusal: () => refusalOf(health.status()),
+    refusal: health.refusal,
+    mayTryAgain: (error) => isLostOnlyNow(error, health),
     onFailure: (error) => (error instanceof LeaseLost ? void onReplaced() : health.failed(error)),
     onDamage,
   });
   const close = once(async () => {
     // What waits for the answer of a lost server is given up.
-    if (refusalOf(health.status()) !== undefined) await closeAll();
+    if (isAway(health.status())) await closeAll();
     await queue.close();
     await closeAll();
   });
@@ -137,8 +145,17 @@ const sharedOf = (
 const CLOSE_MS = 2_000;
 
 /** Damage of some rows does not prevent others from being written. */
-const refusalOf = ({ status, reason, damaged }: StoreHealth): string | undefined =>
-  status === 'ok' || damaged ? undefined : reason;
+const isAway = ({ status, damaged }: StoreHealth): boolean => status === 'degraded' && !damaged;
+
+async function isLostOnlyNow(error: unknown, health: DatabaseHealth): Promise<boolean> {
+  if (postgresFaultOf(error) !== 'lost') return false;
+  health.failed(error);
+  return health.untilBack();
+}
+
+/** Clients and runs have more from the daemon that takes over than from one that waits on. */
+const isLeftToAnother = ({ mayBeReplaced, peers }: WritingSession): boolean =>
+  mayBeReplaced() && peers.current().size > 0;
 
 type FileParts = Pick<FileRows, 'onDamage' | 'clock'> & { queue: PostgresQueue; reading: Reading };
 

@@ -18,9 +18,13 @@ export interface Reading {
 }
 
 interface ReadingDeps {
-  clock: Pick<Clock, 'monotonic'>;
+  clock: Pick<Clock, 'monotonic' | 'sleep'>;
   log: Log;
   onDamage(error: unknown): void;
+  /** Whether a connection that was lost then may still come back in time for what waits for it. */
+  isWorthWaiting(lostMs: number): boolean;
+  /** Ends what waits. */
+  closing: AbortSignal;
 }
 
 /** How long reads share the connections that are there before more are tried. */
@@ -28,7 +32,7 @@ const FEW_MS = 10_000;
 
 /** Callers of a failed read get an error that says what to do. */
 export function createReading(pool: PostgresPool, { onDamage, ...deps }: ReadingDeps): Reading {
-  const ask = askingWithFew(pool, deps);
+  const ask = askingAgain(askingWithFew(pool, deps), deps);
   const query = async (text: string, parameters: readonly unknown[], isStored: boolean) => {
     const values = parameters.map(toParameter);
     try {
@@ -46,8 +50,39 @@ export function createReading(pool: PostgresPool, { onDamage, ...deps }: Reading
   };
 }
 
+type WaitingDeps = Pick<ReadingDeps, 'clock' | 'isWorthWaiting' | 'closing'>;
+
+type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+/** Reads that lost their connection are made again, at most until what waits for the database is given up. */
+function askingAgain(ask: Ask, { clock, isWorthWaiting, closing }: WaitingDeps): Ask {
+  /** When the first of the connections was lost that were since the last answer. */
+  let lostMs: number | undefined;
+  const isClosedAfter = (ms: number): Promise<boolean> =>
+    clock.sleep(ms, closing).then(
+      () => false,
+      () => true,
+    );
+  return async (query) => {
+    const beganMs = clock.monotonic();
+    const onFailure = async (error: unknown): Promise<pg.QueryResult> => {
+      if (postgresFaultOf(error) !== 'lost') throw error;
+      lostMs ??= clock.monotonic();
+      if (!isWorthWaiting(Math.min(beganMs, lostMs))) throw error;
+      const isClosed = await isClosedAfter(RETRY_MS);
+      if (isClosed) throw error;
+      return ask(query).catch(onFailure);
+    };
+    const result = await ask(query).catch(onFailure);
+    lostMs = undefined;
+    return result;
+  };
+}
+
+const RETRY_MS = 100;
+
 /** Where the server allows fewer connections than the pool may have, its queries wait for those that it has. */
-function askingWithFew(pool: PostgresPool, { clock, log }: Pick<ReadingDeps, 'clock' | 'log'>) {
+function askingWithFew(pool: PostgresPool, { clock, log }: Pick<ReadingDeps, 'clock' | 'log'>): Ask {
   const most = pool.options.max;
   let fewUntilMs = 0;
   const lower = (reason: string): void => {
@@ -55,7 +90,7 @@ function askingWithFew(pool: PostgresPool, { clock, log }: Pick<ReadingDeps, 'cl
     pool.options.max = Math.min(pool.options.max, pool.totalCount);
     fewUntilMs = clock.monotonic() + FEW_MS;
   };
-  const ask = async (query: pg.QueryConfig): Promise<pg.QueryResult> => {
+  const ask: Ask = async (query) => {
     if (clock.monotonic() >= fewUntilMs) pool.options.max = most;
     return pool.query(query).catch((error: unknown) => {
       if (!isTooManyConnections(error) || pool.totalCount === 0) throw error;

@@ -17,7 +17,7 @@ import { keepLease, type LeaseKeeper } from './lease/lease-keeper.ts';
 import { createLeaseTables } from './lease/lease-tables.ts';
 import type { KnownPeers } from './lease/peers.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
-import { messageOf, postgresFaultOf } from './postgres-errors.ts';
+import { messageOf, NotConnected, postgresFaultOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
 import { migratePostgres } from './schema/postgres-migrations.ts';
 
@@ -140,7 +140,7 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
     },
     isThere: () => current !== undefined,
     client() {
-      if (current === undefined) throw new Error('there is no connection to the database');
+      if (current === undefined) throw new NotConnected('there is no connection to the database');
       return current;
     },
     restored: () => waiting.promise,
