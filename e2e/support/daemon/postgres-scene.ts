@@ -32,10 +32,10 @@ export function postgresScene(options: SceneOptions = {}): () => Promise<Postgre
   };
 }
 
-async function open({ env, retrySecs }: SceneOptions): Promise<PostgresScene> {
+async function open({ retrySecs, ...options }: SceneOptions): Promise<PostgresScene> {
   const server = await startPostgres();
   const url = await server.createDatabase();
   const model = await startScriptedModel();
-  const daemon = await startDaemon({ env, model: model.url, config: { store: { url, retrySecs } } });
+  const daemon = await startDaemon({ ...options, model: model.url, config: { store: { url, retrySecs } } });
   return { server, url, model, daemon };
 }

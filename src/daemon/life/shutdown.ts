@@ -35,6 +35,7 @@ export const createShutdown = (
   once(async (reason: string, { lastAnswers = false } = {}) => {
     closePort(server, { lastAnswers });
     stopping.abort(new Error(reason));
+    store.shared?.stopWaiting(); // runs that wait for the database could not stop in time
     await gateway.shutdown(reason);
     await closeServer(server, lastAnswers ? clock : undefined);
     await background;

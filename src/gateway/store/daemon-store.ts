@@ -40,6 +40,8 @@ export interface SharedStore {
   /** The lease was not renewed in time, so another daemon may be active. False while nothing can be known and no other one is there. */
   mayBeReplaced(): boolean;
   readonly peers: KnownPeers;
+  /** From now on, nothing waits for a lost connection: the daemon stops. */
+  stopWaiting(): void;
   /** All daemons that are known. */
   machines(): Promise<KnownMachine[]>;
   /** What a process proves itself with; undefined if it is not there. */

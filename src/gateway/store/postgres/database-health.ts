@@ -12,6 +12,8 @@ export interface DatabaseHealth {
   untilBack(): Promise<boolean>;
   /** Nothing can be written until `restore` succeeds. */
   failed(error: unknown): void;
+  /** From now on, nothing waits for a lost connection. */
+  stopWaiting(): void;
   /** Stored data is unreadable. This state is permanent and logged once. */
   damaged(error: unknown): void;
   close(): void;
@@ -36,6 +38,7 @@ export function createDatabaseHealth({ clock, log, restore, isWorthWaiting }: He
   const stop = new AbortController();
   let reason: string | undefined;
   let damage: string | undefined;
+  let mayWait = true;
   /** Answers what waits for the connection; undefined if nothing may wait. */
   let lost: PromiseWithResolvers<boolean> | undefined;
 
@@ -83,9 +86,13 @@ export function createDatabaseHealth({ clock, log, restore, isWorthWaiting }: He
       if (!wasOk || stop.signal.aborted) return;
       log.error({ err: error }, 'cannot write to the database');
       void restoreUntilOk();
-      if (!isLost) return;
+      if (!isLost || !mayWait) return;
       lost = Promise.withResolvers();
       void giveUpInTime();
+    },
+    stopWaiting() {
+      mayWait = false;
+      settle(false);
     },
     damaged(error) {
       if (damage !== undefined) return;

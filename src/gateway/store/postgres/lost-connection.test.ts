@@ -132,6 +132,20 @@ test(
 
 const UNAVAILABLE = { code: 'UNAVAILABLE' };
 
+test('a daemon that stops no longer waits for a lost connection', installed, async () => {
+  const server = await mortal();
+  await using store = await openPostgresStore({
+    ...{ url: await server.createDatabase(), machine: someMachine(), log: recordingLog(), clock: systemClock },
+    retryForMs: 300_000,
+  });
+  await server.kill();
+  await untilHealth(store, 'degraded');
+  const asked = [append(store, 'a', '1'), textsOf(store, 'a')].map((one) => assert.rejects(one, UNAVAILABLE));
+  store.shared?.stopWaiting();
+  await Promise.all(asked);
+  await server.start();
+});
+
 test('a daemon that lost its connection does not write once another one has used the database', installed, async () => {
   const { server, url, store } = await openMortal();
   await server.kill();

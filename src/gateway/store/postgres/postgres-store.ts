@@ -17,7 +17,7 @@ import { LeaseLost, type Machine } from './lease/lease.ts';
 import { type MachineRow, READ_MACHINES, READ_PUBLIC_KEY, toMachine } from './lease/machines.ts';
 import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
-import { readingPool } from './postgres-connection.ts';
+import { type PostgresPool, readingPool } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { postgresFaultOf } from './postgres-errors.ts';
 import { createHeads, type PostgresHeads } from './postgres-heads.ts';
@@ -59,15 +59,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
   const pool = readingPool(url, log);
   const closing = new AbortController();
+  const stopWaiting = (): void => {
+    health.stopWaiting();
+    closing.abort();
+  };
   const onDamage = (error: unknown) => health.damaged(error);
   const reading = createReading(pool, { clock, log, onDamage, isWorthWaiting, closing: closing.signal });
   const closeAll = once(async () => {
     health.close();
-    closing.abort();
-    // A server that is silent does not confirm the end of a connection.
-    const answered = new AbortController();
-    const ended = Promise.all([session.close(), pool.end()]).finally(() => answered.abort());
-    await Promise.race([ended, clock.sleep(CLOSE_MS, answered.signal).catch(() => undefined)]);
+    stopWaiting();
+    await endConnections({ session, pool, clock });
   });
   const heads = createHeads(reading.read);
   const rows = createPostgresRows({ reading, heads, onDamage });
@@ -107,7 +108,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...changesOf(queue, heads),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
-    shared: sharedOf(session, { reading, machine }),
+    shared: sharedOf(session, { reading, machine, stopWaiting }),
     health: health.status,
     close,
     [Symbol.asyncDispose]: close,
@@ -128,18 +129,34 @@ function openSession(
 
 const sharedOf = (
   { lease, leaseAgeMs, mayBeReplaced, peers }: WritingSession,
-  { reading, machine }: { reading: Reading; machine: Machine },
+  { reading, machine, stopWaiting }: Pick<SharedStore, 'stopWaiting'> & { reading: Reading; machine: Machine },
 ): SharedStore => ({
   epoch: lease.epoch,
   leaseAgeMs,
   mayBeReplaced,
   peers,
+  stopWaiting,
   machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
   async publicKeyOf(process) {
     const [row] = await reading.read<{ public_key: string | null }>(READ_PUBLIC_KEY, [process]);
     return row?.public_key ?? undefined;
   },
 });
+
+/** A server that is silent does not confirm the end of a connection. */
+async function endConnections({
+  session,
+  pool,
+  clock,
+}: {
+  session: WritingSession;
+  pool: PostgresPool;
+  clock: Clock;
+}): Promise<void> {
+  const answered = new AbortController();
+  const ended = Promise.all([session.close(), pool.end()]).finally(() => answered.abort());
+  await Promise.race([ended, clock.sleep(CLOSE_MS, answered.signal).catch(() => undefined)]);
+}
 
 /** How long an orderly end of the connections may take. */
 const CLOSE_MS = 2_000;

@@ -23,7 +23,7 @@ interface ReadingDeps {
   onDamage(error: unknown): void;
   /** Whether a connection that was lost then may still come back in time for what waits for it. */
   isWorthWaiting(lostMs: number): boolean;
-  /** Ends what waits. */
+  /** Ends what waits, for good. */
   closing: AbortSignal;
 }
 
