@@ -193,6 +193,10 @@ export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
 export type ToolMessage = Extract<Message, { role: 'tool' }>;
 export type UserMessage = Extract<Message, { role: 'user' }>;
 
+/** Whether a person or a program wrote it: not the daemon, a watch, or the agent of another workstream; and no summary. */
+export const isFromPerson = (message: Message): message is UserMessage =>
+  isAsked(message) && !message.summary && !message.watch && !message.sentBy;
+
 /** Whether a person or a program wrote it for the conversation: not an answer, a result or a message of the daemon. */
 export const isAsked = (message: Message): message is UserMessage =>
   message.role === 'user' && message.environment === undefined;

@@ -147,6 +147,8 @@ for (const error of [
   new GatewayError('BUSY', 'later'),
   new GatewayError('UNAVAILABLE', 'no disk'),
   new GatewayError('INTERNAL', 'Internal error'),
+  new GatewayError('UNAUTHORIZED', 'the login has ended'),
+  new GatewayError('FORBIDDEN', 'a fresh proof', { details: { reason: 'step_up', by: 'link' } }),
   new Error('a bug'),
 ]) {
   test(`${error.name} "${error.message}" is forgotten, so that a retry can succeed`, async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
+import { findStepUp } from '../../protocol/methods/accounts/step-up.ts';
 import { toCanonicalJson } from '../canonical-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -182,9 +183,13 @@ const updateStatement = ({ principal, method, key, body_json }: IdempotencyTable
       .where('key', '=', key),
   );
 
-/** Whether a refusal would be the same for a retry. */
+/** Whether a refusal would be the same for a retry. One for want of a fresh proof would not, once that is given. */
 const isFinal = (error: unknown): error is GatewayError =>
-  error instanceof GatewayError && error.code !== 'INTERNAL' && !error.retryable;
+  error instanceof GatewayError &&
+  error.code !== 'INTERNAL' &&
+  error.code !== 'UNAUTHORIZED' &&
+  !error.retryable &&
+  findStepUp(error.details) === undefined;
 
 type StoredError = Pick<GatewayError, 'code' | 'message' | 'details' | 'payload'>;
 

@@ -14,7 +14,7 @@ import { microCostOf } from '../providers/prices/cost.ts';
 import { skillStep } from '../skills/skill-step.ts';
 import type { BatchCall } from './batch-call.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
-import { LAST_ANSWER_TOKENS, USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
+import { LAST_ANSWER_TOKENS, usualTokensOf } from './limits/call-size.ts';
 import { TurnBudget } from './limits/turn-budget.ts';
 import { type Ahead, prepareAhead } from './prepare-ahead.ts';
 import type { Step } from './recorder.ts';
@@ -179,9 +179,7 @@ interface CountedAnswer extends CollectedAnswer {
 function counted(answer: CollectedAnswer, { expected }: TurnBudget): CountedAnswer {
   const { promptTokens = 0, completionTokens = 0 } = answer.finish?.usage ?? {};
   if (!expected || promptTokens + completionTokens > 0) return answer;
-  const { content, reasoning = '', toolCalls } = answer.message;
-  const chars = content.length + reasoning.length + JSON.stringify(toolCalls).length;
-  const spent = { ...expected, completionTokens: Math.ceil(chars * USUAL_TOKENS_PER_CHAR) };
+  const spent = { ...expected, completionTokens: usualTokensOf(answer.message) };
   return { ...answer, spent, isEstimated: true };
 }
 

@@ -6,6 +6,8 @@ import { createToolFixture, execute, recordRun } from './tool-fixture.ts';
 
 const ENOUGH = 64 * 1024;
 
+const TAINT = { kind: 'network', target: 'example.com' } as const;
+
 /** The tool over one known call, whose output comes in these pieces. */
 async function read(
   pieces: readonly string[] | 'expired',
@@ -20,7 +22,7 @@ async function read(
       if (callId !== 'call-0') return { kind: 'unknown' };
       return pieces === 'expired'
         ? { kind: 'expired' }
-        : { kind: 'found', pieces: pieces.map((one) => Buffer.from(one)) };
+        : { kind: 'found', pieces: pieces.map((one) => Buffer.from(one)), taint: TAINT };
     },
   });
   const prepared = await tool.prepare({ call_id: 'call-0', offset: 1, limit: 2_000, ...args }, fixture.context());
@@ -86,4 +88,8 @@ test('it stops when the run is cancelled', async () => {
   const prepared = await tool.prepare({ call_id: 'call-0', offset: 1, limit: 1 }, fixture.context());
   const stop = AbortSignal.abort(new StopReason('cancel', 'stop'));
   assert.equal((await execute(prepared, recordRun(stop))).outcome, 'cancelled');
+});
+
+test('an output taints the conversation as the call did that it is of', async () => {
+  assert.deepEqual((await read(['one\n'])).taint, TAINT);
 });

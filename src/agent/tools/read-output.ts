@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolMessage } from '../message.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createLineWindow } from './files/read-lines.ts';
 import { outcomeOf, toStopLine } from './stop-line.ts';
@@ -22,7 +23,7 @@ export interface OutputSource {
 }
 
 export type FoundOutput =
-  | { kind: 'found'; pieces: AsyncIterable<Buffer> | Iterable<Buffer> }
+  | { kind: 'found'; pieces: AsyncIterable<Buffer> | Iterable<Buffer>; taint?: ToolMessage['taint'] }
   /** No finished call has this id. */
   | { kind: 'unknown' }
   /** It was stored, but not any more. */
@@ -69,7 +70,8 @@ async function show(
     if (error instanceof StopReason) return { output: toStopLine(error, 0), outcome: outcomeOf(error) };
     throw error;
   }
-  return { output: lines.end(), outcome: 'done' };
+  // The parts that were not shown before bring in the same as those that were.
+  return { output: lines.end(), outcome: 'done', ...(found.taint && { taint: found.taint }) };
 }
 
 const failed = (output: string): ToolOutcome => ({ output, outcome: 'failed' });

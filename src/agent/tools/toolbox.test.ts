@@ -93,6 +93,11 @@ test('invalid arguments are refused, naming the fields', async () => {
   assert.match(await reason(''), /^Invalid arguments: text: /);
 });
 
+test('arguments that are nested without end are refused', async () => {
+  const { reason } = { reason: '', ...(await prepare('echo', `{"text":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)) };
+  assert.equal(reason, 'Invalid arguments: they are nested more than 200 levels deep.');
+});
+
 test('an exception during preparation becomes a refusal that reveals no secret', async () => {
   assert.deepEqual(await prepare('broken', ''), {
     tool: 'broken',

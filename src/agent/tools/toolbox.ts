@@ -108,6 +108,8 @@ async function prepareKnown(
 ): Promise<PreparedCall> {
   const read = readArguments(call.arguments);
   if (read.kind === 'malformed') return refuse(call, `JSON parse error: ${read.message}`);
+  if (isTooDeep(read.value))
+    return refuse(call, `Invalid arguments: they are nested more than ${MOST_LEVELS} levels deep.`);
   const args = tool.parameters.safeParse(read.value);
   if (!args.success) return refuse(call, `Invalid arguments: ${args.error.issues.map(toProblem).join('; ')}`);
   const canonicalArguments = toCanonicalJson(args.data);
@@ -120,6 +122,14 @@ async function prepareKnown(
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
     return { ...refuse(call, `${tool.name} could not be prepared${code}.`), canonicalArguments };
   }
+}
+
+/** More is no data but a model that repeats itself; what walks through it would run out of stack. */
+const MOST_LEVELS = 200;
+
+function isTooDeep(value: unknown, levels = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels >= MOST_LEVELS || Object.values(value).some((inner) => isTooDeep(inner, levels + 1));
 }
 
 /** Tags have no characters that JSON writes in another way. */

@@ -7,8 +7,6 @@ import type { Prefix } from '../../agent/prefix/prefix.ts';
 import { advance, type Decision, type Progress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { type Recorder, RunSuperseded, type Step } from '../../agent/run/recorder.ts';
-import { afterCut } from '../../agent/run/window/after-cut.ts';
-import type { ContextCount, NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { SubAgentEnd } from '../../agent/subagents/sub-agents.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
@@ -17,6 +15,7 @@ import type { LiveRunDeps } from '../runs/live-run-deps.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { Statement } from '../store/store.ts';
 import type { AdoptedAgent } from './adopted-agent.ts';
+import { AgentContext } from './agent-context.ts';
 import { afterStep } from './agent-end.ts';
 import { agentStatements } from './agent-statements.ts';
 import { toAgentEvents } from './sub-agent-events.ts';
@@ -61,8 +60,7 @@ export class AgentRun implements Recorder {
   /** As other parts know runs: the id is that of the sub-agent. */
   readonly run: RunRecord;
   readonly progress: Progress;
-  /** What its model reads. */
-  readonly messages: Message[];
+  readonly context: AgentContext;
   readonly waits = new RunWaits();
   readonly signal: AbortSignal;
   readonly #host: AgentHost;
@@ -74,10 +72,6 @@ export class AgentRun implements Recorder {
   /** Its steps are stored one after the other: each numbers its messages and counts on from the one before. */
   readonly #steps = createSerialKeys();
   #stored: StoredAgent;
-  #numbered: NumberedMessage[];
-  #messageCount: number;
-  #count: ContextCount | undefined;
-  #window = 0;
 
   constructor(
     { stored, progress, numbered, pending }: AdoptedAgent,
@@ -88,9 +82,7 @@ export class AgentRun implements Recorder {
     this.#deps = deps;
     this.#stored = stored;
     this.progress = progress;
-    this.#messageCount = numbered.at(-1)?.seq ?? 0;
-    this.#numbered = stored.cuts.reduce(afterCut, numbered);
-    this.messages = this.#numbered.map(({ message }) => message);
+    this.context = new AgentContext(numbered, stored.cuts);
     this.signal = AbortSignal.any([parent.signal, this.#stopping.signal]);
     if (stored.state.cancelled_by !== undefined) this.stop(byPerson());
     this.run = { ...host.run, runId: stored.state.agent_id };
@@ -127,17 +119,13 @@ export class AgentRun implements Recorder {
     return this.#stored.end;
   }
 
+  /** What its model reads. */
+  get messages(): Message[] {
+    return this.context.messages;
+  }
+
   get prefix(): Prefix | undefined {
     return this.#stored.prefix;
-  }
-
-  get messageCount(): number {
-    return this.#messageCount;
-  }
-
-  /** See `RunWindow`. */
-  get context(): { count: ContextCount | undefined; window: number; numbered: readonly NumberedMessage[] } {
-    return { count: this.#count, window: this.#window, numbered: this.#numbered };
   }
 
   async record(step: Step): Promise<void> {
@@ -231,14 +219,14 @@ export class AgentRun implements Recorder {
     const { settled } = whole;
     const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
     const step: Step = settled && left?.isElsewhere ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
-    const stored = afterStep(this.#stored, step, { messages: this.messages, nowMs });
+    const stored = afterStep(this.#stored, step, { messages: this.context.messages, nowMs });
     const isNews = stored.state !== this.#stored.state;
     const isOthersTurn = !step.approval && !step.settled && this.#turns.isAsking;
     const unit: Beside = {
       statements: [
         ...also,
         ...(left?.statements ?? []),
-        ...agentStatements(step, { run: this.run, spender: this.#host.run, count: this.#messageCount, nowMs }),
+        ...agentStatements(step, { run: this.run, spender: this.#host.run, count: this.context.messageCount, nowMs }),
         ...(stored === this.#stored ? [] : [updateAgent(stored)]),
       ],
       events: [
@@ -263,33 +251,11 @@ export class AgentRun implements Recorder {
       if (entry.kind !== 'tool_started') continue;
       observer.onToolStarted(this.progress.calls.find(({ id }) => id === entry.callId)?.name ?? 'unknown');
     }
-    if (step.cut) this.#applyCut(step.cut);
-    for (const message of step.messages ?? []) {
-      this.#messageCount += 1;
-      this.#numbered.push({ seq: this.#messageCount, message });
-      this.messages.push(message);
-    }
-    this.#noteUsage(step);
+    this.context.apply(step);
+    for (const spent of [step.summarized, step.usage]) if (spent) observer.onUsage(spent);
     this.#stored = stored;
     this.#questions.note(step);
     if (step.settled || step.ended) this.#turns.end(this.id);
     if (step.ended) this.#ended.resolve();
-  }
-
-  #noteUsage({ usage, summarized }: Step): void {
-    for (const spent of [summarized, usage]) if (spent) this.#deps.observer.onUsage(spent);
-    if (!usage) return;
-    const { promptTokens, completionTokens } = usage.usage;
-    this.#window = usage.contextWindow;
-    const isCounted = promptTokens > 0 && usage.afterSeq !== undefined;
-    this.#count = isCounted
-      ? { tokens: promptTokens + completionTokens, afterSeq: usage.afterSeq ?? this.#messageCount }
-      : undefined;
-  }
-
-  #applyCut(cut: NonNullable<Step['cut']>): void {
-    this.#numbered = afterCut(this.#numbered, cut);
-    this.messages.splice(0, this.messages.length, ...this.#numbered.map(({ message }) => message));
-    this.#count = undefined;
   }
 }

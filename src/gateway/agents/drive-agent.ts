@@ -127,7 +127,7 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     wsId: parent.wsId,
     runId: agent.id,
     source: parent.source,
-    messages: agent.messages,
+    messages: agent.context.messages,
     prefix: () => agent.prefix,
     surroundings: parent.surroundings,
     templates: { nodeId: parent.templates.nodeId, read: async () => SUB_AGENT_PROMPT },
@@ -135,9 +135,9 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     readAttachment: parent.readAttachment,
     keepImages: parent.keepImages,
     get messageCount() {
-      return agent.messageCount;
+      return agent.context.messageCount;
     },
-    earlierCalls: async () => undefined,
+    earlierCalls: async () => agent.context.earlierCalls,
     callIdSuffix: `_${agent.id.slice(-6)}`,
     window: windowOf(agent, family),
     progress: agent.progress,

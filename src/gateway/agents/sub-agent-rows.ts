@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { SubAgent } from '../../../protocol/events/sub-agent.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import type { ListedSubAgent } from '../../../protocol/methods/conversation/sub-agent.ts';
-import type { Message } from '../../agent/message.ts';
+import type { Message, ToolMessage } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
 import type { ContextCut } from '../../agent/run/window/run-window.ts';
 import type { SubAgentEnd, SubAgentTask } from '../../agent/subagents/sub-agents.ts';
@@ -173,6 +173,26 @@ export async function readAgentMessages(store: Readable, agentId: string): Promi
     const stored = { seq, runId: agentId, createdMs: created_ms };
     return message ? { ...stored, message } : { ...stored, message: LOST, isDamaged: true };
   });
+}
+
+/** The latest result of a call of a sub-agent at work: their ids are no two the same. */
+export async function findAgentResult(store: Readable, wsId: string, callId: string): Promise<ToolMessage | undefined> {
+  const named = `%${JSON.stringify({ callId }).slice(1, -1).replace(/[!%_]/g, '!$&')}%`;
+  const rows = await store.db
+    .selectFrom('sub_agent_messages')
+    .innerJoin('sub_agents', 'sub_agents.agent_id', 'sub_agent_messages.agent_id')
+    .select(['sub_agent_messages.agent_id', 'body_json'])
+    .where('ws_id', '=', wsId)
+    .where('is_running', '=', 1)
+    .where(sql<boolean>`body_json like ${named} escape '!'`)
+    .orderBy('seq', 'desc')
+    .execute();
+  const read = storedReader(store);
+  for (const { agent_id: agentId, body_json } of rows) {
+    const message = read(body_json, `a message of sub-agent ${agentId}`, isMessage);
+    if (message?.role === 'tool' && message.callId === callId) return message;
+  }
+  return undefined;
 }
 
 const LOST: Message = { role: 'user', content: '[This message is damaged in the database.]' };

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { taskTool } from '../../agent/tools/agents/task.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
+import { createOutputSource } from '../history/output-source.ts';
 import { type Execute, LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
@@ -68,6 +69,34 @@ test('a sub-agent has its own context, and its answer is the result of the call'
       .join(''),
     'It says: nothing special.',
   );
+});
+
+test('the ids of all calls of a sub-agent are taken, and its outputs are found while it works', async () => {
+  const outputs: string[] = [];
+  await using machine = await machineWith({
+    async execute() {
+      const wsId = await machine.main();
+      const ids = ofType(await machine.events(wsId), 'tool_result').map(({ call_id: id }) => id);
+      const source = createOutputSource({ store: machine.store, outputs: { open: async () => undefined } });
+      for (const id of ids) {
+        const found = await source.open(wsId, id);
+        if (found.kind === 'found') for await (const piece of found.pieces) outputs.push(String(piece));
+      }
+      return { output: 'what it saw', outcome: 'done' };
+    },
+  });
+  machine.puppet.turn(calling('task', { title: 'Look twice', prompt: 'What is there?' }));
+  machine.puppet.turn(calling('look', { text: 'here' }, 'call_2'));
+  machine.puppet.turn(calling('look', { text: 'there' }, 'call_3'));
+  machine.puppet.turn('Nothing.');
+  machine.puppet.turn('Nothing at all.');
+  await (await machine.accept('hello'))?.ended;
+  assert.deepEqual(outputs, ['what it saw']);
+  const [, , , last] = machine.puppet.requests;
+  assert.match([...(last?.earlierCalls ?? [])].join(), /^call_2_\w+,call_3_\w+$/);
+  const [id = ''] = ofType(await machine.events(await machine.main()), 'tool_result').map(({ call_id }) => call_id);
+  const source = createOutputSource({ store: machine.store, outputs: { open: async () => undefined } });
+  assert.equal((await source.open(await machine.main(), id)).kind, 'unknown', 'it has ended');
 });
 
 test('the questions of five sub-agents come one after the other, and none is lost', async () => {

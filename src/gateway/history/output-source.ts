@@ -1,6 +1,7 @@
 import type { ToolMessage } from '../../agent/message.ts';
 import type { Outputs } from '../../agent/outputs/outputs.ts';
 import type { FoundOutput, OutputSource } from '../../agent/tools/read-output.ts';
+import { findAgentResult } from '../agents/sub-agent-rows.ts';
 import { findCommand } from '../background/background-rows.ts';
 import type { Store } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
@@ -22,25 +23,30 @@ export function createOutputSource({ store, outputs }: SourceDeps): OutputSource
         .where('ws_id', '=', wsId)
         .executeTakeFirst();
       const place = row && { wsId, contextAfterSeq: row.context_after_seq, messageCount: row.message_count };
-      const result = place && (await findResult(place, callId, messages));
+      const result =
+        (place && (await findResult(place, callId, messages))) ?? (await findAgentResult(store, wsId, callId));
       if (!result) return openBackground(wsId, callId, { store, outputs });
-      if (!result.kept) return { kind: 'found', pieces: [Buffer.from(result.output)] };
-      return openKept(outputs, result.kept.name);
+      const { output, kept, taint } = result;
+      if (!kept) return { kind: 'found', pieces: [Buffer.from(output)], taint };
+      return openKept(outputs, { name: kept.name, taint });
     },
   };
 }
 
-async function openKept(outputs: SourceDeps['outputs'], name: string | undefined): Promise<FoundOutput> {
+async function openKept(
+  outputs: SourceDeps['outputs'],
+  { name, taint }: { name: string | undefined; taint: ToolMessage['taint'] },
+): Promise<FoundOutput> {
   const pieces = name === undefined ? undefined : await outputs.open(name);
-  return pieces ? { kind: 'found', pieces } : { kind: 'expired' };
+  return pieces ? { kind: 'found', pieces, taint } : { kind: 'expired' };
 }
 
 /** The output of a background command has the command's id, because calls show only parts of it. */
 async function openBackground(wsId: string, commandId: string, { store, outputs }: SourceDeps): Promise<FoundOutput> {
   const command = await findCommand(store, wsId, commandId);
   if (!command) return { kind: 'unknown' };
-  if (command.outputName === undefined) return { kind: 'found', pieces: [] };
-  return openKept(outputs, command.outputName);
+  const { outputName: name, taint } = command;
+  return name === undefined ? { kind: 'found', pieces: [] } : openKept(outputs, { name, taint });
 }
 
 /** Messages searched at a time. */

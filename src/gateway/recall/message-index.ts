@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { Taint } from '../../../protocol/events/rules.ts';
-import type { Message } from '../../agent/message.ts';
+import { isFromPerson, type Message } from '../../agent/message.ts';
 import { taintAfter } from '../../agent/run/approval/taint.ts';
 import { DELETED } from '../store/deletion.ts';
 import { type Store, tookEffect } from '../store/store.ts';
@@ -78,7 +78,4 @@ const ownTaint = (message: Message) => taintAfter(undefined, message);
 
 /** What people and the model said to each other: no outputs of calls, and no messages of the daemon. */
 const indexedText = (message: Message): string =>
-  message.role === 'assistant' ||
-  (message.role === 'user' && !message.environment && !message.summary && !message.watch && !message.sentBy)
-    ? message.content
-    : '';
+  message.role === 'assistant' || isFromPerson(message) ? message.content : '';

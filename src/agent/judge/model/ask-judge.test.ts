@@ -80,3 +80,14 @@ test('the oldest lines are left out where the window is small, and never the cal
   assert.equal(kinds.at(-1), 'judge');
   assert.ok(!kinds.includes('user'));
 });
+
+test('what a watch printed, another agent wrote or a summary says is not shown as the words of the person', () => {
+  const others: Message[] = [
+    { role: 'user', content: 'IGNORE', watch: { id: 'w' } },
+    { role: 'user', content: 'IGNORE', sentBy: { wsId: 'other' } },
+    { role: 'user', content: 'IGNORE', summary: { rules: [], files: [] } },
+    { role: 'user', content: 'IGNORE', environment: {} },
+  ];
+  const text = toJudgeMessage({ messages: [...others, ...messages], item, contextWindow: 0, maxContextRatio: 0.5 });
+  assert.equal(text, toText());
+});

@@ -1,6 +1,6 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { withoutSecrets } from '../../../secret-text.ts';
-import type { Message } from '../../message.ts';
+import { isFromPerson, type Message } from '../../message.ts';
 
 /** How the judge is instructed. The beginning of all its requests, so it never changes within a conversation. */
 export const JUDGE_INSTRUCTIONS = [
@@ -40,8 +40,8 @@ interface Judged {
 }
 
 /**
- * What the judge reads: the turns of people, the calls of the agent, and the call in question. Results of tools and the
- * agent's own words are left out, because others may have written them. The oldest lines go first.
+ * What the judge reads: the turns of people, the calls of the agent, and the call in question. Results of tools, what watches
+ * and other agents say, and the agent's own words, which summaries are, are left out, because others may have written them. The oldest lines go first.
  */
 export function toJudgeMessage({ messages, item, contextWindow, maxContextRatio }: Judged): string {
   const asked = toLine(toQuestion(item));
@@ -56,8 +56,7 @@ export function toJudgeMessage({ messages, item, contextWindow, maxContextRatio 
 }
 
 function linesOf(message: Message, judgedId: string): string[] {
-  if (message.role === 'user')
-    return message.environment === undefined ? [toLine({ kind: 'user', text: shorten(message.content) })] : [];
+  if (isFromPerson(message)) return [toLine({ kind: 'user', text: shorten(message.content) })];
   if (message.role !== 'assistant') return [];
   return message.toolCalls
     .filter(({ id }) => id !== judgedId)

@@ -251,3 +251,10 @@ test('random answers mean the same as through the SDK', async () => {
     { numRuns: 200 },
   );
 });
+
+for (const reason of ['insufficient_system_resource', 'abort', 'error']) {
+  test(`an answer whose server gave up (${reason}) has ended early`, async () => {
+    const { error } = await outcomeOf('ours', answering([`${chunk({ content: 'half' })}${end(reason)}`]));
+    assert.deepEqual([error?.kind, error?.retryable], ['interrupted', true]);
+  });
+}

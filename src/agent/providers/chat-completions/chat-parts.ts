@@ -162,10 +162,14 @@ function toFinish(
   };
 }
 
-const FINISH_REASONS = new Map<string, 'stop' | 'length' | 'content-filter' | 'tool-calls'>([
+const FINISH_REASONS = new Map<string, 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error'>([
   ['stop', 'stop'],
   ['length', 'length'],
   ['content_filter', 'content-filter'],
   ['function_call', 'tool-calls'],
   ['tool_calls', 'tool-calls'],
+  // The server gave up in the middle of the answer.
+  ['insufficient_system_resource', 'error'], // DeepSeek
+  ['abort', 'error'], // vLLM, SGLang
+  ['error', 'error'], // OpenRouter
 ]);

@@ -82,6 +82,8 @@ for (const [about, text] of [
   ['schema', "Unsupported parameter: 'temperature' is not supported with this model."],
   ['image', 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],
   ['image', 'Could not process image'],
+  ['image', 'invalid_image_format: unsupported image'],
+  ['image', 'Unknown content type image_url'],
   ['image', 'The image data you provided does not represent a valid image.'],
 ] as const) {
   test(`a refusal because of ${about} is understood: ${text.slice(0, 40)}`, () => {
@@ -92,5 +94,6 @@ for (const [about, text] of [
 test('other refusals are left open', () => {
   assert.equal(readRefusal('messages: roles must alternate between "user" and "assistant"'), undefined);
   assert.equal(readRefusal('The model `gpt-9` does not exist'), undefined);
+  assert.equal(readRefusal('The deployment is not provisioned for this revision'), undefined);
   assert.equal(readRefusal(''), undefined);
 });

@@ -64,4 +64,5 @@ const BINDING =
 const SCHEMA =
   /input_schema|invalid schema|function_declarations|function\.parameters|tools?[.[]\d|tool.{0,20}schema|unsupported parameter|unknown parameter|unrecognized (request argument|field)|extra inputs are not permitted/i;
 
-const IMAGE = /image|vision|multimodal|multi-modal|media_type|mime ?type|\bimage_url\b|inline_?data|mmproj/i;
+/** Whole words: "provisioned" and "revision" are about something else. */
+const IMAGE = /(?<![a-z])(?:images?|vision)(?![a-z])|imageUrl|multi-?modal|media_type|mime ?type|inline_?data|mmproj/i;

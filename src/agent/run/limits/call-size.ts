@@ -1,5 +1,5 @@
 import { mostTextOf } from '../../attached-content.ts';
-import type { Message } from '../../message.ts';
+import type { AssistantMessage, Message } from '../../message.ts';
 import type { Model, Usage } from '../../providers/model.ts';
 
 /** How many tokens a call may use. */
@@ -10,12 +10,12 @@ export interface CallSize {
   expected: Usage;
 }
 
-/** Even dense text has fewer tokens than half of its bytes. */
-const MOST_TOKENS_PER_CHAR = 0.5;
+/** Even dense text has fewer tokens than half of its bytes in UTF-8. */
+const MOST_TOKENS_PER_BYTE = 0.5;
 /** Usual text, and code. */
-export const USUAL_TOKENS_PER_CHAR = 0.25;
-/** System prompt and tools. */
-const PREAMBLE_CHARS = 24_000;
+const USUAL_TOKENS_PER_BYTE = 0.25;
+/** System prompt and tools, before they are known. */
+const PREAMBLE_BYTES = 24_000;
 /** An image; the makers resize larger ones. */
 const IMAGE_TOKENS = 2_000;
 /** The output limit of today's largest models. */
@@ -32,31 +32,36 @@ export function lastCallOf({ most, expected: { promptTokens } }: CallSize): Call
   return { most: usage, expected: usage };
 }
 
+/** Estimates the tokens of an answer. */
+export function usualTokensOf({ content, reasoning = '', toolCalls }: AssistantMessage): number {
+  return Math.ceil(Buffer.byteLength(content + reasoning + JSON.stringify(toolCalls)) * USUAL_TOKENS_PER_BYTE);
+}
+
 /** Estimates the next call of a conversation. */
 export function sizeOf(
   messages: readonly Message[],
   { maxOutputTokens = MOST_OUTPUT }: Pick<Model, 'maxOutputTokens'>,
-  preambleChars: number = PREAMBLE_CHARS,
+  preambleBytes: number = PREAMBLE_BYTES,
 ): CallSize {
-  let chars = preambleChars;
+  let bytes = preambleBytes;
   let images = 0;
   for (const message of messages) {
-    chars += JSON.stringify(message).length;
+    bytes += Buffer.byteLength(JSON.stringify(message));
     if (message.role === 'assistant') continue;
     for (const attachment of message.attachments ?? []) {
       if (attachment.kind === 'image') images += 1;
-      else chars += mostTextOf(attachment);
+      else bytes += mostTextOf(attachment);
     }
   }
   const attached = images * IMAGE_TOKENS;
-  const usageOf = (tokensPerChar: number, completionTokens: number): Usage => ({
-    promptTokens: Math.ceil(chars * tokensPerChar) + attached,
+  const usageOf = (tokensPerByte: number, completionTokens: number): Usage => ({
+    promptTokens: Math.ceil(bytes * tokensPerByte) + attached,
     completionTokens,
     cacheCreationTokens: 0,
     cacheReadTokens: 0,
   });
   return {
-    most: usageOf(MOST_TOKENS_PER_CHAR, maxOutputTokens),
-    expected: usageOf(USUAL_TOKENS_PER_CHAR, Math.min(USUAL_OUTPUT, maxOutputTokens)),
+    most: usageOf(MOST_TOKENS_PER_BYTE, maxOutputTokens),
+    expected: usageOf(USUAL_TOKENS_PER_BYTE, Math.min(USUAL_OUTPUT, maxOutputTokens)),
   };
 }

@@ -9,6 +9,7 @@ import { policyInForce } from '../approval/unattended-policy.ts';
 import type { Decision } from '../journal.ts';
 import type { Step } from '../recorder.ts';
 import type { RunContext } from '../run-context.ts';
+import { bytesOfPreamble } from '../window/token-count.ts';
 import { BudgetUsedUp } from './budget-used-up.ts';
 import { type CallSize, lastCallOf, sizeOf } from './call-size.ts';
 import type { BudgetedCall, Exhausted, Held } from './run-budget.ts';
@@ -69,7 +70,8 @@ export class TurnBudget {
     await run.recorder.record({ events: [{ type: 'ws_state', ws_id: run.wsId, state: 'thinking' }] });
     let known = wanted.size;
     const size = () => {
-      known ??= sizeOf(run.messages, model);
+      const prefix = wanted.newPrefix ?? run.prefix();
+      known ??= sizeOf(run.messages, model, prefix && bytesOfPreamble(prefix));
       return known;
     };
     this.#held = await this.#hold({ model: called, size }, wanted);

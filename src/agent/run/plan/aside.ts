@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message } from '../../message.ts';
 import type { Model, ModelRequest, ToolDefinition, Usage } from '../../providers/model.ts';
 import { collectAnswer, type Finish } from '../collect-answer.ts';
-import { sizeOf, USUAL_TOKENS_PER_CHAR } from '../limits/call-size.ts';
+import { sizeOf, usualTokensOf } from '../limits/call-size.ts';
 import { TurnBudget } from '../limits/turn-budget.ts';
 import { FamilyChanged } from '../model/run-model.ts';
 import type { RunContext } from '../run-context.ts';
@@ -26,7 +26,7 @@ export interface AsideAnswer {
 export async function askAside(run: RunContext, asked: Asked): Promise<AsideAnswer> {
   const budget = new TurnBudget(run);
   const reserve = (model: Model) =>
-    budget.reserve({ model, size: sizeOf(asked.messages, model, asked.system.length), isSummary: true });
+    budget.reserve({ model, size: sizeOf(asked.messages, model, Buffer.byteLength(asked.system)), isSummary: true });
   let used: Usage | undefined;
   try {
     const model = await run.settings.model(reserve);
@@ -81,11 +81,10 @@ function withoutMakersData(message: Message): Message {
 
 /** Some servers report no usage. For a budget it is then estimated. */
 function usageOf(
-  { content, reasoning = '', toolCalls }: AssistantMessage,
+  message: AssistantMessage,
   { finish, budget: { expected } }: { finish: Finish | undefined; budget: TurnBudget },
 ): Usage {
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   if (!expected || usage.promptTokens + usage.completionTokens > 0) return usage;
-  const chars = content.length + reasoning.length + JSON.stringify(toolCalls).length;
-  return { ...expected, completionTokens: Math.ceil(chars * USUAL_TOKENS_PER_CHAR) };
+  return { ...expected, completionTokens: usualTokensOf(message) };
 }

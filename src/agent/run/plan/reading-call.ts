@@ -9,15 +9,11 @@ import { type BatchCall, prepareCall, toHooked } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
 import { outputBytesIn } from '../window/model-windows.ts';
 
-/** The tools of a planner. A command runs only if it is known to read and nothing else. */
-const READING_TOOLS: ReadonlySet<string> = new Set([
-  'read_file',
-  'search',
-  'glob',
-  'list_directory',
-  'bash',
-  'read_output',
-]);
+/**
+ * The tools of a planner. A command runs only if it is known to read and nothing else. Not `read_output`: the planner's calls
+ * are not stored, and their ids may be those of other calls.
+ */
+const READING_TOOLS: ReadonlySet<string> = new Set(['read_file', 'search', 'glob', 'list_directory', 'bash']);
 
 /** Who reads: its messages are its own, and its calls run as parts of a call of the conversation. */
 export interface Reader {

@@ -163,7 +163,11 @@ function accountOf(run: Run, budget: TurnBudget): RunAccount {
   return {
     async begin(model, { messages, system }) {
       isUsed = true;
-      const step = await budget.reserve({ model, size: sizeOf(messages, model, system.length), isSummary: true });
+      const step = await budget.reserve({
+        model,
+        size: sizeOf(messages, model, Buffer.byteLength(system)),
+        isSummary: true,
+      });
       if (step.reserved) await run.recorder.record(step);
     },
     async end(summarized) {

@@ -1,4 +1,4 @@
-import type { Message } from '../../message.ts';
+import { isFromPerson, type Message } from '../../message.ts';
 
 /** Words with which people give rules that hold from then on. */
 const RULE =
@@ -22,8 +22,9 @@ const LIST_MARK = 3;
  */
 export function findRules(messages: readonly Message[], bytes: number): string[] {
   const found = messages.flatMap((message) => {
-    if (message.role !== 'user') return [];
-    return message.summary?.rules ?? quotesOf(message.content);
+    if (message.role === 'user' && message.summary) return message.summary.rules;
+    // What a watch printed or another agent wrote must not become a rule of the person.
+    return isFromPerson(message) ? quotesOf(message.content) : [];
   });
   const all = [...new Set(found)];
   const rules = newestLines(all.filter(isRule), bytes);

@@ -1,6 +1,6 @@
 import type { TodoItem } from '../../../../protocol/events/todo.ts';
 import { isOpenTodo, readTodo, TODO_TOOL, toTodoLines } from '../../../../protocol/text/todo-words.ts';
-import type { Message, SignedSummary, ToolMessage } from '../../message.ts';
+import { isAsked, isFromPerson, type Message, type SignedSummary, type ToolMessage } from '../../message.ts';
 import { markOf } from '../../prefix/environment-mark.ts';
 import { ProviderError } from '../../providers/model.ts';
 import { askMaker, type Sent } from './maker-summary.ts';
@@ -110,10 +110,14 @@ const BEGINNINGS = 'The model wrote no summary, so the beginnings of the message
 const rulesLeftOut = (count: number): string =>
   `${count === 1 ? 'One sentence that may be a rule has' : `${count} sentences that may be rules have`} no room in the summary word for word. Repeat what is important.`;
 
-/** The last words of the person, which the agent is working on. */
+/** The message that the agent is working on. */
 function latestWords(messages: readonly Message[], { text: bytes }: SummarySize): string[] {
-  const latest = messages.findLast((message): message is UserMessage => message.role === 'user' && !message.summary);
-  return latest ? [`The person's latest message in it, word for word:\n${shorten(latest.content, bytes)}`] : [];
+  const latest = messages.findLast((message): message is UserMessage => isAsked(message) && !message.summary);
+  if (!latest) return [];
+  const whose = isFromPerson(latest)
+    ? "The person's latest message in it"
+    : 'The latest message in it, not of the person';
+  return [`${whose}, word for word:\n${shorten(latest.content, bytes)}`];
 }
 
 const toList = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
