@@ -39,6 +39,8 @@ export const LIMITS = {
   conversationFileAgents: 1_000,
   /** Conversations of this size that are imported at the same time. */
   importsAtOnce: 2,
+  /** Calls of chat services whose body is larger than a frame, or of unknown size. */
+  hookBodiesAtOnce: 8,
   pendingAttachments: 10,
   maxBufferedBytes: 1_572_864,
   tickIntervalMs: 30_000,

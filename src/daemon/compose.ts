@@ -206,7 +206,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     checkpointFiles: await openCheckpointFiles(options),
     workspace: agent.workspace,
     clean: agent.clean,
-    channelServices: channelServices(live, { fetch, home, holders: auth.holders }),
+    channelServices: channelServices(live, { fetch, environment, home, holders: auth.holders }),
     hear: agent.configured.hear,
     pdfText: createPdfText({ clock, workerUrl: assets.pdfWorkerUrl }),
     auth,

@@ -24,6 +24,8 @@ interface GuardOptions {
   privateHosts(): readonly string[];
   /** The environment of the process: NODE_USE_ENV_PROXY=1 enables the usual proxy variables, as for Node's `fetch`. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Which addresses are private; by default as the network says. */
+  classify?(address: string): AddressClass;
   /** For tests; `dns.lookup` otherwise. */
   lookup?: LookupFunction;
 }
@@ -40,10 +42,15 @@ interface Egress {
  * the name is private (`localhost`, `nas.local`) or listed in `egress.privateHosts`. They connect to the address that
  * was checked. Both throw EgressError. Behind a proxy, only literal addresses are checked.
  */
-export function createGuardedEgress({ privateHosts, environment, lookup = lookUpName }: GuardOptions): Egress {
+export function createGuardedEgress({
+  privateHosts,
+  environment,
+  classify,
+  lookup = lookUpName,
+}: GuardOptions): Egress {
   const isPrivateHost = (host: string) =>
     isPrivateName(host) || privateHosts().some((known) => isSameHost(known, host));
-  const guarded = guardLookup(lookup, isPrivateHost);
+  const guarded = guardLookup(lookup, isPrivateHost, classify);
   let opening: Promise<Opened> | undefined;
   const open = () => {
     opening ??= openAgent(environment, guarded);

@@ -41,7 +41,7 @@ export function checkHost(
   let denied: string | undefined;
   const classifyRuled = (address: string): AddressClass => {
     denied = decision.denies?.(address);
-    return denied === undefined ? classify(address) : 'refused';
+    return denied === undefined ? classifyHere(address) : 'refused';
   };
   return {
     kind: 'open',
@@ -51,12 +51,12 @@ export function checkHost(
 }
 
 function isAllowedLiteral(address: string, { mayBePrivate }: AllowedHost): boolean {
-  const kind = classify(address);
+  const kind = classifyHere(address);
   return kind === 'public' || (kind === 'private' && mayBePrivate);
 }
 
 /** The addresses of this machine are private, too: its services, such as the daemon, listen there. */
-function classify(address: string): AddressClass {
+export function classifyHere(address: string): AddressClass {
   const [bare = ''] = address.split('%', 1);
   // The list knows mapped addresses in all their spellings.
   const isOwn = isIP(bare) !== 0 && ownAddresses().check(bare, isIPv4(bare) ? 'ipv4' : 'ipv6');

@@ -1,8 +1,9 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { clusterEndpoints } from '../../protocol/http/cluster.ts';
 import { eventsEndpoints } from '../../protocol/http/events.ts';
 import { workstreamLineEndpoints } from '../../protocol/http/workstream-line.ts';
+import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
@@ -274,7 +275,11 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting({ defer, clock }), metrics, closing, clock, log };
-  const admitBody = createLargeBodies((req) => bodies.mayTakeLong(req));
+  const { importsAtOnce, hookBodiesAtOnce } = LIMITS;
+  const onLarge = (req: IncomingMessage) => bodies.mayTakeLong(req);
+  const admitBody = createLargeBodies({ most: importsAtOnce, what: 'imports', onLarge });
+  // Anybody may send to a hook, so these have neither the places of imports nor their time.
+  const admitHook = createLargeBodies({ most: hookBodiesAtOnce, what: 'large calls' });
   const withForm = createForms({ attachments, bodies });
   const disconnectSignalOf = createDisconnectSignals();
   const callDeps = { dispatch, clientAddress, disconnectSignalOf, admitBody, withForm, respond, log };
@@ -283,7 +288,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...bindings.map((binding) => callOf(binding, callDeps)),
     exportRoute({ exports, respond }),
     ...attachmentRoutes({ attachments, bodies, respond }),
-    ...channelHookRoutes({ findHook, admitBody, respond }),
+    ...channelHookRoutes({ findHook, admitBody: admitHook, respond }),
     streamOf({ endpoint: eventsEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: workstreamLineEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: eventsEndpoints.global, open: streamStates }, streamDeps),

@@ -132,13 +132,19 @@ type LeftFile = LeftOut['files'][number];
 function filesElsewhere({ files }: Pick<Repository, 'files'>, folder: string): LeftFile[] {
   const beginning = folder === '' ? '' : `${folder}/`;
   const inside = files.flatMap((file) => (file.path.startsWith(beginning) ? [file.path.slice(beginning.length)] : []));
-  const others = inside
-    .filter((place) => /.\/skill\.md$/i.test(place))
-    .map((place) => place.slice(0, -'skill.md'.length));
+  const others = new Set(
+    inside.filter((place) => /.\/skill\.md$/i.test(place)).map((place) => place.slice(0, -'/skill.md'.length)),
+  );
   return inside
     .filter((place) => !/^skill\.md$/i.test(place) && !isResource(place))
-    .filter((place) => !others.some((other) => place.startsWith(other)))
+    .filter((place) => !foldersAbove(place).some((above) => others.has(above)))
     .map((place) => ({ path: place, reason: 'place' }));
+}
+
+/** Not by going through all other skills: a repository of strangers can have as many as it has files. */
+function foldersAbove(place: string): string[] {
+  const parts = place.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 /** So many are named. */
