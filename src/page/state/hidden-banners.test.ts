@@ -30,6 +30,13 @@ test('information that was hidden stays hidden after a reload, until it says som
   );
 });
 
+test('a hidden warning returns when it says something else', () => {
+  const { hidden } = open();
+  hidden.hide(warning);
+  const other = { ...warning, text: 'Commands run without a sandbox (bubblewrap is not installed).' };
+  assert.deepEqual([hidden.has(warning), hidden.has(other)], [true, false]);
+});
+
 test('without storage, and with a damaged one, a notice is hidden until the next reload', () => {
   const refuse = () => {
     throw new Error('switched off');

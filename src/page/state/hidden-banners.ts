@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Banner } from './banners.ts';
 import { KeptStrings } from './memory/kept-strings.ts';
 
-/** The notices that a person has hidden. What only informs stays hidden in this browser, until it says something else. */
+/** The notices that a person has hidden, until they say something else. Information stays hidden after a reload, too. */
 export class HiddenBanners {
   readonly #here = signal<readonly string[]>([]);
   readonly #kept: KeptStrings;
@@ -11,12 +11,19 @@ export class HiddenBanners {
     this.#kept = new KeptStrings(memory, { key: 'headgate.hidden-notices', most: 20 });
   }
 
-  has({ id, keptAs }: Banner): boolean {
-    return this.#here.value.includes(id) || (keptAs !== undefined && this.#kept.values.value.includes(keptAs));
+  has(banner: Banner): boolean {
+    const { keptAs } = banner;
+    return (
+      this.#here.value.includes(nameOf(banner)) || (keptAs !== undefined && this.#kept.values.value.includes(keptAs))
+    );
   }
 
-  hide({ id, keptAs }: Banner): void {
-    if (keptAs === undefined) this.#here.value = [...this.#here.peek(), id];
+  hide(banner: Banner): void {
+    const { keptAs } = banner;
+    if (keptAs === undefined) this.#here.value = [...this.#here.peek(), nameOf(banner)];
     else this.#kept.keep([...this.#kept.values.peek(), keptAs]);
   }
 }
+
+/** With its text: a person who hid one reason has not seen another one. */
+const nameOf = ({ id, text }: Banner): string => JSON.stringify([id, text]);
