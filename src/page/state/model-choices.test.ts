@@ -53,3 +53,16 @@ test('a failed request keeps the models that were known', async () => {
     ['demo'],
   );
 });
+
+test('the list that was asked for last stays, also if an earlier one comes later', async () => {
+  const { client, answer } = createFakeClient();
+  const early = Promise.withResolvers<object>();
+  const lists = [early.promise, { models: [row('new')] }];
+  answer('models.list', () => lists.shift());
+  const choices = createModelChoices(client);
+  const first = choices.refresh();
+  await choices.refresh();
+  early.resolve({ models: [row('old')] });
+  await first;
+  assert.deepEqual(choices.rows.value, [row('new')]);
+});

@@ -2,6 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ModelRow } from '../../../protocol/methods/models.ts';
 import { toPriceWords } from '../../../protocol/text/spending/spending-words.ts';
+import { Newest } from './reading/newest.ts';
 
 /** The models that the daemon knows. */
 export interface ModelChoices {
@@ -12,11 +13,14 @@ export interface ModelChoices {
 
 export function createModelChoices(client: Pick<GatewayClient, 'call'>): ModelChoices {
   const rows = signal<readonly ModelRow[]>([]);
+  const reads = new Newest();
   return {
     rows,
     async refresh() {
+      const isNewest = reads.ask();
       try {
-        rows.value = (await client.call('models.list', {})).models;
+        const { models } = await client.call('models.list', {});
+        if (isNewest()) rows.value = models;
       } catch {
         // Without an answer there is only the current model to show.
       }

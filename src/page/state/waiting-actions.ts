@@ -81,11 +81,16 @@ function createCancel(client: Pick<GatewayClient, 'call'>, attempt: Attempt) {
   };
 }
 
-/** Without an answer, the queue stays as it is until the connection is back, which reads it again. */
-const readQueue = (client: Pick<GatewayClient, 'call'>, tab: Tab): Promise<void> =>
-  client.call('queue.list', { wsId: tab.wsId }).then(
+/**
+ * Without an answer, the queue stays as it is until the connection is back, which reads it again. What an event said meanwhile is
+ * newer.
+ */
+const readQueue = (client: Pick<GatewayClient, 'call'>, tab: Tab): Promise<void> => {
+  const before = tab.queue.peek();
+  return client.call('queue.list', { wsId: tab.wsId }).then(
     ({ messages }) => {
-      tab.queue.value = messages;
+      if (tab.queue.peek() === before) tab.queue.value = messages;
     },
     () => undefined,
   );
+};

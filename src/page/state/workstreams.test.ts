@@ -156,6 +156,31 @@ test('a workstream opened or closed elsewhere appears or disappears at once', as
   assert.equal(calls.length, 3, 'what is known already is not asked for');
 });
 
+test('an older list that comes later replaces no newer one, nor an older queue what an event said', async () => {
+  const { workstreams, list, answer, emit, ids } = open();
+  await list('a');
+  const early = Promise.withResolvers<object>();
+  const lists = [early.promise, { workstreams: [row('a'), row('b')] }];
+  answer('workstream.list', () => lists.shift());
+  const first = workstreams.refresh();
+  await workstreams.refresh();
+  early.resolve({ workstreams: [row('a')] });
+  await first;
+  assert.deepEqual(ids(), ['a', 'b']);
+
+  const queued = Promise.withResolvers<object>();
+  answer('queue.list', () => queued.promise);
+  answer('workstream.list', () => ({ workstreams: [{ ...row('a'), state: 'running' }] }));
+  await workstreams.refresh();
+  emit('queue.changed', { wsId: 'a', messages: [{ runId: 'new', message: 'new', source: 'person' }] });
+  queued.resolve({ messages: [] });
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    workstreams.tabs.value.map(({ queue }) => queue.value.map(({ runId }) => runId)),
+    [['new']],
+  );
+});
+
 test('stepping through the list wraps at its ends', async () => {
   const { workstreams, list } = open();
   await list('a', 'b');

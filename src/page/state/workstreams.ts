@@ -11,6 +11,7 @@ import type { Drafts } from './drafts.ts';
 import type { Place } from './finding/message-link.ts';
 import type { Pins } from './rail/pins.ts';
 import { toSections } from './rail/rail-sections.ts';
+import { Newest } from './reading/newest.ts';
 import { openTab, type Tab, tabName } from './tab.ts';
 
 interface Port {
@@ -41,6 +42,7 @@ export class Workstreams {
   readonly watched = signal<Watch | undefined>(undefined);
   /** The one in front was not chosen: it stands in the place of one that somebody else has closed or taken away. */
   readonly isSubstitute = signal(false);
+  readonly #lists = new Newest();
   /** The person closes it, or gives it away. */
   #leaving: string | undefined;
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
@@ -75,7 +77,9 @@ export class Workstreams {
   }
 
   async refresh(): Promise<void> {
+    const isNewest = this.#lists.ask();
     const workstreams = await this.#list();
+    if (!isNewest()) return;
     const before = new Map(this.tabs.peek().map((tab) => [tab.wsId, tab]));
     const front = this.#front.peek();
     const gone = this.front.peek();
@@ -107,10 +111,11 @@ export class Workstreams {
     return (await client.call('workstream.list', {})).workstreams;
   }
 
-  /** Events change the queue afterwards. */
+  /** What an event said meanwhile is newer. */
   async #readQueue(tab: Tab): Promise<void> {
+    const before = tab.queue.peek();
     const { messages } = await this.#port.client.call('queue.list', { wsId: tab.wsId });
-    tab.queue.value = messages;
+    if (tab.queue.peek() === before) tab.queue.value = messages;
   }
 
   refreshLater(): void {

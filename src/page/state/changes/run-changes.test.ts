@@ -84,3 +84,17 @@ test('a file is taken back and brought back alone; a refusal is told, and anothe
   await changes.show('run_0');
   assert.equal(changes.takenBack.value.size, 0);
 });
+
+test('the question that was asked for last stays, also if an earlier answer comes later', async () => {
+  const { changes, answer } = open();
+  const early = Promise.withResolvers<object>();
+  const preview = (runId: string) => ({ runIds: [runId], changes: [], conflicts: [], missing: [] });
+  answer('checkpoint.preview', ({ direction }: { direction: string }) =>
+    direction === 'undo' ? early.promise : preview('redone'),
+  );
+  const first = changes.ask('undo');
+  await changes.ask('redo');
+  early.resolve(preview('undone'));
+  await first;
+  assert.deepEqual([changes.asked.value?.direction, changes.asked.value?.preview.runIds], ['redo', ['redone']]);
+});

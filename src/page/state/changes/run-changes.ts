@@ -2,6 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { ParamsInput, Result } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { Newest } from '../reading/newest.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
 import { showHidden } from '../text/hidden-characters.ts';
 
@@ -25,6 +26,7 @@ export class RunChanges {
   readonly #wsId: string;
   readonly #newKey: () => string;
   readonly reading: Reading;
+  readonly #previews = new Newest();
   readonly #runs: Signal<Result<'checkpoint.list'> | undefined> = signal(undefined);
   readonly #compared: Signal<Compared | undefined> = signal(undefined);
   readonly #asked: Signal<Asked | undefined> = signal(undefined);
@@ -89,9 +91,10 @@ export class RunChanges {
 
   /** Asks what an undo or redo would do. */
   ask(direction: Asked['direction']): Promise<void> {
+    const isNewest = this.#previews.ask();
     return this.#attempt(async () => {
       const preview = await this.#client.call('checkpoint.preview', { wsId: this.#wsId, direction });
-      this.#asked.value = { direction, preview };
+      if (isNewest()) this.#asked.value = { direction, preview };
     });
   }
 

@@ -34,3 +34,15 @@ test('nothing is asked for what a person may not decide', async () => {
   await others.read();
   assert.deepEqual([others.count.value, calls], [0, []]);
 });
+
+test('the count that was asked for last stays, also if an earlier one comes later', async () => {
+  const { others, answer } = setUp(true);
+  const early = Promise.withResolvers<object>();
+  const answers = [early.promise, { pending: [] }];
+  answer('mcp.consent.pending', () => answers.shift());
+  const first = others.read();
+  await others.read();
+  early.resolve({ pending: [{}, {}] });
+  await first;
+  assert.equal(others.count.value, 6);
+});

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { HeldRights } from '../accounts/held-rights.ts';
+import { Newest } from '../reading/newest.ts';
 
 interface Port {
   client: Pick<GatewayClient, 'call' | 'on'>;
@@ -13,6 +14,7 @@ interface Port {
  */
 export class OtherCount {
   readonly #port: Port;
+  readonly #reads = new Newest();
   readonly count = signal(0);
 
   constructor(port: Port) {
@@ -22,6 +24,7 @@ export class OtherCount {
 
   async read(): Promise<void> {
     const { client, rights } = this.#port;
+    const isNewest = this.#reads.ask();
     try {
       const counts = await Promise.all([
         rights.releaseMemories.peek()
@@ -34,7 +37,7 @@ export class OtherCount {
           : 0,
         rights.decide.peek() ? client.call('mcp.consent.pending', {}).then(({ pending }) => pending.length) : 0,
       ]);
-      this.count.value = counts.reduce((sum, count) => sum + count, 0);
+      if (isNewest()) this.count.value = counts.reduce((sum, count) => sum + count, 0);
     } catch {
       // The connection was lost, or the rights have changed: the next tick reads again.
     }

@@ -104,3 +104,27 @@ test('only the file that was opened last is shown, and none that was closed mean
   await late;
   assert.equal(board.file.value, undefined);
 });
+
+test('of several reads of the changes and of one diff, the newest counts, whichever answer comes last', async () => {
+  const { board, answer } = boardOf();
+  const repository = (path: string) => ({ repositories: [{ path: '.', files: [{ path, unstaged: 'modified' }] }] });
+  const [older, broken] = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+  const reads = [older.promise, broken.promise, repository('new.ts')];
+  answer('file.changes', () => reads.shift());
+  const slow = [board.readChanges(), board.readChanges()];
+  await board.readChanges();
+  older.resolve(repository('old.ts'));
+  broken.reject(new Error('no answer'));
+  await Promise.all(slow);
+  const shown = board.repositories.value?.flatMap(({ files }) => files.map(({ path }) => path));
+  assert.deepEqual([shown, board.problem.value], [['new.ts'], undefined]);
+
+  const early = Promise.withResolvers<object>();
+  const diffs = [early.promise, { path: 'new.ts', diff: 'new' }];
+  answer('file.diff', () => diffs.shift());
+  const first = board.showChange('new.ts');
+  await board.showChange('new.ts');
+  early.resolve({ path: 'new.ts', diff: 'old' });
+  await first;
+  assert.equal(board.changes.value.get('new.ts')?.diff, 'new');
+});

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Result } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { Newest } from '../reading/newest.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
 
 /** A folder that is shown, as far as it was read. */
@@ -29,6 +30,9 @@ export class FileBoard {
   readonly #repositories: Signal<readonly Repository[] | undefined> = signal(undefined);
   readonly #changes: Signal<ReadonlyMap<string, FileChange>> = signal(new Map());
   readonly #problem: Signal<string | undefined> = signal(undefined);
+  readonly #changeReads = new Newest();
+  /** By the paths of the files. */
+  readonly #comparisons = new Map<string, Newest>();
   #searches = 0;
   #shown = 0;
 
@@ -131,14 +135,16 @@ export class FileBoard {
 
   /** Reads what git reports. Open diffs are read again. */
   async readChanges(): Promise<void> {
+    const isNewest = this.#changeReads.ask();
     await this.#attempt(async () => {
       const { repositories } = await this.#client.call('file.changes', { wsId: this.#wsId });
+      if (!isNewest()) return;
       this.#repositories.value = repositories;
       const open = [...this.#changes.peek().keys()];
       this.#changes.value = new Map();
       const changed = new Set(repositories.flatMap(({ files }) => files.map(({ path }) => path)));
       for (const path of open) if (changed.has(path)) await this.#compare(path);
-    });
+    }, isNewest);
   }
 
   /** Opens the diff of a file, or closes it. */
@@ -166,8 +172,11 @@ export class FileBoard {
   }
 
   async #compare(path: string): Promise<FileChange> {
+    const comparison = this.#comparisons.get(path) ?? new Newest();
+    this.#comparisons.set(path, comparison);
+    const isNewest = comparison.ask();
     const change = await this.#client.call('file.diff', { wsId: this.#wsId, path });
-    this.#changes.value = new Map([...this.#changes.peek(), [path, change]]);
+    if (isNewest()) this.#changes.value = new Map([...this.#changes.peek(), [path, change]]);
     return change;
   }
 
@@ -177,12 +186,13 @@ export class FileBoard {
     this.#listings.value = new Map([...this.#listings.peek(), [path, { entries: [...known, ...entries], total }]]);
   }
 
-  async #attempt(work: () => Promise<void>): Promise<void> {
+  /** The failure of a read that has been replaced by a newer one does not matter. */
+  async #attempt(work: () => Promise<void>, isNewest = () => true): Promise<void> {
     this.#problem.value = undefined;
     try {
       await work();
     } catch (error) {
-      this.#problem.value = wordsOf(error);
+      if (isNewest()) this.#problem.value = wordsOf(error);
     }
   }
 }
