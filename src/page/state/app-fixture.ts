@@ -31,17 +31,15 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
   const changes: Promise<void>[] = [];
   const stored = new Map<string, string>();
   const logins: unknown[] = [];
+  /** How the next logouts fail. `isEnded`: the login has ended all the same. */
+  const failedLogouts: { error: Error; isEnded?: boolean }[] = [];
   /** How long the next status answers take. */
   const statuses: Promise<void>[] = [];
   let onStatus: GatewayClientOptions['onStatus'];
   fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
   fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
   const app = new App({
-    files: {
-      upload: () => assert.fail('no upload'),
-      importConversation: () => assert.fail('no import'),
-      remove: async () => undefined,
-    },
+    files: NO_FILES,
     login: {
       async status() {
         const answer = { ...browser };
@@ -62,7 +60,9 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
         await changes.shift();
       },
       async logout() {
-        browser.authenticated = false;
+        const failed = failedLogouts.shift();
+        if (failed === undefined || failed.isEnded === true) browser.authenticated = false;
+        if (failed) throw failed.error;
       },
     },
     openClient: (options) => {
@@ -88,8 +88,14 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
     const { value } = app.phase;
     return value.kind === 'login' ? [value.kind, value.problem] : [value.kind];
   };
-  return { ...fake, app, browser, stored, logins, statuses, changes, status, phase };
+  return { ...fake, app, browser, stored, logins, statuses, changes, failedLogouts, status, phase };
 }
+
+const NO_FILES = {
+  upload: () => assert.fail('no upload'),
+  importConversation: () => assert.fail('no import'),
+  remove: async () => undefined,
+};
 
 const plainAppearance = () =>
   new Appearance({

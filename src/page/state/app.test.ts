@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import { hello, openApp, settled } from './app-fixture.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
+import { LoginError } from './login.ts';
 
 test('a browser without a login sees the login card', async () => {
   const { app, phase } = openApp({ authenticated: false });
@@ -161,4 +162,35 @@ test('a draft and the filters of the list survive the end of a login but not a l
   await app.logOut();
   const kept = ['headgate.drafts', 'headgate.filters'].map((key) => stored.get(key));
   assert.deepEqual([...kept, browser.authenticated], ['[]', '{}', false]);
+});
+
+test('a logout that fails keeps the page and says so each time, unless the login has ended all the same', async () => {
+  const { app, failedLogouts, phase } = openApp();
+  await app.start();
+  const told = () => app.banners.value.map(({ id, level, text }) => [id, level, text]);
+  failedLogouts.push({ error: new LoginError('Headgate answered 502.') });
+  await app.logOut();
+  assert.deepEqual(phase(), ['desk']);
+  assert.deepEqual(told(), [['logout1', 'warning', 'You are still logged in: Headgate answered 502.']]);
+  failedLogouts.push({ error: new LoginError('Headgate answered 502.') });
+  await app.logOut();
+  assert.deepEqual(told(), [['logout2', 'warning', 'You are still logged in: Headgate answered 502.']]);
+  failedLogouts.push({ error: new TypeError('Failed to fetch'), isEnded: true });
+  await app.logOut();
+  assert.deepEqual([phase(), told()], [['login', undefined], []]);
+});
+
+test('a logout that nobody answers says so, also while the page is disconnected', async () => {
+  const { app, failedLogouts, phase, status, statuses } = openApp();
+  await app.start();
+  status({ kind: 'open', hello });
+  status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
+  await settled();
+  failedLogouts.push({ error: new TypeError('Failed to fetch') });
+  statuses.push(Promise.reject(new TypeError('Failed to fetch')));
+  await app.logOut();
+  assert.deepEqual(
+    [phase(), app.banners.value.map(({ text }) => text)[0]],
+    [['desk'], 'Headgate did not answer, so you may still be logged in. Log out again when it answers.'],
+  );
 });

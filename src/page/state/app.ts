@@ -5,6 +5,7 @@ import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { Confirmation } from './accounts/confirmation.ts';
 import { createHeldRights, type HeldRights } from './accounts/held-rights.ts';
+import { OwnLogin } from './accounts/own-login.ts';
 import type { Owners } from './accounts/owners.ts';
 import type { Who } from './accounts/who.ts';
 import type { Actions } from './actions.ts';
@@ -71,11 +72,10 @@ export class App {
   readonly now: () => number;
   readonly timeZone: string;
   readonly arrival: Arrival;
+  readonly #ownLogin: OwnLogin;
   #entries = 0;
   /** The version of the daemon that served this page, from the first hello. */
   #ownVersion: string | undefined;
-  /** Settles when the password that is being changed has been changed or refused. */
-  #changing: Promise<unknown> | undefined;
   /** Who was logged in last. */
   #lastUserId: string | undefined;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
@@ -91,6 +91,7 @@ export class App {
   readonly rights: HeldRights = createHeldRights({ auth: this.auth, who: this.who });
   readonly banners = computed(() =>
     toBanners({
+      failedLogout: this.#ownLogin.failed.value,
       connection: this.connection.value,
       lost: this.lost.value,
       isOutdated: this.isOutdated.value,
@@ -111,6 +112,7 @@ export class App {
     this.now = browser.now;
     this.timeZone = browser.timeZone;
     this.arrival = new Arrival(browser);
+    this.#ownLogin = new OwnLogin(browser.login);
   }
 
   /** Called when the page loads, and again when a login link is opened in its tab. */
@@ -130,17 +132,8 @@ export class App {
   }
 
   /** Returns an error message, or undefined on success. */
-  async changePassword(change: PasswordChange): Promise<string | undefined> {
-    const changing = this.#browser.login.changePassword(change);
-    this.#changing = changing.catch(() => undefined); // reported below
-    try {
-      await changing;
-      return undefined;
-    } catch (error) {
-      return wordsOf(error);
-    } finally {
-      this.#changing = undefined;
-    }
+  changePassword(change: PasswordChange): Promise<string | undefined> {
+    return this.#ownLogin.changePassword(change);
   }
 
   /** Whether the roles of the person grant a permission. */
@@ -148,8 +141,9 @@ export class App {
     return this.who.value?.permissions.includes(permission) ?? false;
   }
 
+  /** If it fails, the page stays as it is and says so: the cookie still works. */
   async logOut(): Promise<void> {
-    await this.#browser.login.logout();
+    if (!(await this.#ownLogin.end())) return;
     this.#kept.clear();
     this.#leave(undefined);
   }
@@ -257,7 +251,7 @@ export class App {
   async #checkLogin(error: Error): Promise<void> {
     const desk = this.#desk();
     // A new password ends the login that it was changed with. The answer, which may arrive later, carries the next one.
-    await this.#changing;
+    await this.#ownLogin.afterChange();
     const auth = await this.#browser.login.status().catch(() => undefined); // no answer: the client keeps trying
     if (auth === undefined || this.#desk() !== desk) return; // another login has replaced this one
     this.auth.value = auth;

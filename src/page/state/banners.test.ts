@@ -27,6 +27,7 @@ const healthy: HealthSummary = {
   notices: [],
 };
 const calm = {
+  failedLogout: undefined,
   connection: { kind: 'connecting' as const },
   lost: false,
   isOutdated: false,

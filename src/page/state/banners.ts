@@ -1,6 +1,7 @@
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { type HealthProblem, healthProblems } from '../../../protocol/text/health-words.ts';
+import type { FailedLogout } from './accounts/own-login.ts';
 import type { ConsentResult } from './consents/consent-result.ts';
 import type { AutoApprove } from './conversation/conversation.ts';
 import { toClock } from './text/moment.ts';
@@ -17,6 +18,7 @@ export interface Banner {
 }
 
 interface Situation {
+  failedLogout: FailedLogout | undefined;
   connection: ConnectionStatus;
   /** True from the loss of the connection until it is back. */
   lost: boolean;
@@ -33,11 +35,13 @@ interface Situation {
 /** The banners to show, the most urgent first. */
 export function toBanners(situation: Situation): Banner[] {
   const { connection, lost, isOutdated, health } = situation;
+  const logout = logoutBanners(situation);
   const disconnected = connectionBanners(connection, lost);
-  if (disconnected.length > 0) return disconnected; // the other facts may be out of date
+  if (disconnected.length > 0) return [...logout, ...disconnected]; // the other facts may be out of date
   const problems = health === undefined ? [] : healthProblems(health);
   const [stored, others] = [problems.filter(isStore), problems.filter((problem) => !isStore(problem))];
   return [
+    ...logout,
     ...stored.map(toProblemBanner),
     ...consentBanners(situation),
     ...approvalBanners(situation),
@@ -46,6 +50,9 @@ export function toBanners(situation: Situation): Banner[] {
     ...versionBanners(isOutdated),
   ];
 }
+
+const logoutBanners = ({ failedLogout }: Situation): Banner[] =>
+  failedLogout === undefined ? [] : [{ id: `logout${failedLogout.nth}`, level: 'warning', text: failedLogout.text }];
 
 const isStore = ({ part }: HealthProblem): boolean => part === 'store';
 

@@ -89,6 +89,7 @@ test('a refusal says what is wrong: the credential, the wait, or in the words of
   await assert.rejects(login(short).changePassword(change), new LoginError('Password must be at least 8 characters'));
   const broken = new Response('<html>', { status: 502 });
   await assert.rejects(login(broken).changePassword(change), new LoginError('Headgate answered 502.'));
+  await assert.rejects(login(new Response('<html>', { status: 502 })).logout(), /^LoginError: Headgate answered 502\./);
   const taken = new Response('{}', { status: 409 });
   const first = { username: 'ada', displayName: 'Ada', password: 'correct horse', setupCode: undefined };
   await assert.rejects(login(taken).setUp(first), /^LoginError: The first user exists already\./);

@@ -90,9 +90,7 @@ export function createLogin(fetch: typeof globalThis.fetch) {
     changePassword: ({ current, next }: PasswordChange) =>
       post('/v1/api/auth/password', { current_password: current, new_password: next }, {}),
 
-    async logout(): Promise<void> {
-      await send('/v1/api/auth/logout', {});
-    },
+    logout: () => post('/v1/api/auth/logout', {}, {}),
   };
 
   async function post(path: string, body: object, refusals: Refusals): Promise<void> {
