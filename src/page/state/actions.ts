@@ -1,8 +1,8 @@
-import { ConnectionLostError } from '../../../protocol/client/request-error.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import type { Visibility } from '../../../protocol/methods/conversation/sharing.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { prependPage } from './conversation/conversation.ts';
+import { repeatAfterLoss } from './reading/repeat-after-loss.ts';
 import { createSubmit, type SubmitPort } from './submit.ts';
 import type { Tab } from './tab.ts';
 import { waitingActions } from './waiting-actions.ts';
@@ -84,19 +84,6 @@ export function createActions(port: SubmitPort) {
 }
 
 export type Actions = ReturnType<typeof createActions>;
-
-/**
- * Repeats a call once if the connection was lost before the answer. This is safe: a send carries an idempotency key,
- * and the other calls may run twice.
- */
-async function repeatAfterLoss<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ConnectionLostError)) throw error;
-    return run();
-  }
-}
 
 /** Changes settings. Once this resolves, the conversation has those that the daemon answered for. */
 const createUpdate =

@@ -50,6 +50,7 @@ export interface Desk {
   nodes: Nodes;
   owners: Owners;
   now(): number;
+  newKey(): string;
   /** As in the page. */
   who: ReadonlySignal<Who | undefined>;
   confirmation: Confirmation;

@@ -56,6 +56,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
     nodes,
     owners: new Owners(client),
     now,
+    newKey,
     who,
     confirmation,
     chips: createChips({ files, newKey }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signal } from '@preact/signals';
+import { ConnectionLostError } from '../../../../protocol/client/request-error.ts';
 import { FIRST_TASK, Guide } from './guide.ts';
 import { toOrigin, toTaskWords, toTestWords } from './guide-words.ts';
 
@@ -59,10 +60,24 @@ test('the task starts in a new workstream with the model and the folder, and lea
   guide.open();
   await guide.startTask({ model: 'claude', workdir: '/srv/app' });
   assert.deepEqual(calls, [
-    ['create', { name: 'First steps', model: 'claude', workdir: '/srv/app' }],
-    ['workstream.send', { wsId: 'ws-new', message: FIRST_TASK, idempotencyKey: 'key' }],
+    ['create', { name: 'First steps', model: 'claude', workdir: '/srv/app', idempotencyKey: 'key1' }],
+    ['workstream.send', { wsId: 'ws-new', message: FIRST_TASK, idempotencyKey: 'key1' }],
   ]);
   assert.deepEqual([guide.isOpen.value, guide.task.value], [false, 'ws-new']);
+});
+
+test('a start that is cut off and repeated creates no second workstream and sends no second task', async () => {
+  const { guide, calls, answers } = open();
+  answers['workstream.send'] = () => {
+    delete answers['workstream.send'];
+    throw new ConnectionLostError('closed');
+  };
+  await guide.startTask({ model: '', workdir: '' });
+  assert.deepEqual(calls, [
+    ['create', { name: 'First steps', idempotencyKey: 'key1' }],
+    ['create', { name: 'First steps', idempotencyKey: 'key1' }],
+    ['workstream.send', { wsId: 'ws-new', message: FIRST_TASK, idempotencyKey: 'key1' }],
+  ]);
 });
 
 test('a folder that the daemon refuses leaves the steps open', async () => {
@@ -108,6 +123,7 @@ function open({ saved = [], tabs: count = 1, noStorage = false }: Setting = {}) 
     'workstream.saved': async () => ({ workstreams: saved }),
     'models.test': async () => ({ ok: true, name: 'c', elapsedMs: 40 }),
   };
+  let keys = 0;
   let refusal: Error | undefined;
   const lasting = {
     getItem(key: string) {
@@ -130,9 +146,12 @@ function open({ saved = [], tabs: count = 1, noStorage = false }: Setting = {}) 
       calls.push(['create', params]);
     },
   };
-  const port = { client: { call }, workstreams, lasting, newKey: () => 'key' } as unknown as ConstructorParameters<
-    typeof Guide
-  >[0];
+  const port = {
+    client: { call },
+    workstreams,
+    lasting,
+    newKey: () => `key${++keys}`,
+  } as unknown as ConstructorParameters<typeof Guide>[0];
   const refuse = (error: Error) => {
     refusal = error;
   };

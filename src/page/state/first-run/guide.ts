@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { KeptKey } from '../reading/kept-key.ts';
 import type { Workstreams } from '../workstreams.ts';
 import type { Tested } from './guide-words.ts';
 
@@ -19,6 +20,7 @@ interface Port {
 /** The first steps in a new home: a model, a folder, and a first task that asks before it acts. */
 export class Guide {
   readonly #port: Port;
+  readonly #starting: KeptKey;
   readonly #opened = signal<'offered' | 'asked for' | undefined>(undefined);
   readonly #isOpen: ReadonlySignal<boolean>;
   readonly #task = signal<string | undefined>(undefined);
@@ -28,6 +30,7 @@ export class Guide {
 
   constructor(port: Port) {
     this.#port = port;
+    this.#starting = new KeptKey(port.newKey);
     const { tabs } = port.workstreams;
     this.#isOpen = computed(
       () => this.#opened.value === 'asked for' || (this.#opened.value === 'offered' && tabs.value.length <= 1),
@@ -92,12 +95,16 @@ export class Guide {
 
   /** Creates a workstream for the task and sends it. Throws what the daemon refuses. */
   async startTask({ model, workdir }: { model: string; workdir: string }): Promise<void> {
-    const { client, workstreams, newKey } = this.#port;
+    const { client, workstreams } = this.#port;
     const chosen = { ...(model !== '' && { model }), ...(workdir !== '' && { workdir }) };
-    await workstreams.create({ name: 'First steps', ...chosen });
-    const wsId = workstreams.front.peek()?.wsId;
-    if (wsId === undefined) throw new Error('The new workstream is not there.');
-    await client.call('workstream.send', { wsId, message: FIRST_TASK, idempotencyKey: newKey() });
+    const wsId = await this.#starting.ask({ name: 'First steps', ...chosen }, async (params) => {
+      await workstreams.create(params);
+      const created = workstreams.front.peek()?.wsId;
+      if (created === undefined) throw new Error('The new workstream is not there.');
+      const { idempotencyKey } = params;
+      await client.call('workstream.send', { wsId: created, message: FIRST_TASK, idempotencyKey });
+      return created;
+    });
     this.leave();
     this.#isTaskDone = false;
     this.#task.value = wsId;

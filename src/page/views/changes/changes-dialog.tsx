@@ -33,9 +33,9 @@ export const ChangesDialog = ({ app, desk, tab, onClose }: ChangesDialogProps) =
 
 /** What the runs of a workstream changed on disk, and the buttons that take it back or bring it back. */
 export function RunChangesView({ app, desk, tab }: RunChangesViewProps) {
-  const { client } = desk;
+  const { client, newKey } = desk;
   const { wsId } = tab;
-  const changes = useMemo(() => new RunChanges({ client, wsId, newKey: () => crypto.randomUUID() }), [client, wsId]);
+  const changes = useMemo(() => new RunChanges({ client, wsId, newKey }), [client, wsId, newKey]);
   const context = useMemo(
     () => ({
       wsId,

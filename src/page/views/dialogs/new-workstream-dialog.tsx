@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { isWide, MODES, type Mode } from '../../../../protocol/events/modes.ts';
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import { MODE_WORDS } from '../../../../protocol/text/mode-words.ts';
@@ -7,17 +7,20 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 import { findUsualVisibility } from '../../state/accounts/usual-visibility.ts';
 import { isUser } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { KeptKey } from '../../state/reading/kept-key.ts';
 import { useSubmit } from '../use-submit.ts';
 import { Dialog } from './dialog.tsx';
 import { ImportButton } from './import-button.tsx';
 
 /** Asks for the settings of a new workstream. Every field is optional. */
 export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
+  const creation = useMemo(() => new KeptKey(desk.newKey), [desk]);
   // A second Enter, typed while the first one is answered, would create another.
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const filled = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '');
+    const params = Object.fromEntries(filled.map(([name, value]) => [name, String(value).trim()]));
     try {
-      await desk.workstreams.create(Object.fromEntries(filled.map(([name, value]) => [name, String(value).trim()])));
+      await creation.ask(params, (keyed) => desk.workstreams.create(keyed));
       onClose();
       return undefined;
     } catch (error) {

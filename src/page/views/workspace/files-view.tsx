@@ -26,13 +26,10 @@ interface FilesProps {
 
 /** The files of the workstream, or what has changed. */
 export function FilesView({ mayWrite, desk, tab, target, runChanges }: FilesProps) {
-  const { client } = desk;
+  const { client, newKey } = desk;
   const { wsId } = tab;
   const board = useMemo(() => new FileBoard({ client, wsId }), [client, wsId]);
-  const undo = useMemo(
-    () => new GitUndo({ client, wsId, board, newKey: () => crypto.randomUUID() }),
-    [client, wsId, board],
-  );
+  const undo = useMemo(() => new GitUndo({ client, wsId, board, newKey }), [client, wsId, board, newKey]);
   useEffect(() => void board.openRoot(), [board]);
   useEffect(() => {
     if (target.view === 'changes') void board.readChanges();

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { addWorkstream, visit } from '../support/clients/browser.ts';
+import { openStage } from '../support/daemon/stage.ts';
+
+const { daemon } = await openStage();
+
+/** Opens the page with a connection that is cut in place of an answer. The page is back at once. */
+async function openCut(t: TestContext) {
+  const { context } = await visit(t, daemon);
+  const page = await context.newPage();
+  /** The method whose next answer is lost. */
+  let cut = '';
+  await page.routeWebSocket(/\/v1\/ws/, (socket) => {
+    const server = socket.connectToServer();
+    let cutAt: unknown;
+    server.onMessage((message) => {
+      if (cutAt !== undefined && JSON.parse(String(message)).id === cutAt) void socket.close();
+      else socket.send(message);
+    });
+    socket.onMessage((message) => {
+      const { id, method } = JSON.parse(String(message));
+      if (method === cut) [cut, cutAt] = ['', id];
+      server.send(message);
+    });
+  });
+  await page.goto(daemon.url);
+  await page.locator('.link-open').waitFor();
+  const cutsAnswer = (method: string) => {
+    cut = method;
+  };
+  return { page, cutsAnswer };
+}
+
+test('a workstream whose creation got no answer is not created twice', async (t) => {
+  const { page, cutsAnswer } = await openCut(t);
+  cutsAnswer('workstream.create');
+  await addWorkstream(page, 'only once');
+  const { workstreams } = await (await daemon.client()).call('workstream.list', {});
+  assert.equal(workstreams.filter(({ name }) => name.startsWith('only once')).length, 1);
+});
