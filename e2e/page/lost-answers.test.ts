@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { addWorkstream, visit } from '../support/clients/browser.ts';
+import { addWorkstream, hasValue, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { say, stall } from '../support/model/scripted-steps.ts';
 
-const { daemon } = await openStage();
+const { model, daemon } = await openStage();
 
 /** Opens the page with a connection that is cut in place of an answer. The page is back at once. */
 async function openCut(t: TestContext) {
@@ -38,4 +39,17 @@ test('a workstream whose creation got no answer is not created twice', async (t)
   await addWorkstream(page, 'only once');
   const { workstreams } = await (await daemon.client()).call('workstream.list', {});
   assert.equal(workstreams.filter(({ name }) => name.startsWith('only once')).length, 1);
+});
+
+test('the text of a waiting message that was taken back without an answer is not lost', async (t) => {
+  const { page, cutsAnswer } = await openCut(t);
+  await openWorkstream(page, 'taken back');
+  const held = stall();
+  model.when('hold', [held, say('Held.')]);
+  await send(page, 'hold');
+  await held.reached;
+  await send(page, 'a long thought');
+  cutsAnswer('queue.remove');
+  await page.getByRole('list', { name: 'Waiting messages' }).getByRole('button', { name: 'Take back' }).click();
+  await hasValue(page.getByRole('textbox', { name: 'Message', exact: true }), 'a long thought');
 });

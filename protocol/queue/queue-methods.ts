@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalKey } from '../frames.ts';
 import { Attachment, RunSource } from '../stream-events.ts';
 
 /** A message that waits until its workstream is free. */
@@ -71,6 +71,7 @@ export const queueContracts = {
           wsId: WsId,
           /** The run's id, or the `clientSendId` or idempotency key of the caller's own message. */
           runId: RunId,
+          idempotencyKey: optionalKey(),
         })
         .meta({ id: 'QueueRemoveParams' }),
     result: () =>
@@ -80,5 +81,6 @@ export const queueContracts = {
           removed: z.boolean(),
         })
         .meta({ id: 'QueueRemoveResult' }),
+    idempotency: 'optional',
   }),
 };

@@ -28,7 +28,7 @@ function open(...messages: QueuedMessage[]) {
       return () => undefined;
     },
   };
-  const queue = followQueue({ client, wsId: 'w', onChange: () => undefined });
+  const queue = followQueue({ client, wsId: 'w', newKey: () => 'k1', onChange: () => undefined });
   tell({ wsId: 'w', messages });
   const run = (line: string) =>
     runQueueCommand(line, {
@@ -57,7 +57,7 @@ test('the commands change the message with the number', async () => {
     ['queue.move', { wsId: 'w', runId: 'c', to: 1 }],
     ['queue.move', { wsId: 'w', runId: 'a', to: 1 }],
     ['queue.move', { wsId: 'w', runId: 'a', to: 0 }],
-    ['queue.remove', { wsId: 'w', runId: 'a' }],
+    ['queue.remove', { wsId: 'w', runId: 'a', idempotencyKey: 'k1' }],
     ['queue.steer', { wsId: 'w', runId: 'b' }],
     ['send', { message: '4', steer: true }],
     ['send', { message: 'be brief', steer: true }],

@@ -21,10 +21,11 @@ export interface ChatQueue {
 interface QueueDeps {
   client: Pick<GatewayClient, 'call' | 'on'>;
   wsId: string;
+  newKey(): string;
   onChange(): void;
 }
 
-export function followQueue({ client, wsId, onChange }: QueueDeps): ChatQueue {
+export function followQueue({ client, wsId, newKey, onChange }: QueueDeps): ChatQueue {
   let waiting: readonly QueuedMessage[] = [];
   const show = (messages: readonly QueuedMessage[]) => {
     waiting = messages;
@@ -62,7 +63,8 @@ export function followQueue({ client, wsId, onChange }: QueueDeps): ChatQueue {
     },
     async remove(place) {
       const { runId, message } = get(place);
-      const { removed } = await untilAnswered(() => client.call('queue.remove', { wsId, runId }));
+      const params = { wsId, runId, idempotencyKey: newKey() }; // without a key, a repeat would find nothing to remove
+      const { removed } = await untilAnswered(() => client.call('queue.remove', params));
       if (!removed) throw new Error('That message no longer waits: it was sent or taken back.');
       return message;
     },

@@ -73,12 +73,12 @@ export interface Talk {
 
 /** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
-  const { client, wsId, onChange, screen, sheet, here, grow, isInteractive } = deps;
+  const { client, wsId, newKey, onChange, screen, sheet, here, grow, isInteractive } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
   const remarks = createRemarks(decisions);
   const isMyRun = (runId: string) => runs.has(runId) || remarks.isShown();
-  const queue = followQueue({ client, wsId, onChange });
+  const queue = followQueue({ client, wsId, newKey, onChange });
   const isMyDecision = (approvalId: string) => decisions.has(approvalId);
   const transcript = createTranscript({ screen, sheet, here, grow, isInteractive, isMyRun, isMyDecision });
   const waits = followWaits((wait) => {

@@ -48,6 +48,15 @@ test('waiting messages are edited, moved and taken back, and are sent in their n
   assert.deepEqual(await gateway.call('queue.remove', { wsId, runId: 'a' }), { removed: false });
 });
 
+test('taking a message back again with the same key has the same answer, also after a restart', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway, 'a', 'b');
+  const remove = (idempotencyKey: string) => gateway.call('queue.remove', { wsId, runId: 'a', idempotencyKey });
+  assert.deepEqual([await remove('k1'), await remove('k1')], [{ removed: true }, { removed: true }]);
+  await gateway.restart();
+  assert.deepEqual([await remove('k1'), await remove('k2')], [{ removed: true }, { removed: false }]);
+});
+
 test('a restart keeps the order and the texts, and sends each message once', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await setUp(gateway, 'a', 'b', 'c');

@@ -189,7 +189,10 @@ test('a waiting message that is taken back returns to the composer, before what 
   const { actions, tab, calls, answer } = open();
   answer('queue.remove', () => ({ removed: true }));
   await actions.removeQueued(tab, { runId: 'r', message: 'later' });
-  assert.deepEqual([calls, tab.draft.value], [[['queue.remove', { wsId: 'w', runId: 'r' }]], 'later']);
+  assert.deepEqual(
+    [calls, tab.draft.value],
+    [[['queue.remove', { wsId: 'w', runId: 'r', idempotencyKey: 'key1' }]], 'later'],
+  );
   tab.draft.value = 'half a thought';
   await actions.removeQueued(tab, { runId: 'r2', message: 'sooner' });
   assert.equal(tab.draft.value, 'sooner\n\nhalf a thought');
@@ -197,6 +200,23 @@ test('a waiting message that is taken back returns to the composer, before what 
   tab.draft.value = '';
   await actions.removeQueued(tab, { runId: 'r', message: 'sent' });
   assert.equal(tab.draft.value, '');
+});
+
+test('taking a message back is repeated with the same key after a lost connection', async () => {
+  const { actions, tab, calls, answer } = open();
+  let isLost = true;
+  answer('queue.remove', () => {
+    if (!isLost) return { removed: true };
+    isLost = false;
+    throw new ConnectionLostError('closed');
+  });
+  await actions.removeQueued(tab, { runId: 'r', message: 'later' });
+  const params = { wsId: 'w', runId: 'r', idempotencyKey: 'key1' };
+  assert.deepEqual(calls, [
+    ['queue.remove', params],
+    ['queue.remove', params],
+  ]);
+  assert.equal(tab.draft.value, 'later');
 });
 
 test('stopping a run returns the waiting messages of people to the composer, once, before what was typed since', async () => {

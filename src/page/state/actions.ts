@@ -26,7 +26,7 @@ export function createActions(port: SubmitPort) {
   return {
     submit: createSubmit(port, attempt),
 
-    ...waitingActions(client, attempt),
+    ...waitingActions(port, attempt),
 
     decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
       attempt(tab, () => client.call('approval.resolve', decision)),

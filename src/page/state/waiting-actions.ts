@@ -8,8 +8,13 @@ import { joinTexts, type Tab } from './tab.ts';
 /** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
 type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
 
+interface Port {
+  client: Pick<GatewayClient, 'call'>;
+  newKey(): string;
+}
+
 /** Ends a run or a wait, and changes messages that wait. */
-export const waitingActions = (client: Pick<GatewayClient, 'call'>, attempt: Attempt) => ({
+export const waitingActions = ({ client, newKey }: Port, attempt: Attempt) => ({
   cancel: createCancel(client, attempt),
 
   /** Ends a background command. The event about its end changes what is shown. */
@@ -56,11 +61,14 @@ export const waitingActions = (client: Pick<GatewayClient, 'call'>, attempt: Att
   steerQueued: (tab: Tab, runId: string) => attempt(tab, () => client.call('queue.steer', { wsId: tab.wsId, runId })),
 
   /** Takes a waiting message back. Its text returns to the composer, before what was typed since. */
-  removeQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
-    attempt(tab, async () => {
-      const { removed } = await client.call('queue.remove', { wsId: tab.wsId, runId });
+  removeQueued(tab: Tab, { runId, message }: { runId: string; message: string }): Promise<boolean> {
+    // Without a key, a call that is repeated after a lost connection would answer that nothing was removed.
+    const params = { wsId: tab.wsId, runId, idempotencyKey: newKey() };
+    return attempt(tab, async () => {
+      const { removed } = await client.call('queue.remove', params);
       if (removed) tab.draft.value = joinTexts([message, tab.draft.peek()]);
-    }),
+    });
+  },
 });
 
 /**
