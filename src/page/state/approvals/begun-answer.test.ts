@@ -6,7 +6,9 @@ test('what was begun at a question is there when its card comes again, for the s
   const desk = {};
   begunAnswerOf(desk, 'a').denied.value = ['c1'];
   begunAnswerOf(desk, 'b').answers.value = { c2: { text: 'Ada' } };
+  begunAnswerOf(desk, 'b').reason.value = 'half a reason';
   assert.deepEqual(begunAnswerOf(desk, 'a').denied.value, ['c1']);
+  assert.equal(begunAnswerOf(desk, 'b').reason.value, 'half a reason');
   assert.deepEqual(begunAnswerOf({}, 'a').denied.value, []);
 });
 

@@ -6,6 +6,8 @@ export interface BegunAnswer {
   /** The calls that do not run although the others do, by their ids. */
   denied: Signal<readonly string[]>;
   answers: Signal<GivenAnswers>;
+  /** Why nothing of it should run; undefined while no reason is asked for. */
+  reason: Signal<string | undefined>;
 }
 
 /** So many questions are remembered. */
@@ -20,7 +22,7 @@ const begun = new WeakMap<object, Map<string, BegunAnswer>>();
 export function begunAnswerOf(desk: object, approvalId: string): BegunAnswer {
   const all = begun.get(desk) ?? new Map<string, BegunAnswer>();
   begun.set(desk, all);
-  const known = all.get(approvalId) ?? { denied: signal([]), answers: signal({}) };
+  const known = all.get(approvalId) ?? { denied: signal([]), answers: signal({}), reason: signal(undefined) };
   all.delete(approvalId);
   all.set(approvalId, known);
   for (const oldest of [...all.keys()].slice(0, -MOST)) all.delete(oldest);

@@ -18,6 +18,8 @@ interface ApprovalButtonsProps {
   approval: AskedQuestion;
   denied: DeniedCalls;
   answers: Signal<GivenAnswers>;
+  /** Of a denial; undefined while the person does not deny. */
+  reason: Signal<string | undefined>;
   decide(decided: Decided): Promise<unknown>;
   onStep: (() => void) | undefined;
 }
@@ -25,11 +27,13 @@ interface ApprovalButtonsProps {
 type Step = 'choose' | 'deny' | 'allow' | 'everything';
 
 /** The buttons that decide. A decision carries the id of its question, so it can never apply to another question. */
-export function ApprovalButtons({ approval, denied, answers, decide, onStep }: ApprovalButtonsProps) {
-  const step = useSignal<Step>('choose');
+export function ApprovalButtons({ approval, denied, answers, reason, decide, onStep }: ApprovalButtonsProps) {
+  // A reason that was begun before the card was drawn again.
+  const step = useSignal<Step>(reason.peek() === undefined ? 'choose' : 'deny');
   const busy = useSignal(false);
-  const cameFrom = useRef<Step>('choose');
+  const cameFrom = useRef<Step>(step.peek());
   const go = (to: Step) => () => {
+    reason.value = to === 'deny' ? '' : undefined;
     cameFrom.current = step.peek();
     step.value = to;
     onStep?.();
@@ -52,6 +56,8 @@ export function ApprovalButtons({ approval, denied, answers, decide, onStep }: A
       {step.value === 'deny' && (
         <DenyForm
           isPlan={approval.question === 'plan'}
+          reason={reason}
+          isNew={cameFrom.current !== 'deny'}
           busy={busy.value}
           onBack={go('choose')}
           onDeny={(feedback) => void finish({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
@@ -239,23 +245,27 @@ function EverythingForm({ busy, isOnlyWay, onBack, onAlways }: EverythingFormPro
 
 interface DenyFormProps {
   isPlan: boolean;
+  reason: Signal<string | undefined>;
+  /** The person has just chosen to deny. */
+  isNew: boolean;
   busy: boolean;
   onBack(): void;
   onDeny(feedback: string): void;
 }
 
-function DenyForm({ isPlan, busy, onBack, onDeny }: DenyFormProps) {
-  const feedback = useSignal('');
+function DenyForm({ isPlan, reason, isNew, busy, onBack, onDeny }: DenyFormProps) {
   const hint = isPlan ? 'What should change? (empty rejects it)' : 'What should it do instead? (optional)';
   const field = useRef<HTMLInputElement>(null);
-  // A person who chose to deny types the reason next.
-  useLayoutEffect(() => field.current?.focus(), []);
+  // A person who chose to deny types the reason next. One who scrolls past may be typing elsewhere.
+  useLayoutEffect(() => {
+    if (isNew) field.current?.focus();
+  }, []);
   return (
     <form
       class="decide deny"
       onSubmit={(event) => {
         event.preventDefault();
-        onDeny(feedback.value.trim());
+        onDeny((reason.peek() ?? '').trim());
       }}
     >
       <input
@@ -263,9 +273,9 @@ function DenyForm({ isPlan, busy, onBack, onDeny }: DenyFormProps) {
         aria-label={hint}
         placeholder={hint}
         maxLength={16_384}
-        value={feedback.value}
+        value={reason.value ?? ''}
         onInput={({ currentTarget }) => {
-          feedback.value = currentTarget.value;
+          reason.value = currentTarget.value;
         }}
       />
       <button type="submit" class="danger" disabled={busy}>

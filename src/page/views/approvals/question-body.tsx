@@ -25,7 +25,7 @@ export function QuestionBody({ desk, approval, mayDecide, title, decide, onStep 
   const [isOpen, setIsOpen] = useState(false);
   const judging = judgeWords(approval);
   const { approvalId } = approval;
-  const { denied, answers } = useMemo(() => begunAnswerOf(desk, approvalId), [desk, approvalId]);
+  const { denied, answers, reason } = useMemo(() => begunAnswerOf(desk, approvalId), [desk, approvalId]);
   return (
     <>
       <AskedCalls
@@ -50,7 +50,14 @@ export function QuestionBody({ desk, approval, mayDecide, title, decide, onStep 
       {mayDecide ? (
         <>
           <AnswerFields approval={approval} answers={answers} denied={denied} />
-          <ApprovalButtons approval={approval} denied={denied} answers={answers} decide={decide} onStep={onStep} />
+          <ApprovalButtons
+            approval={approval}
+            denied={denied}
+            answers={answers}
+            reason={reason}
+            decide={decide}
+            onStep={onStep}
+          />
         </>
       ) : (
         <p class="explain">Read-only access: deciding requires the approve scope.</p>

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { QueuedMessage } from '../../../../protocol/queue/queue-methods.ts';
 import type { Desk } from '../../state/app.ts';
+import { begunEditOf } from '../../state/composer/begun-edit.ts';
 import { toAllowedPlace, toPlaceWords } from '../../state/composer/queue-order.ts';
 import type { Tab } from '../../state/tab.ts';
 import { MessageEditor } from '../conversation/messages/message-editor.tsx';
@@ -101,20 +102,23 @@ function QueueItem({
   desk,
   tab,
 }: QueueItemProps) {
-  const isEditing = useSignal(false);
+  const begun = useMemo(() => begunEditOf(tab, { runId }), [tab, runId]);
+  const isNew = useRef(false);
   const { editQueued, steerQueued, removeQueued } = desk.actions;
   const [earlier, later] = [queue[place - 1], queue[place + 1]];
   const isMovable = [earlier, later].some((other) => other !== undefined && other.steer === steer);
-  if (isEditing.value) {
+  if (begun.value !== undefined) {
     return (
       <li data-run={runId}>
         <MessageEditor
-          text={message}
+          begun={begun}
+          isNew={isNew.current}
           hint="The message keeps its place."
           confirm="Save"
           send={(text) => editQueued(tab, { runId, message: text })}
           onDone={() => {
-            isEditing.value = false;
+            isNew.current = false;
+            begun.value = undefined;
           }}
         />
       </li>
@@ -161,7 +165,8 @@ function QueueItem({
             word="Edit"
             label="Edit waiting message"
             run={() => {
-              isEditing.value = true;
+              isNew.current = true;
+              begun.value = message;
             }}
           />
         )}

@@ -1,7 +1,11 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { BegunEdit } from '../../../state/composer/begun-edit.ts';
 
 interface MessageEditorProps {
-  text: string;
+  /** What the person has written so far. */
+  begun: BegunEdit;
+  /** The person has just opened it. */
+  isNew: boolean;
   /** What saving does. */
   hint: string;
   /** The label of the button that saves. */
@@ -12,10 +16,13 @@ interface MessageEditorProps {
 }
 
 /** A field to change a message. Ctrl+Enter sends it, Escape cancels. */
-export function MessageEditor({ text, hint, confirm, send, onDone }: MessageEditorProps) {
+export function MessageEditor({ begun, isNew, hint, confirm, send, onDone }: MessageEditorProps) {
+  const [text] = useState(begun.peek() ?? '');
   const field = useRef<HTMLTextAreaElement>(null);
   const isSending = useRef(false);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => {
+    if (isNew) field.current?.focus(); // otherwise a person scrolls past, who may be typing elsewhere
+  }, []);
   const submit = async () => {
     if (isSending.current) return;
     isSending.current = true;
@@ -36,6 +43,9 @@ export function MessageEditor({ text, hint, confirm, send, onDone }: MessageEdit
         aria-label="Edited message"
         rows={Math.min(12, text.split('\n').length + 1)}
         defaultValue={text}
+        onInput={({ currentTarget }) => {
+          begun.value = currentTarget.value;
+        }}
         onKeyDown={(event) => {
           event.stopPropagation(); // the keys of the page do not apply here
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();

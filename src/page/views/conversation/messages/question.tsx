@@ -1,5 +1,6 @@
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Desk } from '../../../state/app.ts';
+import { begunEditOf } from '../../../state/composer/begun-edit.ts';
 import type { AskedTurn } from '../../../state/conversation/asked-turn.ts';
 import type { UserBlock } from '../../../state/conversation/blocks.ts';
 import type { Tab } from '../../../state/tab.ts';
@@ -19,21 +20,29 @@ interface QuestionProps {
 
 /** A message of a person, and what can be done with it. */
 export function Question({ block, turn, isBusy, mayWrite, desk, tab }: QuestionProps) {
-  const [isEditing, setEditing] = useState(false);
+  const { text, source, attachments, failed } = block;
+  const seq = turn?.seq;
+  const begun = useMemo(() => (seq === undefined ? undefined : begunEditOf(tab, { seq })), [tab, seq]);
+  const isEditing = begun?.value !== undefined;
   const wasEditing = useRef(false);
+  const isNew = useRef(false);
   const edit = (isOpen: boolean) => {
     wasEditing.current = !isOpen;
-    setEditing(isOpen);
+    isNew.current = isOpen;
+    if (begun) begun.value = isOpen ? text : undefined;
   };
-  const { text, source, attachments, failed } = block;
+  useLayoutEffect(() => {
+    isNew.current = false; // the field has the focus
+  });
   return (
     <div class="block user">
       <span class="hidden-text">You:</span>
       {source !== 'person' && <span class="source">{source === 'cron' ? 'scheduled' : 'from a program'}</span>}
       {attachments && <Attachments wsId={tab.wsId} files={attachments} />}
-      {turn && isEditing ? (
+      {turn && begun && isEditing ? (
         <MessageEditor
-          text={text}
+          begun={begun}
+          isNew={isNew.current}
           hint="Everything after this message is taken back. Files stay as they are."
           confirm="Send"
           send={(message) => desk.actions.edit(tab, { seq: turn.seq, message })}
