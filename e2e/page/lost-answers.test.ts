@@ -6,12 +6,15 @@ import { say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
-/** Opens the page with a connection that is cut in place of an answer. The page is back at once. */
+/** Opens the page with a connection that is cut in place of an answer, after which the page is back at once, or that is slow. */
 async function openCut(t: TestContext) {
   const { context } = await visit(t, daemon);
   const page = await context.newPage();
   /** The method whose next answer is lost. */
   let cut = '';
+  /** The method whose calls are held back, and these calls. */
+  let slow = '';
+  const held: (() => void)[] = [];
   await page.routeWebSocket(/\/v1\/ws/, (socket) => {
     const server = socket.connectToServer();
     let cutAt: unknown;
@@ -22,7 +25,8 @@ async function openCut(t: TestContext) {
     socket.onMessage((message) => {
       const { id, method } = JSON.parse(String(message));
       if (method === cut) [cut, cutAt] = ['', id];
-      server.send(message);
+      if (method === slow) held.push(() => server.send(message));
+      else server.send(message);
     });
   });
   await page.goto(daemon.url);
@@ -30,7 +34,14 @@ async function openCut(t: TestContext) {
   const cutsAnswer = (method: string) => {
     cut = method;
   };
-  return { page, cutsAnswer };
+  const holds = (method: string) => {
+    slow = method;
+    return () => {
+      slow = '';
+      for (const send of held.splice(0)) send();
+    };
+  };
+  return { page, cutsAnswer, holds };
 }
 
 test('a workstream whose creation got no answer is not created twice', async (t) => {
@@ -52,4 +63,17 @@ test('the text of a waiting message that was taken back without an answer is not
   cutsAnswer('queue.remove');
   await page.getByRole('list', { name: 'Waiting messages' }).getByRole('button', { name: 'Take back' }).click();
   await hasValue(page.getByRole('textbox', { name: 'Message', exact: true }), 'a long thought');
+});
+
+test('a conversation that was closed and opened again before the page could ask goes on', async (t) => {
+  const { page, holds } = await openCut(t);
+  const wsId = await openWorkstream(page, 'reopened');
+  const client = await daemon.client();
+  const release = holds('workstream.list');
+  await client.call('workstream.close', { wsId });
+  await client.call('workstream.open', { wsId });
+  release();
+  model.when('are you there', say('I am here.'));
+  await send(page, 'are you there');
+  await page.locator('.answer', { hasText: 'I am here.' }).waitFor();
 });

@@ -53,6 +53,8 @@ export interface Tab {
   catchUp(): void;
   /** Reads the conversation before those of other tabs. */
   hurry(): void;
+  /** Receives its events again, after the workstream was closed and opened again. */
+  follow(): void;
   close(): void;
 }
 
@@ -66,8 +68,8 @@ interface TabPort {
   /** The title has changed, or who sees it. The list has to be read again. */
   onRetitled(): void;
   onWatch(watch: Watch): void;
-  /** The daemon no longer knows the workstream. */
-  onGone(): void;
+  /** The daemon sends no more events of the workstream. `wasThere`: it has sent some. */
+  onGone(wasThere: boolean): void;
 }
 
 export function openTab(
@@ -101,16 +103,23 @@ export function openTab(
     if (events.some((event) => changesRow(event, row.peek()))) onRetitled();
     events.filter(isWatch).forEach(onWatch);
   };
-  const subscription: Subscription = client.subscribe(wsId, {
-    onSnapshot(snapshot) {
-      queue = []; // the snapshot contains the earlier events
-      conversation.value = toConversation(snapshot);
-    },
-    onEvent(event) {
-      if (queue.push(event) === 1) schedule(flush);
-    },
-    onError: onGone,
-  });
+  const follow = (after?: string): Subscription => {
+    let wasThere = false;
+    return client.subscribe(wsId, {
+      after,
+      onSnapshot(snapshot) {
+        wasThere = true;
+        queue = []; // the snapshot contains the earlier events
+        conversation.value = toConversation(snapshot);
+      },
+      onEvent(event) {
+        wasThere = true;
+        if (queue.push(event) === 1) schedule(flush);
+      },
+      onError: () => onGone(wasThere),
+    });
+  };
+  let subscription = follow();
   return {
     wsId,
     row,
@@ -126,6 +135,9 @@ export function openTab(
     problem: signal(undefined),
     catchUp: flush,
     hurry: () => subscription.hurry(),
+    follow() {
+      subscription = follow(subscription.cursor); // replaces the one that ended
+    },
     close() {
       stopKeeping();
       stopKeepingAside();

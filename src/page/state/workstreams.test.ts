@@ -156,6 +156,51 @@ test('a workstream opened or closed elsewhere appears or disappears at once', as
   assert.equal(calls.length, 3, 'what is known already is not asked for');
 });
 
+test('a workstream that was closed and opened again within one round trip is followed again', async () => {
+  const { list, emit, deliver, ids, workstreams, answer } = open();
+  await list('a', 'b');
+  const [, tab] = workstreams.tabs.value;
+  deliver('b').onSnapshot(snapshot({ workstream: row('b') }), 'e:0');
+  const first = deliver('b');
+  emit('workstream.closed', { wsId: 'b' });
+  emit('workstream.opened', { wsId: 'b' });
+  await new Promise(setImmediate);
+  const second = deliver('b');
+  assert.deepEqual([ids(), workstreams.tabs.value[1] === tab, second === first], [['a', 'b'], true, false]);
+  second.onEvent({ type: 'ws_state', ws_id: 'b', state: 'running' }, 'e:1');
+  assert.equal(tab && tabState(tab), 'running');
+
+  // It ends again before the list is answered that was asked for at its first end.
+  const lists = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+  const [early, late] = lists;
+  answer('workstream.list', () => lists.shift()?.promise);
+  emit('workstream.closed', { wsId: 'b' });
+  emit('workstream.closed', { wsId: 'b' });
+  early?.resolve({ workstreams: ['a', 'b'].map(row) });
+  await new Promise(setImmediate);
+  assert.equal(deliver('b'), second);
+  late?.resolve({ workstreams: ['a', 'b'].map(row) });
+  await new Promise(setImmediate);
+  assert.notEqual(deliver('b'), second);
+});
+
+test('a subscription that the daemon ends is repeated if the list still has the workstream, but not one that it refuses', async () => {
+  const { list, deliver } = open();
+  await list('a');
+  const first = deliver('a');
+  first.onError?.(new Error('Unknown workstream'));
+  await new Promise(setImmediate);
+  assert.equal(deliver('a'), first);
+  first.onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  first.onError?.(new Error('Unknown workstream'));
+  await new Promise(setImmediate);
+  const second = deliver('a');
+  assert.notEqual(second, first);
+  second.onError?.(new Error('Unknown workstream'));
+  await new Promise(setImmediate);
+  assert.equal(deliver('a'), second);
+});
+
 test('an older list that comes later replaces no newer one, nor an older queue what an event said', async () => {
   const { workstreams, list, answer, emit, ids } = open();
   await list('a');

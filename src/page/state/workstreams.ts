@@ -43,6 +43,8 @@ export class Workstreams {
   /** The one in front was not chosen: it stands in the place of one that somebody else has closed or taken away. */
   readonly isSubstitute = signal(false);
   readonly #lists = new Newest();
+  /** Whose events the daemon no longer sends. If the list still has them, they were opened again meanwhile. */
+  readonly #ended = new Map<string, symbol>();
   /** The person closes it, or gives it away. */
   #leaving: string | undefined;
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
@@ -62,10 +64,10 @@ export class Workstreams {
     this.#front.value = port.memory.getItem(MEMORY_KEY) ?? undefined;
     const { client } = port;
     client.on('workstream.opened', ({ wsId }) => {
-      if (!this.#isOpen(wsId)) this.refreshLater();
+      if (!this.#isOpen(wsId) || this.#ended.has(wsId)) this.refreshLater();
     });
     client.on('workstream.closed', ({ wsId }) => {
-      if (this.#isOpen(wsId)) this.refreshLater();
+      if (this.#isOpen(wsId)) this.#onEnd(wsId);
     });
     client.on('queue.changed', ({ wsId, messages }) => {
       const tab = this.tabs.peek().find((other) => other.wsId === wsId);
@@ -78,6 +80,7 @@ export class Workstreams {
 
   async refresh(): Promise<void> {
     const isNewest = this.#lists.ask();
+    const ended = new Map(this.#ended);
     const workstreams = await this.#list();
     if (!isNewest()) return;
     const before = new Map(this.tabs.peek().map((tab) => [tab.wsId, tab]));
@@ -91,6 +94,7 @@ export class Workstreams {
     const tabs = workstreams.flatMap(({ wsId }) => adopted.get(wsId) ?? []);
     const loaded = new Set(workstreams.map(({ wsId }) => wsId));
     for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
+    this.#followAgain(ended, loaded);
     this.tabs.value = tabs;
     if (!this.front.peek() && tabs[0]) this.#replace(gone, tabs[0]);
     // Nobody waits for them: with many running workstreams, a dialog would stay open after its work is done.
@@ -109,6 +113,24 @@ export class Workstreams {
       return workstreams; // it was closed, or nothing else can be unloaded
     }
     return (await client.call('workstream.list', {})).workstreams;
+  }
+
+  #onEnd(wsId: string): void {
+    this.#ended.set(wsId, Symbol(wsId));
+    this.refreshLater();
+  }
+
+  /** `ended`: when the list was asked for. What has ended again since waits for the next list. */
+  #followAgain(ended: ReadonlyMap<string, symbol>, loaded: ReadonlySet<string>): void {
+    for (const [wsId, end] of ended) {
+      if (this.#ended.get(wsId) !== end) continue;
+      this.#ended.delete(wsId);
+      if (loaded.has(wsId))
+        this.tabs
+          .peek()
+          .find((tab) => tab.wsId === wsId)
+          ?.follow();
+    }
   }
 
   /** What an event said meanwhile is newer. */
@@ -247,7 +269,8 @@ export class Workstreams {
       onWatch: (watch) => {
         this.watched.value = watch;
       },
-      onGone: () => this.refreshLater(),
+      // A subscription that is refused at once is not repeated: it would be refused again and again.
+      onGone: (wasThere) => (wasThere ? this.#onEnd(row.wsId) : this.refreshLater()),
     });
   }
 }

@@ -22,7 +22,7 @@ function tab(wsId: string, parentWsId?: string, state: WorkstreamState = 'idle')
   return {
     ...common,
     ...{ wsId, row: signal(row), conversation: signal(undefined), problem: signal(undefined) },
-    ...{ catchUp: nothing, hurry: nothing, close: nothing },
+    ...{ catchUp: nothing, hurry: nothing, follow: nothing, close: nothing },
   };
 }
 
