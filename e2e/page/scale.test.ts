@@ -219,3 +219,20 @@ test('of a long answer, only what is near the screen is in the document, until o
   await page.keyboard.press('Escape');
   await untilFar();
 });
+
+test('what was read further up is forgotten with the next answer at the end, and is there again when one scrolls up', async (t) => {
+  const { page } = await visit(t, daemon);
+  await open(page);
+  await scrollThrough(page, -5_000);
+  const first = page.locator('.block.user', { hasText: 'question 1:' });
+  await first.waitFor();
+  const earlier = page.locator('.earlier');
+  await earlier.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Go to the latest message' }).click();
+  model.when('one more', say('Here it is.'));
+  await send(page, 'one more');
+  await page.locator('.answer', { hasText: 'Here it is.' }).waitFor();
+  await earlier.waitFor({ state: 'attached' });
+  await scrollThrough(page, -5_000);
+  await first.waitFor();
+});

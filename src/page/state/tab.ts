@@ -9,6 +9,7 @@ import { generatedName, toShownName } from '../../../protocol/text/generated-nam
 import type { AsideTarget } from './aside/aside-target.ts';
 import type { KeptAside } from './aside/kept-aside.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
+import { forgetOld } from './conversation/old-blocks.ts';
 import type { Drafts } from './drafts.ts';
 import type { Goal } from './finding/goal.ts';
 
@@ -45,6 +46,8 @@ export interface Tab {
   readonly goal: Signal<Goal | undefined>;
   /** The words that are searched in the conversation; undefined while the search is closed. */
   readonly search: Signal<string | undefined>;
+  /** A person reads further up, so that nothing may go that is shown. */
+  readonly isReadBack: Signal<boolean>;
   /** What is shown beside the conversation. */
   readonly aside: Signal<AsideTarget | undefined>;
   /** The error of the last action in this tab. */
@@ -89,8 +92,8 @@ export function openTab(
     const files = unsent.flatMap((one) => one.chips.flatMap(({ attachment }) => attachment ?? []));
     drafts.keep(wsId, joinTexts(unsent.map(({ text }) => text)), files);
   });
-  const aside = signal(asides.find(wsId));
-  const stopKeepingAside = effect(() => asides.keep(wsId, aside.value));
+  const place = openPlace(asides.find(wsId));
+  const stopKeepingAside = effect(() => asides.keep(wsId, place.aside.value));
   let queue: StreamEvent[] = [];
 
   const flush = () => {
@@ -98,7 +101,8 @@ export function openTab(
     queue = [];
     const shown = conversation.peek();
     if (!shown || events.length === 0) return;
-    conversation.value = events.reduce(foldEvent, shown);
+    const now = events.reduce(foldEvent, shown);
+    conversation.value = isStill(place) ? forgetOld(now, callIn(place.aside.peek())) : now;
     if (events.some(isNews) && !isInFront(wsId)) unread.value = true;
     if (events.some((event) => changesRow(event, row.peek()))) onRetitled();
     events.filter(isWatch).forEach(onWatch);
@@ -129,9 +133,7 @@ export function openTab(
     draft,
     chips,
     sending,
-    goal: signal(undefined),
-    search: signal(undefined),
-    aside,
+    ...place,
     problem: signal(undefined),
     catchUp: flush,
     hurry: () => subscription.hurry(),
@@ -145,6 +147,23 @@ export function openTab(
     },
   };
 }
+
+/** Where a person reads. */
+type Place = Pick<Tab, 'goal' | 'search' | 'isReadBack' | 'aside'>;
+
+const openPlace = (aside: AsideTarget | undefined): Place => ({
+  goal: signal(undefined),
+  search: signal(undefined),
+  isReadBack: signal(false),
+  aside: signal(aside),
+});
+
+/** The person sees the end, and looks for nothing. */
+const isStill = ({ goal, search, isReadBack }: Place): boolean =>
+  !isReadBack.peek() && goal.peek() === undefined && search.peek() === undefined;
+
+const callIn = (aside: AsideTarget | undefined): string | undefined =>
+  aside && 'callId' in aside ? aside.callId : undefined;
 
 const toChip = (attachment: Attachment): Chip => ({
   key: attachment.attachment_id,

@@ -15,6 +15,7 @@ function tab(wsId: string, parentWsId?: string, state: WorkstreamState = 'idle')
     chips: signal([]),
     goal: signal(undefined),
     search: signal(undefined),
+    isReadBack: signal(false),
     aside: signal(undefined),
     sending: signal([]),
   };

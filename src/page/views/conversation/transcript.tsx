@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { findTurn } from '../../state/conversation/asked-turn.ts';
@@ -14,6 +14,7 @@ import { Summary } from '../summaries/summary.tsx';
 import { useSummaryFold } from '../summaries/use-summary-fold.ts';
 import { BlockView } from './block-view.tsx';
 import { asideOpenerOf, fileOpenerOf, InConversation, rememberedOf } from './conversation-context.ts';
+import type { Following } from './following.ts';
 import { useBlockWindow } from './use-block-window.ts';
 import { WaitNotice } from './wait-notice.tsx';
 import { Welcome } from './welcome.tsx';
@@ -43,9 +44,8 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const isSending = sending.length > 0;
   const isEmpty = blocks.length === 0 && !isSending;
   following.isFromStart = isEmpty;
-  useEffect(() => {
-    if (isSending) following.jump(); // the sender wants to see the answer
-  }, [isSending]);
+  useEffect(() => (isSending ? following.jump() : undefined), [isSending]); // the sender wants to see the answer
+  const isReadBack = useReadBack(tab, following);
   const mayWrite = app.rights.write.value;
   const context = useMemo(
     () => ({
@@ -108,7 +108,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
             }
           />
         )}
-        {!following.isFollowing.value && <WayBack pending={pending} jump={following.jump} />}
+        {isReadBack && <WayBack pending={pending} jump={following.jump} />}
       </div>
     </InConversation.Provider>
   );
@@ -128,6 +128,18 @@ function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) =
     });
     return loading.current;
   };
+}
+
+/** Whether the person reads further up. The tab then keeps all that is shown. */
+function useReadBack({ isReadBack }: Tab, { isFollowing }: Following): boolean {
+  const isAway = !isFollowing.value;
+  useLayoutEffect(() => {
+    isReadBack.value = isAway;
+    return () => {
+      isReadBack.value = false;
+    };
+  }, [isReadBack, isAway]);
+  return isAway;
 }
 
 /** Three dots. They are hidden from screen readers because the state is also shown in words. */
