@@ -4,7 +4,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempStore } from '../../testing/temp-store.ts';
 import { untilTrue } from '../../testing/until-true.ts';
 import { ANYONE } from '../sharing/perception.ts';
-import { type Channel, NotNow } from './channel.ts';
+import { type Channel, DeliveryError, NotNow } from './channel.ts';
 import { createChannels } from './channels.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { insertDelivery } from './delivery-rows.ts';
@@ -101,4 +101,14 @@ test('a message on its way to a chat that gets another id is not sent there at t
   world.begun[1]?.end.resolve('taken');
   await untilTrue(() => world.begun.length === 3);
   assert.deepEqual(world.sent(), ['a to -5', 'a to -1007', 'b to -1007']);
+});
+
+test('a message that is tried again keeps as much of the reason as one that is given up', async () => {
+  await using world = await setUp();
+  await world.send('a', '1');
+  await untilTrue(() => world.begun.length === 1);
+  world.begun[0]?.end.reject(new DeliveryError('x'.repeat(9_000), { retryable: true }));
+  await settled();
+  const stored = await world.store.db.selectFrom('outbox').select(['status', 'attempts', 'error']).execute();
+  assert.deepEqual(stored, [{ status: 'pending', attempts: 1, error: 'x'.repeat(500) }]);
 });

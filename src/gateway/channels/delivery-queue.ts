@@ -164,7 +164,7 @@ export class DeliveryQueue {
       const waitMs = Math.max(failure.retryAfterMs ?? 0, 1_000 * 2 ** row.attempts);
       return putOff(row.message_id, {
         attempts,
-        error: failure.message,
+        error,
         nextMs: nowMs + Math.min(MAX_WAIT_MS, waitMs),
       });
     }
