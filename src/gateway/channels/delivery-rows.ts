@@ -4,7 +4,7 @@ import type { OutboxTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Delivery } from './channel.ts';
-import { isOfRevoked } from './inbox/chat-rows.ts';
+import { isOnlyNamed } from './inbox/chat-rows.ts';
 
 export interface NewOutboxMessage extends Delivery {
   provider: string;
@@ -145,7 +145,7 @@ export async function readState(
   return { waiting: countOf('pending'), dead: countOf('dead'), latestDead: await latest.execute() };
 }
 
-/** Where a session's last message went, among those to destinations that the viewer perceives. Not to revoked people. */
+/** Where a session's last message went, among those to destinations that the viewer perceives. Not to chats that only a name leads to. */
 export const readLast = (
   { db }: Pick<Store, 'db'>,
   { wsId, provider, viewer }: { wsId: string; provider?: string | undefined; viewer: Viewer },
@@ -158,7 +158,7 @@ export const readLast = (
     .where(
       sql<boolean>`not exists (
         select 1 from channel_chats
-        where channel_chats.channel = outbox.provider and channel_chats.chat = outbox.destination and ${isOfRevoked})`,
+        where channel_chats.channel = outbox.provider and channel_chats.chat = outbox.destination and ${isOnlyNamed})`,
     )
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
     .orderBy('seq', 'desc')

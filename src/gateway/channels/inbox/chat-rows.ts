@@ -21,16 +21,27 @@ export async function readChatNow(store: Pick<Store, 'db'>, name: ChatName): Pro
   return all.where('channel', '=', name.channel).where('session_key', '=', key).executeTakeFirst();
 }
 
-/**
- * Whether a chat is that of a person who was revoked since, or who has not been approved again: nothing is sent there
- * unless somebody names it.
- */
-export const isOfRevoked = sql<boolean>`(channel_chats.kind = 'dm' and exists (
+/** Whether a chat is that of a person who was revoked since, or who has not been approved again. */
+const isOfRevoked = sql<boolean>`(channel_chats.kind = 'dm' and exists (
   select 1 from channel_senders
   where channel_senders.channel = channel_chats.channel and sender_id = last_sender
     and (status = 'revoked' or status <> 'approved' and updated_ms >= last_in_ms)))`;
 
-/** The chat from which people last wrote to a workstream, unless it is that of a revoked person. */
+/**
+ * Whether the conversation of a direct chat was given to somebody else, who is private in it: what is said there since is
+ * not for the person whose chat it was.
+ */
+const isGivenAway = sql<boolean>`(channel_chats.kind = 'dm' and exists (
+  select 1 from workstreams
+  where workstreams.ws_id = channel_chats.ws_id and workstreams.visibility = 'private'
+    and workstreams.owner_id <> coalesce((
+      select user_id from channel_senders
+      where channel_senders.channel = channel_chats.channel and sender_id = last_sender), '')))`;
+
+/** Whether nothing is sent to a chat unless somebody names it. */
+export const isOnlyNamed = sql<boolean>`(${isOfRevoked} or ${isGivenAway})`;
+
+/** The chat from which people last wrote to a workstream, unless its person was revoked, or has it no more. */
 export const readLastChat = (
   { db }: Pick<Store, 'db'>,
   { wsId, channel }: { wsId: string; channel?: string | undefined },
@@ -40,7 +51,7 @@ export const readLastChat = (
     .select(['channel', 'chat'])
     .where('ws_id', '=', wsId)
     .where('last_in_ms', 'is not', null)
-    .where(sql<boolean>`not ${isOfRevoked}`)
+    .where(sql<boolean>`not ${isOnlyNamed}`)
     .$if(channel !== undefined, (query) => query.where('channel', '=', channel ?? ''))
     .orderBy('last_in_ms', 'desc')
     .limit(1)
