@@ -34,7 +34,7 @@ export interface Attempt {
   viewer(): Promise<Viewer>;
 }
 
-/** `recorded`: the channel has stored `delivered()`. */
+/** `recorded`: the end of the delivery is stored already, such as `delivered()` by the channel. */
 export type Delivered = 'taken' | 'recorded';
 
 export interface Delivery {

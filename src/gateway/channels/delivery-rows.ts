@@ -84,6 +84,13 @@ export const readPending = ({ db }: Pick<Store, 'db'>, messageId: string): Promi
     .where('status', '=', 'pending')
     .executeTakeFirst();
 
+/** Why a message is not to be sent any further; undefined: it is. */
+export const readGivenUp = async ({ db }: Pick<Store, 'db'>, messageId: string): Promise<string | undefined> => {
+  const outbox = db.selectFrom('outbox').select('error').where('message_id', '=', messageId);
+  const found = await outbox.where('status', '=', 'dead').executeTakeFirst();
+  return found && (found.error ?? 'it was given up');
+};
+
 /** Whether a destination has messages that wait. */
 export const isAwaited = async (
   { provider, destination }: Pick<OutboxTable, 'provider' | 'destination'>,

@@ -4,6 +4,7 @@ import { fakeClock } from '../../../testing/fake-clock.ts';
 import { tempStore } from '../../../testing/temp-store.ts';
 import { ServiceError } from '../calls/service-error.ts';
 import type { AmbiguousPolicy } from '../chats/chat-settings.ts';
+import { endWaitingFor, insertDelivery } from '../delivery-rows.ts';
 import { putChat, readChat } from '../inbox/chat-rows.ts';
 import { readChunks } from './chunk-rows.ts';
 import { type SendChunk, sendParts } from './send-parts.ts';
@@ -35,7 +36,7 @@ async function setUp() {
         movedTo: (error: ServiceError) => (error.message === 'moved' ? '-9' : undefined),
       };
       const end = await sendParts(message, { store, clock, metrics: { channelPart: () => undefined } }).then(
-        () => 'sent',
+        (how) => (how === 'taken' ? 'sent' : how),
         (error: Error & { retryable?: boolean; againInMs?: number }) =>
           `${error.name}: ${error.message} ${error.retryable ?? error.againInMs}`,
       );
@@ -155,4 +156,25 @@ test('no part begins while the daemon stops, and the rest is sent by the next on
   const end = await stage.send(['m', 'a', 'b'], stops, { signal: stop.signal });
   assert.deepEqual([end, sent], [['Error: the daemon stops undefined', 'accepted 1', 'unsent -'], ['a']]);
   assert.deepEqual(await stage.send(['m'], works), ['sent', 'accepted 1', 'accepted id-b']);
+});
+
+test('no further part is sent to a person who is revoked meanwhile, unless somebody has named the chat', async () => {
+  const ends = {
+    headgate: [['recorded', 'accepted 1', 'failed -', 'failed -'], ['a']],
+    operator: [
+      ['sent', 'accepted 1', 'accepted 2', 'accepted 3'],
+      ['a', 'b', 'c'],
+    ],
+  };
+  for (const [from, end] of Object.entries(ends)) {
+    await using stage = await setUp();
+    const message = { messageId: 'm', provider: 'telegram', to: '7', message: 'x', from, acceptedMs: 1 };
+    await stage.store.commit({ statements: [insertDelivery(message)] });
+    const sent: string[] = [];
+    const revokes: SendChunk = async ({ plain }) => {
+      await stage.store.commit({ statements: [endWaitingFor({ channel: 'telegram', senderId: '7' }, 2)] });
+      return String(sent.push(plain));
+    };
+    assert.deepEqual([await stage.send(['m', 'a', 'b', 'c'], revokes), sent], end, from);
+  }
 });

@@ -3,8 +3,9 @@ import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { ChatTable, ChunkTable } from '../../store/schema/channels/channel-schema.ts';
 import type { Statement, Store } from '../../store/store.ts';
 import { ServiceError } from '../calls/service-error.ts';
-import { type Delivery, DeliveryError, NotNow } from '../channel.ts';
+import { type Delivered, type Delivery, DeliveryError, NotNow } from '../channel.ts';
 import type { AmbiguousPolicy } from '../chats/chat-settings.ts';
+import { readGivenUp } from '../delivery-rows.ts';
 import { noteSent, readChat, renameChats } from '../inbox/chat-rows.ts';
 import { type ChunkNews, insertChunks, isEnded, type RenderedChunk, readChunks, updateChunk } from './chunk-rows.ts';
 
@@ -44,19 +45,34 @@ interface Message {
 
 /**
  * Sends a message in parts, each with its record, which is written before and after the request. Continues where an earlier
- * attempt ended. A part that fails for good does not keep the others from being sent. Throws DeliveryError or NotNow.
+ * attempt ended. A part that fails for good does not keep the others from being sent. If the message is given up meanwhile,
+ * because its person was revoked, no further part is sent. Throws DeliveryError or NotNow.
  */
-export async function sendParts(message: Message, deps: SendDeps): Promise<void> {
+export async function sendParts(message: Message, deps: SendDeps): Promise<Delivered> {
   const chunks = await openChunks(message, deps);
   const last = chunks.at(-1)?.chunk;
   const { to } = message.delivery;
+  let givenUp: string | undefined;
   for (const chunk of chunks.filter((one) => !isEnded(one))) {
     message.signal.throwIfAborted();
-    await sendChunk({ ...chunk, destination: to }, { ...message, isLast: chunk.chunk === last }, deps);
+    givenUp ??= await readGivenUp(deps.store, message.delivery.messageId);
+    if (givenUp !== undefined) await leave(chunk, givenUp, deps);
+    else await sendChunk({ ...chunk, destination: to }, { ...message, isLast: chunk.chunk === last }, deps);
   }
+  if (givenUp !== undefined) return 'recorded';
   const bad = (await readChunks(deps.store, message.delivery.messageId)).find(({ state }) => state !== 'accepted');
   if (bad) throw new DeliveryError(problemOf(bad, chunks.length), { retryable: false });
+  return 'taken';
 }
+
+/** Ends a part that is not sent any more. */
+function leave(chunk: ChunkTable, why: string, deps: SendDeps): Promise<void> {
+  const record = recorder(chunk, deps);
+  return chunk.state === 'sending' ? record.ambiguous(STOPPED) : record.failed(why);
+}
+
+/** The daemon died between a request and its answer. */
+const STOPPED = 'the daemon was stopped';
 
 const problemOf = ({ chunk, state, reason }: ChunkTable, count: number): string => {
   const part = count === 1 ? 'the message' : `part ${chunk + 1} of ${count}`;
@@ -87,8 +103,7 @@ async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean
   const record = recorder(chunk, deps);
   const replaced = chunk.chunk === 0 ? message.replaces : undefined;
   if (replaced) return replace(chunk, { message, replaced, deps });
-  // The daemon died between the request and its answer.
-  if (chunk.state === 'sending' && message.ambiguous === 'once') return record.ambiguous('the daemon was stopped');
+  if (chunk.state === 'sending' && message.ambiguous === 'once') return record.ambiguous(STOPPED);
   await record.sending();
   let providerId: string;
   try {

@@ -58,8 +58,7 @@ export const createTelegramChannel = ({
     const replaces = await replacedPreview(delivery, { bot: current, gate, store, clock });
     const prepared = await prepare(delivery, { bot: current, store, fetch: fetchMedia, clock, signal });
     const sent = { channel: 'telegram', delivery, ambiguous, replaces, movedTo, signal, ...prepared };
-    await sendParts(sent, { store, clock, metrics });
-    return 'taken';
+    return sendParts(sent, { store, clock, metrics });
   },
 });
 

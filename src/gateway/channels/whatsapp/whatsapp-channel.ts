@@ -52,8 +52,7 @@ export const createWhatsAppChannel = ({
     const { prepareMessage } = await import('../../loaded/loaded-services.ts');
     const { render, send, mayTell } = await prepareMessage(delivery, current, { fetch, store, clock, signal });
     const sent = { channel: 'whatsapp', delivery, ambiguous, render, send, mayTell, signal };
-    await sendParts(sent, { store, clock, metrics });
-    return 'taken';
+    return sendParts(sent, { store, clock, metrics });
   },
 });
 
