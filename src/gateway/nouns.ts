@@ -120,7 +120,8 @@ export function joinNouns(
     records;
   const { workstreams, sessions, snapshots } = talks;
   const { channels } = chats;
-  const { runs, settings, commands, heartbeats, cron, approvals } = turns;
+  const { runs, settings, commands, heartbeats, cron, approvals, sharing } = turns;
+  const viewers = createViewers({ workstreams, sharing, broadcast });
   return join({
     channel: chats.channel,
     telegram: chats.telegram,
@@ -155,9 +156,7 @@ export function joinNouns(
       run: (signal) => cron.run(signal),
     },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
-    events: {
-      methods: eventsMethods({ workstreams, snapshots, events, viewers: createViewers({ workstreams, broadcast }) }),
-    },
+    events: { methods: eventsMethods({ workstreams, snapshots, events, viewers }) },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },

@@ -13,7 +13,13 @@ function open() {
   const told: string[] = [];
   const publishOf: Broadcast['publishOf'] = (_, event, payload) =>
     void told.push(`${event} ${JSON.stringify(payload)}`);
+  let onShared: (wsId: string) => void = () => assert.fail('nobody listens');
   const viewers = createViewers({
+    sharing: {
+      onChanged(listener) {
+        onShared = listener;
+      },
+    },
     workstreams: {
       find(wsId) {
         const data = workstreams.get(wsId);
@@ -30,7 +36,11 @@ function open() {
     };
   };
   const takeTold = () => told.splice(0).map((event) => event.replace('workstream.viewers ', ''));
-  return { workstreams, viewers, connect, takeTold };
+  const share = (wsId: string, visibility: 'private' | 'shared') => {
+    workstreams.set(wsId, { wsId, ownerId: 'user_ada', visibility });
+    onShared(wsId);
+  };
+  return { workstreams, share, viewers, connect, takeTold };
 }
 
 test('who sees a workstream is told when a person comes or goes, and not for a second tab of the same person', () => {
@@ -79,4 +89,16 @@ test('a person who no longer perceives a workstream is not named, and a call aft
   ada.end();
   ada.view('w');
   assert.deepEqual([takeTold(), viewers.of('w'), viewers.of('gone')], [['{"wsId":"w","userIds":[]}'], [], []]);
+});
+
+test('who sees a workstream is told when it is hidden from one of them, and when it is shared again', () => {
+  const { connect, takeTold, share } = open();
+  for (const userId of ['user_ada', 'user_bob']) connect(user(userId)).view('w');
+  share('x', 'private');
+  takeTold();
+  share('w', 'private');
+  share('w', 'private');
+  assert.deepEqual(takeTold(), ['{"wsId":"w","userIds":["user_ada"]}']);
+  share('w', 'shared');
+  assert.deepEqual(takeTold(), ['{"wsId":"w","userIds":["user_ada","user_bob"]}']);
 });

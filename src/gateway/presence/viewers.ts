@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Broadcast } from '../connections/broadcast.ts';
 import { DAEMON, mayPerceive, type Viewer, type Watched } from '../sharing/perception.ts';
+import type { Sharing } from '../sharing/sharing.ts';
 
 interface ViewersDeps {
   workstreams: { find(wsId: string, viewer: Viewer): { data: Watched } | undefined };
+  sharing: Pick<Sharing, 'onChanged'>;
   broadcast: Pick<Broadcast, 'publishOf'>;
 }
 
@@ -21,8 +23,10 @@ interface View {
   signal: AbortSignal;
 }
 
-export function createViewers({ workstreams, broadcast }: ViewersDeps): Viewers {
+export function createViewers({ workstreams, sharing, broadcast }: ViewersDeps): Viewers {
   const views = new Map<object, { wsId: string; viewer: Viewer }>();
+  /** Who was last said to see a workstream; without those that nobody sees. */
+  const told = new Map<string, string[]>();
   /** The connections whose end is awaited. */
   const known = new WeakSet<object>();
   const find = (wsId: string) => workstreams.find(wsId, DAEMON)?.data;
@@ -35,22 +39,25 @@ export function createViewers({ workstreams, broadcast }: ViewersDeps): Viewers 
     return [...new Set(seeing.map(({ viewer }) => viewer.userId ?? ''))];
   }
 
-  /** Tells of the change if it changes who sees one of these workstreams: a second tab of a person changes nothing. */
-  function change(wsIds: readonly (string | undefined)[], make: () => void): void {
-    const before = wsIds.map((wsId) => (wsId === undefined ? [] : of(wsId)));
-    make();
-    for (const [at, wsId] of wsIds.entries()) {
-      const about = wsId === undefined ? undefined : find(wsId);
-      if (about === undefined) continue;
-      const userIds = of(about.wsId);
-      if (isDeepStrictEqual(userIds, before[at])) continue;
-      broadcast.publishOf(about, 'workstream.viewers', { wsId: about.wsId, userIds });
-    }
+  /** Tells of a change if it changes who sees the workstream: a second tab of a person changes nothing. */
+  function tell(wsId: string): void {
+    const about = find(wsId);
+    const userIds = of(wsId);
+    const before = told.get(wsId) ?? [];
+    if (userIds.length > 0) told.set(wsId, userIds);
+    else told.delete(wsId);
+    if (about === undefined || isDeepStrictEqual(userIds, before)) return;
+    broadcast.publishOf(about, 'workstream.viewers', { wsId, userIds });
   }
 
   function leave(connection: object): void {
-    change([views.get(connection)?.wsId], () => views.delete(connection));
+    const last = views.get(connection)?.wsId;
+    views.delete(connection);
+    if (last !== undefined) tell(last);
   }
+
+  // Whoever loses sight of a workstream does not see it any more, though the page may still show it for a moment.
+  sharing.onChanged(tell);
 
   return {
     of,
@@ -59,10 +66,9 @@ export function createViewers({ workstreams, broadcast }: ViewersDeps): Viewers 
       if (signal.aborted || last === wsId) return;
       if (!known.has(connection)) signal.addEventListener('abort', () => leave(connection), { once: true });
       known.add(connection);
-      change([last, wsId], () => {
-        if (wsId === undefined) views.delete(connection);
-        else views.set(connection, { wsId, viewer });
-      });
+      if (wsId === undefined) views.delete(connection);
+      else views.set(connection, { wsId, viewer });
+      for (const changed of [last, wsId]) if (changed !== undefined) tell(changed);
     },
   };
 }

@@ -48,8 +48,15 @@ export class Sharing {
   readonly #deps: SharingDeps;
   readonly #serial = createSerialKeys();
 
+  readonly #listeners: ((wsId: string) => void)[] = [];
+
   constructor(deps: SharingDeps) {
     this.#deps = deps;
+  }
+
+  /** Calls the listener when others perceive a loaded workstream than before. */
+  onChanged(listener: (wsId: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Throws NOT_FOUND, also to those who do not perceive it; FORBIDDEN to those who may only use it. */
@@ -96,6 +103,7 @@ export class Sharing {
     broadcast.publishOf(losing, 'workstream.closed', { wsId });
     broadcast.publishOf(winning, 'workstream.opened', { wsId });
     streams.announce(data, winning);
+    for (const listener of this.#listeners) listener(wsId);
     // For the clients that still show it; after the others have gone.
     await store.commit({
       events: { wsId, events: [{ ...data.settingsEvent(), visibility: now.visibility }] },
