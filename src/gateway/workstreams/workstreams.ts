@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../is-unavailable.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
+import { endBackgroundIn } from '../background/background-records.ts';
 import { endTrustOf } from '../coordinators/send-trust-rows.ts';
 import { requirePermission } from '../required-rights.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
@@ -206,6 +207,7 @@ export class Workstreams {
     if (!this.#open.has(wsId) && !(await this.whileStill(wsId, markIfStored))) return false;
     const open = this.#open.get(wsId);
     if (open) await this.#unload(open, marks);
+    else await endBackgroundIn(wsId, 'closed', this.#deps.background); // watches go on in unloaded ones
     for (const { data } of this.#open.values()) if (data.parentWsId === wsId) data.parentWsId = null;
     await removeRows(store, wsId);
     await this.#deps.onRemoved();
