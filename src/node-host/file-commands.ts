@@ -48,8 +48,9 @@ export const createFileWrite = (folders: Folders): LentCommand<FileWriteParams> 
   run: ({ path, content }) =>
     inPlace(folders, path, async (place) => {
       const old = await readVersion(place);
-      await replaceFile(place, { text: content, old });
-      return { path: place.path, size: Buffer.byteLength(content), created: old === undefined };
+      const remark = await replaceFile(place, { text: content, old });
+      const size = Buffer.byteLength(content);
+      return { path: place.path, size, created: old === undefined, ...(remark && { remark }) };
     }),
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Message } from '../message.ts';
@@ -42,6 +42,22 @@ test('writing creates the file with its folders, and records its version', async
     files: { [path]: toSha256('one\ntwo\n') },
   });
   assert.equal(await readFile(path, 'utf8'), 'one\ntwo\n');
+});
+
+test('a write that the disk does not confirm is done, and the outcome says so', async (t) => {
+  await using it = await start();
+  await using root = await open('/', 'r');
+  t.mock.method(Object.getPrototypeOf(root), 'sync', async function (this: typeof root) {
+    if ((await this.stat()).isDirectory()) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
+  });
+  const { output, outcome } = await execute(await it.prepare({ path: 'new.txt', content: 'one\n' }));
+  assert.deepEqual(
+    [outcome, output],
+    [
+      'done',
+      'Created new.txt (1 line).\nnew.txt: EIO. The change is made, but it may be lost if the machine fails now.',
+    ],
+  );
 });
 
 test('a file with the longest name of characters that take several bytes is written', async () => {

@@ -82,11 +82,13 @@ async function replace(replacement: Replacement, { wsId }: Pick<ToolContext, 'ws
       outcome: 'failed',
     };
   }
-  await replaceFile(place, { text, old: now });
+  const remark = await replaceFile(place, { text, old: now });
   if (now) noteChange(place.path, { wsId, from: now.sha256, to: toSha256(text) });
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return {
-    output: `${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
+    output: [`${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`, remark]
+      .filter((text) => text !== undefined)
+      .join('\n'),
     outcome: 'done',
     files: { [place.path]: toSha256(text) },
   };

@@ -114,9 +114,9 @@ async function changeAll(changes: readonly FileChange[]): Promise<ToolOutcome> {
   const staged: StagedFile[] = [];
   for (const { place, old, text, like } of changes)
     staged.push(stack.use(await (text === undefined ? stageRemoval(place) : stageContent(place, { text, old, like }))));
-  await commitAll(staged);
+  const remarks = await commitAll(staged);
   return {
-    output: changes.map(toLine).join('\n'),
+    output: [...changes.map(toLine), ...remarks].join('\n'),
     outcome: 'done',
     files: Object.fromEntries(
       changes.flatMap(({ place, text }) => (text === undefined ? [] : [[place.path, toSha256(text)]])),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
-import { test } from 'node:test';
+import { chmod, open, readdir, readFile, stat } from 'node:fs/promises';
+import { type TestContext, test } from 'node:test';
 import { createToolFixture } from '../tool-fixture.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { readVersion } from './confined-file.ts';
@@ -58,4 +58,28 @@ test('a change that cannot be taken back is reported', async () => {
   await assert.rejects(commitAll([stuck, failing]), {
     message: 'b: no. Some files were changed already and could not be restored; look at each of them.',
   });
+});
+
+/** Folders cannot be synced, as on a disk that fails; files can. */
+async function failToSyncFolders(t: TestContext): Promise<void> {
+  await using root = await open('/', 'r');
+  const handles = Object.getPrototypeOf(root);
+  t.mock.method(handles, 'sync', async function (this: typeof root) {
+    if ((await this.stat()).isDirectory()) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
+  });
+}
+
+test('a change that the disk does not confirm is made, and so are the others, and the outcome says so', async (t) => {
+  await using it = await start();
+  await it.file('work/a.txt', 'one');
+  await it.file('work/b.txt', 'two');
+  const [a, b] = [await it.look('a.txt'), await it.look('b.txt')];
+  await failToSyncFolders(t);
+  const doubt = (name: string) => `${name}: EIO. The change is made, but it may be lost if the machine fails now.`;
+  {
+    await using changed = await stageContent(a.place, { text: '1', old: a.old });
+    await using removed = await stageRemoval(b.place);
+    assert.deepEqual(await commitAll([changed, removed]), [doubt('a.txt'), doubt('b.txt')]);
+  }
+  assert.deepEqual(await it.files(), [['a.txt', '1']]);
 });

@@ -7,10 +7,10 @@ import type { AllowedPlace } from './confinement.ts';
 
 /** A change of a file that is prepared next to it, so that nothing but a change of names is left to do. */
 export interface StagedFile extends AsyncDisposable {
-  /** Makes the change at once. */
-  commit(): Promise<void>;
+  /** Makes the change at once. Resolves with what else to say of it; rejects if it is not made. */
+  commit(): Promise<string | undefined>;
   /** Takes a change back that was made. */
-  undo(): Promise<void>;
+  undo(): Promise<unknown>;
 }
 
 /** What a file is to become; `old` is absent for a new file. */
@@ -21,10 +21,10 @@ export interface NewContent {
   like?: FileVersion | undefined;
 }
 
-/** Creates or replaces the file atomically. Keeps the mode and owner of the old file. */
-export async function replaceFile(place: AllowedPlace, content: NewContent): Promise<void> {
+/** Creates or replaces the file atomically. Keeps the mode and owner of the old file. Resolves with what else to say of it. */
+export async function replaceFile(place: AllowedPlace, content: NewContent): Promise<string | undefined> {
   await using staged = await stageContent(place, content);
-  await staged.commit();
+  return await staged.commit();
 }
 
 /** Prepares new content for a file; missing folders are created. Disposing it lets go of what it has open. */
@@ -62,18 +62,21 @@ export async function stageRemoval(place: AllowedPlace): Promise<StagedFile> {
 
 type Change = Pick<StagedFile, 'commit' | 'undo'>;
 
-/** Makes all changes; if one fails, those before it are taken back. */
-export async function commitAll(staged: readonly Change[]): Promise<void> {
+/** Makes all changes; if one fails, those before it are taken back. Resolves with what else to say of them. */
+export async function commitAll(staged: readonly Change[]): Promise<string[]> {
   const done: Change[] = [];
+  const remarks: string[] = [];
   for (const change of staged) {
     try {
-      await change.commit();
+      const remark = await change.commit();
+      if (remark !== undefined) remarks.push(remark);
     } catch (error) {
       await takeBack(done, error);
       throw error;
     }
     done.push(change);
   }
+  return remarks;
 }
 
 async function takeBack(done: readonly Change[], cause: unknown): Promise<void> {
@@ -94,12 +97,22 @@ async function openNextTo(place: AllowedPlace, { make }: { make: boolean }) {
   return { folder, name: join(folder.way, name), temporary };
 }
 
-async function moved(place: AllowedPlace, folder: Folder, [from, to]: readonly [string, string]): Promise<void> {
+/** Once the names have changed, the change is made, whatever the disk says of them. */
+async function moved(
+  place: AllowedPlace,
+  folder: Folder,
+  [from, to]: readonly [string, string],
+): Promise<string | undefined> {
   try {
     await rename(from, to);
-    await folder.handle.sync();
   } catch (error) {
     throw toProblem(place, error);
+  }
+  try {
+    await folder.handle.sync();
+    return undefined;
+  } catch (error) {
+    return `${toProblem(place, error).message}. The change is made, but it may be lost if the machine fails now.`;
   }
 }
 
