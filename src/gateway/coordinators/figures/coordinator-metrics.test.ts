@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { WaitEnd } from '../../../agent/coordinator/wait-end.ts';
 import type { ModelRequest } from '../../../agent/providers/model.ts';
 import { ANYONE } from '../../sharing/perception.ts';
 import type { Unit } from '../../store/store.ts';
@@ -187,4 +188,31 @@ test('a damaged entry of the journal is left out of the figures', async () => {
   });
   const { waitCompletions, waitAvgElapsedMs } = await gateway.call('coordinator.metrics', { wsId }, LOCAL);
   assert.deepEqual([waitCompletions, waitAvgElapsedMs], [0, 0]);
+});
+
+test('all waits are counted, but only the latest 500 are read', async () => {
+  await using gateway = await coordinatorGateway();
+  const { store } = gateway;
+  await gateway.coordinate([batchOf('one')]);
+  const child = (await gateway.child()).wsId;
+  await gateway.isIdle(child);
+  await gateway.coordinate([waiting([child])]);
+  const { run_id } = await store.db
+    .selectFrom('journal')
+    .select('run_id')
+    .where('body_json', 'like', '%"waited"%')
+    .executeTakeFirstOrThrow();
+  const wait = (at: number, waited: WaitEnd) => ({
+    sql: 'INSERT INTO journal (run_id, seq, kind, body_json, at_ms) VALUES (?, ?, ?, ?, ?)',
+    parameters: [run_id, 1_000 + at, 'tool_finished', JSON.stringify({ callId: 'a "isMet":true', waited }), at],
+  });
+  const latestMs = gateway.clock.now() + 1;
+  await store.commit({
+    statements: [
+      ...Array.from({ length: 20 }, (_, index) => wait(index, { isMet: true, elapsedMs: 9_000_000 })),
+      ...Array.from({ length: 500 }, (_, index) => wait(latestMs + index, { isMet: false, elapsedMs: 1_000 })),
+    ],
+  });
+  const { waitCompletions, waitTimeouts, waitAvgElapsedMs } = await metricsOf(gateway);
+  assert.deepEqual([waitCompletions, waitTimeouts, waitAvgElapsedMs], [21, 500, 1_000]);
 });

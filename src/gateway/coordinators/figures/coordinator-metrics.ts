@@ -11,6 +11,8 @@ import { toSeen } from '../look-into.ts';
 const HOUR_MS = 3_600_000;
 /** How many verdicts are looked at, the latest ones. */
 const MOST_VERDICTS = 500;
+/** Of how many waits the times are averaged, the latest ones. */
+const MOST_WAITS = 500;
 
 /**
  * Figures of a coordinator, all from what is stored anyway: its children as far as the viewer perceives them, its verdicts,
@@ -29,7 +31,6 @@ export async function coordinatorMetrics(
   ]);
   const hourAgoMs = clock.now() - HOUR_MS;
   const states = children.map((row) => stateOf(toSeen(row, coordinators)));
-  const elapsedMs = waits.reduce((sum, wait) => sum + wait.elapsedMs, 0);
   return {
     wsId,
     spawnsTotal: children.length,
@@ -37,9 +38,7 @@ export async function coordinatorMetrics(
     childStates: countEach(states),
     judgeFallbackRate: verdicts.sample === 0 ? 0 : verdicts.missing / verdicts.sample,
     verdictSample: verdicts.sample,
-    waitCompletions: waits.filter(({ isMet }) => isMet).length,
-    waitTimeouts: waits.filter(({ isMet }) => !isMet).length,
-    waitAvgElapsedMs: waits.length === 0 ? 0 : Math.round(elapsedMs / waits.length),
+    ...waits,
   };
 }
 
@@ -54,18 +53,32 @@ function countEach(states: readonly ChildState[]): Partial<Record<ChildState, nu
 
 type Readable = Pick<Store, 'db' | 'reportDamage'>;
 
-/** The waits that ended. */
-async function readWaits(store: Readable, wsId: string): Promise<WaitEnd[]> {
-  const rows = await store.db
+type Waits = Pick<Result<'coordinator.metrics'>, 'waitCompletions' | 'waitTimeouts' | 'waitAvgElapsedMs'>;
+
+/** The waits that ended. All of them are counted where they are stored: a coordinator may have made any number. */
+async function readWaits(store: Readable, wsId: string): Promise<Waits> {
+  const waits = store.db
     .selectFrom('journal')
     .innerJoin('runs', 'runs.run_id', 'journal.run_id')
-    .select('journal.body_json')
     .where('runs.ws_id', '=', wsId)
     .where('journal.kind', '=', 'tool_finished')
-    .where('journal.body_json', 'like', '%"waited"%')
-    .execute();
+    .where('journal.body_json', 'like', '%"waited"%');
+  // In a text, the quotes would be escaped.
+  const countOf = async (isMet: boolean) => {
+    const some = waits.where('journal.body_json', 'like', `%"isMet":${isMet}%`);
+    const found = await some.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst();
+    return Number(found?.count ?? 0);
+  };
+  const latest = waits.select('journal.body_json').orderBy('journal.at_ms', 'desc').limit(MOST_WAITS);
+  const [waitCompletions, waitTimeouts, rows] = await Promise.all([countOf(true), countOf(false), latest.execute()]);
   const read = storedReader(store);
-  return rows.flatMap(({ body_json }) => read(body_json, `a wait of coordinator ${wsId}`, isWait)?.waited ?? []);
+  const times = rows.flatMap(({ body_json }) => read(body_json, `a wait of coordinator ${wsId}`, isWait) ?? []);
+  const elapsedMs = times.reduce((sum, { waited }) => sum + waited.elapsedMs, 0);
+  return {
+    waitCompletions,
+    waitTimeouts,
+    waitAvgElapsedMs: times.length === 0 ? 0 : Math.round(elapsedMs / times.length),
+  };
 }
 
 const isWait = (value: unknown): value is { waited: WaitEnd } =>
