@@ -91,3 +91,19 @@ test('of texts whose lines are too mixed up to compare, all lines between their 
     ].join(''),
   );
 });
+
+test('of texts with more than a million lines between their common beginning and end, all those are replaced', () => {
+  const lines = 'x\n'.repeat(500_001);
+  const text = (first: string, last: string) => `a\nb\nc\nd\n${first}${lines}${last}e\nf\ng\nh`;
+  assert.equal(
+    toDiff({ shown: 'x', before: text('1\n', '1\n'), after: text('2\n', '2\n') }),
+    [
+      '--- x\n+++ x\n@@ -2,500009 +2,500009 @@\n b\n c\n d\n',
+      ...['-', '+'].flatMap((sign) => [`${sign}N\n`, `${sign}x\n`.repeat(500_001), `${sign}N\n`]),
+      ' e\n f\n g\n',
+    ]
+      .join('')
+      .replaceAll('-N', '-1')
+      .replaceAll('+N', '+2'),
+  );
+});
