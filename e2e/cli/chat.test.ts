@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { has, isQuiet, openChat, STARTLED_MS, withoutTimes } from '../support/clients/chat-terminal.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
@@ -156,4 +156,21 @@ test('with piped stdin and stdout each line is a message, and the output is plai
   });
   child.stdin.end('say one\nsay two\n');
   assert.equal(await text(child.stdout), '› say one\n\nthe *first*\n\n› say two\n\nthe second\n');
+});
+
+test('with piped stdin, a chat whose workstream is hidden from its person during an answer ends with the reason', async () => {
+  const stalled = stall();
+  model.when('wait for it', stalled);
+  const operator = await daemon.client();
+  const person = { username: 'ada', password: 'correct horse' };
+  await operator.call('user.create', { ...person, displayName: 'Ada', roles: ['builtin-operator'] });
+  const { jwt } = await operator.call('auth.login', person);
+  const { wsId } = await operator.call('workstream.create', {});
+  const env = { HEADGATE_HOME: daemon.home, HEADGATE_URL: daemon.url, HEADGATE_TOKEN: jwt };
+  const chat = runHeadgate(['chat', '--ws', wsId], env, { input: 'wait for it\nand on\n' });
+  await stalled.reached;
+  await operator.call('workstream.share', { wsId, visibility: 'private' });
+  const { code, stdout, stderr } = await chat;
+  stalled.release();
+  assert.deepEqual([code, stdout, stderr], [1, '› wait for it\n', 'NOT_FOUND: Unknown workstream\n']);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
@@ -10,13 +11,19 @@ import { PipedChat } from './piped-chat.ts';
 
 function open(call: GatewayClient['call']) {
   let subscription: SubscriptionOptions | undefined;
+  let subscriptions = 0;
+  const heard = new EventEmitter();
   const client: GatewayClient = {
     connect: () => new Promise(() => undefined),
     call,
-    on: () => () => undefined,
+    on(event, listener) {
+      heard.on(event, listener);
+      return () => void heard.off(event, listener);
+    },
     subscribe: (_, options) => {
       subscription = options;
-      return { cursor: undefined, hurry: () => undefined, close: () => undefined };
+      subscriptions += 1;
+      return { cursor: 'e:1', hurry: () => undefined, close: () => undefined };
     },
     retryNow: () => undefined,
     close: () => undefined,
@@ -45,7 +52,13 @@ function open(call: GatewayClient['call']) {
     subscription?.onSnapshot(IDLE_SNAPSHOT, 'e:9');
   };
   const ends = (error: Error) => subscription?.onError?.(error);
-  return { piped, becomes, loses, ends };
+  /** The workstream was closed, or hidden from this person; resolves how often it is followed by then. */
+  const closes = async (wsId = 'w') => {
+    heard.emit('workstream.closed', { wsId });
+    await new Promise(setImmediate);
+    return subscriptions;
+  };
+  return { piped, becomes, loses, ends, closes };
 }
 
 async function* linesOf(...lines: string[]) {
@@ -106,6 +119,29 @@ test('a chat that waits for an answer ends with the reason when the workstream c
   });
   loses(); // the first snapshot
   await assert.rejects(piped.run(linesOf('one', 'two')), { message: 'Unknown workstream' });
+});
+
+test('a chat that waits for an answer ends when its workstream is hidden, and another one changes nothing', async () => {
+  const followed: number[] = [];
+  const chat = answering({
+    send() {
+      chat.becomes('thinking');
+      setImmediate(async () => {
+        followed.push(await chat.closes('other'), await chat.closes());
+        chat.ends(new Error('Unknown workstream'));
+      });
+    },
+    wait: () => 'timeout',
+  });
+  chat.loses(); // the first snapshot
+  await assert.rejects(chat.piped.run(linesOf('one', 'two')), { message: 'Unknown workstream' });
+  assert.deepEqual(followed, [1, 2]);
+});
+
+test('a workstream that is unloaded while nothing is awaited is not followed again', async () => {
+  const chat = open(async (_method, ..._params) => ({ status: 'ok' }) as never); // nothing is sent
+  assert.equal(await chat.closes(), 1);
+  chat.piped.close();
 });
 
 test('a run that begins after events were lost is waited for', async () => {

@@ -34,6 +34,10 @@ export class PipedChat {
   /** Whether a run was in progress since the last message. A short one may end before the message is answered. */
   #wasBusy = false;
 
+  /** The workstream was closed, hidden or unloaded, so that its events may have ended. */
+  #isClosed = false;
+  readonly #stopListening: () => void;
+
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
     const { client, wsId, screen, sheet, here, newKey, files } = deps;
@@ -53,6 +57,11 @@ export class PipedChat {
         this.#onChange();
       },
     });
+    this.#stopListening = client.on('workstream.closed', (closed) => {
+      if (closed.wsId !== wsId) return;
+      this.#isClosed = true;
+      this.#onChange();
+    });
   }
 
   /** Reads all input. Each message is sent once the answer to the previous one is complete. */
@@ -70,6 +79,7 @@ export class PipedChat {
   }
 
   close(): void {
+    this.#stopListening();
     this.talk.close();
   }
 
@@ -125,6 +135,9 @@ export class PipedChat {
   async #until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       if (this.#end) throw this.#end.error;
+      // Only while something is awaited: it would load a workstream again that made room for others.
+      if (this.#isClosed) this.talk.followAgain();
+      this.#isClosed = false;
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }

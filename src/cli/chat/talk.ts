@@ -1,5 +1,6 @@
 import { askOnce } from '../../../protocol/client/ask-once.ts';
 import { RequestError } from '../../../protocol/client/request-error.ts';
+import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput, Result } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
@@ -68,14 +69,15 @@ export interface Talk {
   /** Ends a wait for the model. */
   tryNow(): Promise<void>;
   decide(decision: ParamsInput<'approval.resolve'>): Promise<void>;
+  /** The daemon sends no more events of a workstream that was closed or hidden: `onEnd` says so, or they go on. */
+  followAgain(): void;
   close(): void;
 }
 
 /** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
   const { client, wsId, newKey, onChange, screen, sheet, here, grow, isInteractive } = deps;
-  const runs = new Set<string>();
-  const decisions = new Set<string>();
+  const [runs, decisions] = [new Set<string>(), new Set<string>()];
   const remarks = createRemarks(decisions);
   const isMyRun = (runId: string) => runs.has(runId) || remarks.isShown();
   const queue = followQueue({ client, wsId, newKey, onChange });
@@ -92,7 +94,8 @@ export function openTalk(deps: TalkDeps): Talk {
     if (images.length > 0) deps.onImages?.(images, talk);
   };
   let snapshots = 0;
-  const subscription = client.subscribe(wsId, {
+  const listening = (after?: string): SubscriptionOptions => ({
+    after,
     onSnapshot(snapshot) {
       settings.open(snapshot);
       usage = snapshot.status;
@@ -105,20 +108,16 @@ export function openTalk(deps: TalkDeps): Talk {
       onChange();
     },
     onEvent(event) {
-      settings.read(event);
       if (event.type === 'status') usage = event;
-      remarks.read(event);
-      waits.read(event);
+      for (const part of [settings, remarks, waits]) part.read(event);
       transcript.onEvent(event);
       if ('attachments' in event) tellImages(event.attachments);
       onChange();
     },
     onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),
-    onError(error) {
-      if (snapshots === 0) return opened.reject(error);
-      deps.onEnd?.(error);
-    },
+    onError: (error) => (snapshots === 0 ? opened.reject(error) : deps.onEnd?.(error)),
   });
+  let subscription = client.subscribe(wsId, listening());
   const talk: Talk = {
     transcript,
     get settings() {
@@ -139,6 +138,9 @@ export function openTalk(deps: TalkDeps): Talk {
     ...createStored(deps),
     ...createControls({ client, wsId, transcript, queue }),
     decide: (decision) => decide(client, decision, decisions),
+    followAgain() {
+      subscription = client.subscribe(wsId, listening(subscription.cursor));
+    },
     close() {
       queue.close();
       subscription.close();
