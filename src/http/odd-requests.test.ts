@@ -5,9 +5,16 @@ import { test } from 'node:test';
 import { httpEdge } from '../testing/http-edge.ts';
 
 /** Sends a raw request line, which client libraries would not send, and reads the raw answer. */
-async function ask(port: number, line: string, headers: readonly string[] = []): Promise<[number, string]> {
+const ask = (port: number, line: string, headers: readonly string[] = []): Promise<[number, string]> =>
+  askAt({ port, host: 'localhost' }, line, headers);
+
+async function askAt(
+  { port, host }: { port: number; host: string },
+  line: string,
+  headers: readonly string[] = [],
+): Promise<[number, string]> {
   const socket = connect(port, '127.0.0.1');
-  const always = ['Host: localhost', 'X-Request-Id: odd', 'Connection: close'];
+  const always = [`Host: ${host}`, 'X-Request-Id: odd', 'Connection: close'];
   socket.write([`${line} HTTP/1.1`, ...always, ...headers, '', ''].join('\r\n'));
   let received = '';
   socket.setEncoding('latin1').on('data', (data) => {
@@ -40,13 +47,53 @@ test('any text in the place of a field is its value', async () => {
     assert.deepEqual(await ask(edge.port, `GET /v1/api/workstreams/${name}/attachments`), UNAUTHORIZED, name);
 });
 
-test('an absolute URL in place of a path reaches the site and never the API', async () => {
+test('a whole URL in place of a path is answered as the path, whatever the Host header says', async () => {
   await using edge = await httpEdge();
-  const of = (target: string) => ask(edge.port, `GET ${target}`, READER);
-  assert.deepEqual(await of('http://127.0.0.1/openapi.json'), [200, '{"openapi":"3.1.0"}']);
-  for (const target of ['http://127.0.0.1/v1/api/workstreams', 'http://127.0.0.1/health', 'http://', 'ftp://x/y', '*'])
-    assert.deepEqual(await of(target), NOT_FOUND, target);
+  for (const path of ['/openapi.json', '/health', '/v1/api/workstreams', '/nowhere', '//health', '/?x=http://y/z']) {
+    const expected = await ask(edge.port, `GET ${path}`, READER);
+    for (const start of ['http://127.0.0.1', 'HTTP://LOCALHOST:9', 'https://[::1]:1'])
+      assert.deepEqual(await ask(edge.port, `GET ${start}${path}`, READER), expected, start + path);
+  }
+  const root = await ask(edge.port, 'GET /');
+  for (const target of ['http://localhost', 'http://localhost:80?x'])
+    assert.deepEqual(await ask(edge.port, `GET ${target}`), root, target);
+  assert.deepEqual(await askAt({ port: edge.port, host: 'evil.test' }, 'GET http://localhost/openapi.json'), [
+    200,
+    '{"openapi":"3.1.0"}',
+  ]);
+  for (const target of ['http://', 'ftp://localhost/health', '*'])
+    assert.deepEqual(await ask(edge.port, `GET ${target}`, READER), NOT_FOUND, target);
+});
+
+test('the host of a whole URL is checked like a Host header, and so is the origin of a page', async () => {
+  await using edge = await httpEdge();
+  const refused = await askAt({ port: edge.port, host: 'evil.test' }, 'GET /v1/api/workstreams', READER);
+  assert.equal(refused[0], 403);
+  const hosts = [
+    'evil.test',
+    'localhost.evil.test',
+    'localhost@evil.test',
+    'evil.test@localhost',
+    'localhost%2f',
+    ':1',
+  ];
+  for (const host of hosts)
+    assert.deepEqual(await ask(edge.port, `GET http://${host}/v1/api/workstreams`, READER), refused, host);
+  const twice = await ask(edge.port, 'GET http://localhost/health', ['Host: localhost']);
+  assert.equal(twice[0], 400);
+  const approve = (origin: string) =>
+    ask(edge.port, 'POST http://localhost:1/v1/api/approve', [`Origin: http://${origin}`, 'Content-Length: 0']);
+  assert.deepEqual([(await approve('localhost'))[0], (await approve('localhost:1'))[0]], [403, 401]);
   assert.deepEqual(edge.asked, []);
+});
+
+test('a whole URL asks for a WebSocket like its path', async () => {
+  await using edge = await httpEdge();
+  edge.server.on('upgrade', ({ url, headers }, socket) => {
+    socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${url} ${headers.host}`);
+  });
+  const offer = ['Connection: Upgrade', 'Upgrade: websocket'];
+  assert.deepEqual(await ask(edge.port, 'GET http://localhost:1/v1/ws?x', offer), [101, '/v1/ws?x localhost:1']);
 });
 
 test('a method without a row is not found, and other methods are not disclosed', async () => {

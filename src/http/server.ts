@@ -7,6 +7,7 @@ import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
 import type { HttpApp } from './app.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
+import { toOriginForm } from './input/target.ts';
 import { answerUnread } from './raw/unread.ts';
 
 interface ServerDeps {
@@ -33,11 +34,15 @@ export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpAp
       maxHeaderSize: LIMITS.requestHeadBytes + FORWARDED_BYTES,
       insecureHTTPParser: false,
       requireHostHeader: false, // the gate refuses it, with the headers of every answer
-      shouldUpgradeCallback: isWebSocketUpgrade,
+      shouldUpgradeCallback(req) {
+        toOriginForm(req);
+        return isWebSocketUpgrade(req);
+      },
       IncomingMessage: classes.IncomingMessage,
       ServerResponse: classes.ServerResponse,
     },
     (req, res) => {
+      toOriginForm(req);
       bodies.begin(req, res);
       listener(req, res);
     },

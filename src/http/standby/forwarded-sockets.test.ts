@@ -125,7 +125,7 @@ test('a WebSocket that cannot be forwarded is refused', async () => {
   scene.one.forget();
   await scene.clock.advance(1_000);
   assert.match(await scene.ask(upgradeOf()), refused);
-  const next = scene.send(upgradeOf([], '/node/here_0001/v1/ws'));
+  const next = scene.send(upgradeOf([], 'http://localhost/node/here_0001/v1/ws'));
   await untilTrue(() => next.received().endsWith('hello'));
   assert.deepEqual([scene.one.state.greetings, client.socket.destroyed], [2, false]);
 });

@@ -10,6 +10,7 @@ import { isWebSocketUpgrade } from '../../gateway/connections/upgrade.ts';
 import type { Log } from '../../log.ts';
 import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
+import { toOriginForm } from '../input/target.ts';
 import { iso } from '../iso.ts';
 import { rawAnswer } from '../raw/raw-answer.ts';
 import { answerUnread } from '../raw/unread.ts';
@@ -59,9 +60,13 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
     log,
   });
   const answerOf = createOwnAnswers(deps, forwarder.counts);
-  const ownUrl = (url = '/') => withoutNode(url, { here: state() });
+  const ownUrl = (url: string) => withoutNode(url, { here: state() });
+  const toOwn = (req: IncomingMessage) => {
+    toOriginForm(req);
+    req.url = ownUrl(req.url ?? '/');
+  };
   const serve = (req: IncomingMessage, res: ServerResponse) => {
-    req.url = ownUrl(req.url);
+    toOwn(req);
     const said = answerOf(req);
     if (said === undefined) void forwarder.forward(req, res);
     else answer(req, res, said);
@@ -74,14 +79,18 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
       keepAliveTimeout: LIMITS.keepAliveMs,
       maxHeaderSize: LIMITS.requestHeadBytes,
       requireHostHeader: false, // refused below, with the headers of every answer
-      shouldUpgradeCallback: ({ method, url, headers }) => isWebSocketUpgrade({ method, url: ownUrl(url), headers }),
+      shouldUpgradeCallback(req) {
+        toOriginForm(req);
+        const { method, url = '/', headers } = req;
+        return isWebSocketUpgrade({ method, url: ownUrl(url), headers });
+      },
     },
     serve,
   );
   server.maxHeadersCount = LIMITS.requestHeaders + 2; // like the active daemon
   server.on('checkExpectation', serve); // the expectation is ignored
   server.on('upgrade', (req, socket: Duplex, head) => {
-    req.url = ownUrl(req.url);
+    toOwn(req);
     const said = answerOf(req) ?? (hasBody(req) ? NO_BODY : undefined);
     if (said === undefined) void forwarder.join(req, socket, head);
     else refuse(socket, said);
