@@ -28,11 +28,13 @@ async function setUp() {
   };
   let held: Promise<void> | undefined;
   let waiting = 0;
+  let rows = 0;
   const db = store.db.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       if (held) waiting += 1;
       await held;
+      rows += result.rows.length;
       return result;
     },
   });
@@ -41,13 +43,25 @@ async function setUp() {
   const queue = new DeliveryQueue({ ...deps, store: { db, commit } });
   const stop = new AbortController();
   const running = queue.run(stop.signal);
+  const sendAll = async (messages: readonly (readonly [messageId: string, to: string])[]) => {
+    const message = { provider: 'telegram', message: 'x', from: 'run', acceptedMs: clock.now() };
+    const statements = messages.map(([messageId, to]) => insertDelivery({ ...message, messageId, to }));
+    await store.commit({ statements });
+    queue.wake();
+  };
   return {
-    ...{ store, queue, begun, log },
+    ...{ store, queue, begun, log, clock },
+    /** How many rows were read. */
+    rows: () => rows,
     sent: () => begun.map(({ what }) => what),
-    async send(messageId: string, to: string) {
-      const message = { messageId, provider: 'telegram', to, message: 'x', from: 'run', acceptedMs: clock.now() };
-      await store.commit({ statements: [insertDelivery(message)] });
-      queue.wake();
+    send: (messageId: string, to: string) => sendAll([[messageId, to]]),
+    sendAll,
+    /** What the channel begins is taken at once, until so many have begun. */
+    async takes(count: number) {
+      for (let index = 0; index < count; index += 1) {
+        await untilTrue(() => begun.length > index);
+        begun[index]?.end.resolve('taken');
+      }
     },
     /** Looks for messages. What it finds is known when the result is called. */
     async looksSlowly(): Promise<() => void> {
@@ -111,4 +125,54 @@ test('a message that is tried again keeps as much of the reason as one that is g
   await settled();
   const stored = await world.store.db.selectFrom('outbox').select(['status', 'attempts', 'error']).execute();
   assert.deepEqual(stored, [{ status: 'pending', attempts: 1, error: 'x'.repeat(500) }]);
+});
+
+test('the end of a delivery looks at its destination alone, however many others wait', async () => {
+  await using world = await setUp();
+  const places = Array.from({ length: 300 }, (_, index) => `${index}`);
+  await world.sendAll(['first', 'second'].flatMap((each) => places.map((to) => [`${each} ${to}`, to] as const)));
+  await world.takes(600);
+  await settled();
+  assert.equal(world.sent().length, 600);
+  for (const to of places) {
+    const sent = world.sent().filter((one) => one.endsWith(` to ${to}`));
+    assert.deepEqual(sent, [`first ${to} to ${to}`, `second ${to} to ${to}`]);
+  }
+  assert.ok(world.rows() < 5_000, `${world.rows()} rows`); // with all destinations each time, 17 000
+});
+
+test('a message to a new destination is not held up by those that many others have in line', async () => {
+  await using world = await setUp();
+  const many = Array.from({ length: 9 }, (_, to) =>
+    Array.from({ length: 20 }, (__, n) => [`${to}-${n}`, `${to}`] as const),
+  );
+  await world.sendAll(many.flat());
+  await untilTrue(() => world.begun.length === 8);
+  await world.send('new', 'z');
+  await world.takes(181);
+  const at = world.sent().indexOf('new to z');
+  assert.ok(at > 0 && at < 30, `${at}`);
+});
+
+test('what is put off is tried again when its time has come, and what comes behind it waits', async () => {
+  await using world = await setUp();
+  await world.sendAll([
+    ['a', '1'],
+    ['b', '1'],
+    ['c', '2'],
+  ]);
+  await untilTrue(() => world.begun.length === 2);
+  world.begun[0]?.end.reject(new DeliveryError('no', { retryable: true }));
+  world.begun[1]?.end.reject(new NotNow('later', { againInMs: 5_000 }));
+  await settled();
+  await world.clock.advance(999);
+  await settled();
+  assert.deepEqual(world.sent(), ['a to 1', 'c to 2']);
+  await world.clock.advance(1);
+  await untilTrue(() => world.begun.length === 3);
+  world.begun[2]?.end.resolve('taken');
+  await untilTrue(() => world.begun.length === 4);
+  await world.clock.advance(4_000);
+  await untilTrue(() => world.begun.length === 5);
+  assert.deepEqual(world.sent().slice(2), ['a to 1', 'b to 1', 'c to 2']);
 });

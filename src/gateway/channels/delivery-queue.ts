@@ -6,14 +6,14 @@ import type { OutboxTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Delivered, DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
-import { endDelivery, type Head, putOff, readHeads, readPending, readPrincipal } from './delivery-rows.ts';
+import { endDelivery, type Head, putOff, readPending, readPrincipal } from './delivery-rows.ts';
+import { placeOf, WaitingHeads } from './waiting-heads.ts';
 
 /** With the waits between them, about a day. */
 const MAX_ATTEMPTS = 20;
 const MAX_WAIT_MS = 2 * 3_600_000;
 /** Destinations that are served in parallel; each gets one message at a time. */
 const MAX_CONCURRENT = 8;
-const MAX_NAP_MS = 60_000;
 const GRACE_MS = 3_000;
 
 interface OutboxDeps {
@@ -33,20 +33,29 @@ export class DeliveryQueue {
   readonly #pausedMs = new Map<string, number>();
   #woken = Promise.withResolvers<void>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #heads: WaitingHeads;
 
   constructor(deps: OutboxDeps) {
     this.#deps = deps;
+    const { store, clock } = deps;
+    this.#heads = new WaitingHeads({
+      store,
+      clock,
+      leftMs: (head) => this.#leftMs(head),
+      isBusy: (head) => this.#isBusy(head),
+    });
   }
 
   /** A message was accepted: checks at once. */
   wake(): void {
+    this.#heads.change();
     this.#woken.resolve();
   }
 
   /** Delivers until the signal aborts. Deliveries in progress continue at the next start. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
-    const stop = () => this.wake();
+    const stop = () => this.#woken.resolve();
     signal.addEventListener('abort', stop, { once: true });
     while (!signal.aborted) {
       this.#woken = Promise.withResolvers();
@@ -61,22 +70,22 @@ export class DeliveryQueue {
 
   /** Starts due deliveries; returns how long there is nothing more to do. */
   async #start(signal: AbortSignal): Promise<number> {
-    const { store, log } = this.#deps;
+    const { log } = this.#deps;
     try {
-      const waiting = (await readHeads(store)).filter((head) => !this.#isBusy(head));
-      const left = new Map(waiting.map((head) => [head, this.#leftMs(head)]));
-      const due = waiting.filter((head) => left.get(head) === 0);
-      for (const head of due.slice(0, MAX_CONCURRENT - this.#busy.size)) this.#begin(head, signal);
-      return Math.min(MAX_NAP_MS, ...[...left.values()].filter((ms) => ms > 0));
+      const due = await this.#heads.take(MAX_CONCURRENT - this.#busy.size);
+      for (const head of due) this.#begin(head, signal);
+      return this.#heads.napMs();
     } catch (error) {
       log.warn({ err: error }, 'the outbox could not be read; trying again');
+      this.#heads.change();
       return 1_000;
     }
   }
 
   /** A chat that has another id now is another destination, and its message may be on its way to the former one. */
-  #isBusy(head: Head): boolean {
-    return this.#busy.has(placeOf(head)) || [...this.#busy.values()].includes(head.message_id);
+  #isBusy(head: Head): 'place' | 'message' | undefined {
+    if (this.#busy.has(placeOf(head))) return 'place';
+    return [...this.#busy.values()].includes(head.message_id) ? 'message' : undefined;
   }
 
   #begin(head: Head, signal: AbortSignal): void {
@@ -104,11 +113,15 @@ export class DeliveryQueue {
     const { message_id: messageId } = head;
     const place = placeOf(head);
     this.#busy.set(place, messageId);
-    this.#pausedMs.delete(place);
+    let isOver = false;
     try {
       const row = await readPending(this.#deps.store, messageId);
-      if (row === undefined || placeOf(row) !== place) return; // it has ended, or goes elsewhere now
+      isOver = row === undefined;
+      // It has ended, goes elsewhere now, or was put off since it was found.
+      if (row === undefined || placeOf(row) !== place || this.#leftMs(row) > 0) return;
+      this.#pausedMs.delete(place);
       const outcome = await this.#attempt(row, signal);
+      isOver = !(outcome instanceof NotNow);
       if (outcome instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + outcome.againInMs);
       else if (outcome !== 'recorded' && !signal.aborted) await this.#record(row, outcome);
     } catch (error) {
@@ -117,7 +130,8 @@ export class DeliveryQueue {
       await this.#deps.clock.sleep(1_000, signal).catch(() => undefined); // the daemon is stopping
     } finally {
       this.#busy.delete(place);
-      this.wake();
+      this.#heads.free(head, isOver);
+      this.#woken.resolve();
     }
   }
 
@@ -176,8 +190,6 @@ export class DeliveryQueue {
 /** A remaining wait above the maximum means that the clock was set back. */
 const leftMs = (nextMs: number, nowMs: number): number =>
   nextMs - nowMs > MAX_WAIT_MS ? 0 : Math.max(0, nextMs - nowMs);
-
-const placeOf = ({ provider, destination }: Head): string => `${provider} ${destination}`;
 
 const toDelivery = (row: OutboxTable) => ({
   messageId: row.message_id,

@@ -73,7 +73,23 @@ export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<Head[]> =>
         .where('status', '=', 'pending')
         .groupBy(['provider', 'destination']),
     )
+    .orderBy('seq')
     .execute();
+
+/** The first pending message of one destination. */
+export const readHead = (
+  { db }: Pick<Store, 'db'>,
+  { provider, destination }: Pick<Head, 'provider' | 'destination'>,
+): Promise<Head | undefined> =>
+  db
+    .selectFrom('outbox')
+    .select(['message_id', 'provider', 'destination', 'next_ms'])
+    .where('status', '=', 'pending')
+    .where('provider', '=', provider)
+    .where('destination', '=', destination)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
 
 /** Undefined: it has ended. */
 export const readPending = ({ db }: Pick<Store, 'db'>, messageId: string): Promise<OutboxTable | undefined> =>
