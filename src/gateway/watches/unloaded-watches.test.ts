@@ -26,3 +26,24 @@ test('the running poll of an unloaded workstream ends when that is deleted', asy
   assert.deepEqual(await it.store.db.selectFrom('watches').select('watch_id').execute(), []);
   it.end();
 });
+
+test('a workstream is closed although a poll of it begins meanwhile', async () => {
+  await using it = await watchGateway();
+  it.prints.push('same');
+  it.begin();
+  for (let turns = 0; turns < 40; turns += 1) {
+    const { wsId } = await it.call('workstream.create', {}, LOCAL);
+    const { watch_id: watchId } = await it.watch({ wsId });
+    await it.polled(watchId, 1);
+    await it.clock.advance(59_990);
+    let isClosed = false;
+    const closing = it.call('workstream.close', { wsId }, LOCAL).then(() => {
+      isClosed = true;
+    });
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    await it.clock.advance(20); // the next poll is due
+    await turnsUntil(() => isClosed, `the close after ${turns} turns`);
+    await closing;
+  }
+  it.end();
+});

@@ -5,6 +5,7 @@ import { StopReason } from '../../agent/stop-reason.ts';
 import type { ToolOutcome } from '../../agent/tools/tool.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { until } from '../../timing/until.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import type { Store } from '../store/store.ts';
@@ -121,6 +122,7 @@ export class WatchPolls {
     const stopping = new AbortController();
     const ended = this.#poll(watchId, stopping.signal)
       .catch((err: unknown) => {
+        if (stopping.signal.aborted) return; // it did not begin
         this.#notBeforeMs.set(watchId, clock.monotonic() + RETRY_MS);
         log.warn({ err, watchId }, 'a watch could not be polled; trying again');
       })
@@ -137,7 +139,8 @@ export class WatchPolls {
     if (watch?.row.active !== 1) return;
     // A poll of an earlier daemon may have been the last one.
     if (watch.row.poll_count >= watch.row.max_polls) return this.#end(watch, { end: 'max_polls', reason: LAST_POLL });
-    const workstream = await workstreams.get(watch.row.ws_id, DAEMON).catch(orGone);
+    // While the workstream is closed, `get` waits for the end of that, which waits for the end of this poll.
+    const workstream = await until(workstreams.get(watch.row.ws_id, DAEMON), signal).catch(orGone);
     if (!workstream) return this.#end(watch, { end: 'closed' });
     if (!(await mayStillWatch(watch, workstream, this.#deps)))
       return this.#end(watch, { end: 'rights', reason: 'whoever created it may no longer do so' });
