@@ -150,7 +150,7 @@ export function joinNouns(
     ...backgroundNouns(deps, conversations),
     subAgent: { methods: subAgentMethods({ workstreams, store, clock }) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
-    chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
+    chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, channels, store }) },
     cron: {
       methods: cronMethods({ cron, channels, live, storePath, clock, hostTimeZone }),
       run: (signal) => cron.run(signal),

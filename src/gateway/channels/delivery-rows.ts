@@ -149,6 +149,13 @@ const isSentBy = (principal: string): RawBuilder<boolean> =>
   sql`(outbox.sender = ${principal} and outbox.ws_id is null or exists (
     select 1 from runs where runs.run_id = outbox.sender and runs.principal = ${principal}))`;
 
+/** Whose last message is asked for. */
+export interface AskedLast {
+  wsId: string;
+  provider?: string | undefined;
+  viewer: Viewer;
+}
+
 /** Counts pending and abandoned messages, and reads the latest abandoned ones that the caller sent, or perceives both ends of. */
 export async function readState(
   { db }: Pick<Store, 'db'>,
@@ -171,7 +178,7 @@ export async function readState(
 /** Where a session's last message went, among those to destinations that the viewer perceives. Not to chats that only a name leads to. */
 export const readLast = (
   { db }: Pick<Store, 'db'>,
-  { wsId, provider, viewer }: { wsId: string; provider?: string | undefined; viewer: Viewer },
+  { wsId, provider, viewer, except }: AskedLast & { except: readonly Pick<OutboxTable, 'provider' | 'destination'>[] },
 ) =>
   db
     .selectFrom('outbox')
@@ -184,6 +191,13 @@ export const readLast = (
         where channel_chats.channel = outbox.provider and channel_chats.chat = outbox.destination and ${isOnlyNamed})`,
     )
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
+    .where((row) =>
+      row.and(
+        except.map((place) =>
+          row.or([row('provider', '<>', place.provider), row('destination', '<>', place.destination)]),
+        ),
+      ),
+    )
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();

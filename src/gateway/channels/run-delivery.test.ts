@@ -12,7 +12,7 @@ import { resolveDelivery } from './run-delivery.ts';
 
 const ADA = { channel: 'telegram', senderId: '7' };
 const TELEGRAM = { name: 'telegram', destinations: undefined, find: async (to: string) => to };
-const channels = createChannels([{ ...TELEGRAM, deliver: async () => 'taken' }]);
+const channels = createChannels([{ ...TELEGRAM, deliver: async () => 'taken', trustIn: async () => 'allowed' }]);
 
 /** A job whose answers went to the chat of a person, who wrote to another session. */
 async function setUp() {

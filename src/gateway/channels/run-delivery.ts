@@ -3,8 +3,8 @@ import type { RunRequest } from '../runs/run-record.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Channels } from './channels.ts';
-import { readLast } from './delivery-rows.ts';
-import { readLastChat } from './inbox/chat-rows.ts';
+import { type AskedLast, readLast } from './delivery-rows.ts';
+import { MOST_CHATS, readChat, readLastChat } from './inbox/chat-rows.ts';
 
 /** Where a client wants the answer of a run to go. */
 interface Asked {
@@ -41,7 +41,7 @@ export async function resolveDelivery(
 ): Promise<RunRequest['deliver']> {
   const name = nameOf(channel);
   if (!deliver || name === 'webchat') return undefined;
-  const { channels, store } = parts;
+  const { channels } = parts;
   if (to?.trim()) {
     const found = await channels.resolve({ provider: isLast(channel) ? undefined : name, to, viewer });
     return { provider: found.channel.name, to: found.to };
@@ -49,8 +49,7 @@ export async function resolveDelivery(
   const provider = isLast(channel) ? undefined : channels.linked(name).name;
   const chat = await lastChat([wsId, elseWsId], provider, parts);
   if (chat) return chat;
-  const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider, viewer });
-  const before = last && { provider: last.provider, to: last.destination };
+  const before = wsId === undefined ? undefined : await lastSent({ wsId, provider, viewer }, parts);
   const place = ownerId === undefined ? before : await ownChat({ ownerId, channel: provider, before }, parts);
   if (place) return place;
   const by = provider ?? 'a channel';
@@ -70,8 +69,8 @@ async function ownChat(
 }
 
 /**
- * The chat from which people last wrote to the first of these sessions that has one. Throws NOT_LINKED if its chat service
- * is no longer set up.
+ * The chat from which people last wrote to the first of these sessions that has one, and in which whoever wrote last may still
+ * write. Throws NOT_LINKED if its chat service is no longer set up.
  */
 export async function lastChat(
   sessions: readonly (string | undefined)[],
@@ -79,8 +78,29 @@ export async function lastChat(
   { channels, store }: { channels: Pick<Channels, 'linked'>; store: Pick<Store, 'db'> },
 ): Promise<Place | undefined> {
   for (const wsId of sessions) {
-    const chat = wsId === undefined ? undefined : await readLastChat(store, { wsId, channel });
-    if (chat) return { provider: channels.linked(chat.channel).name, to: chat.chat };
+    for (let skip = 0; wsId !== undefined && skip < MOST_CHATS; skip += 1) {
+      const chat = await readLastChat(store, { wsId, channel, skip });
+      if (!chat) break;
+      const service = channels.linked(chat.channel);
+      if (await service.trustIn?.(chat.last_sender, chat)) return { provider: service.name, to: chat.chat };
+    }
+  }
+  return undefined;
+}
+
+/** Where a session's last message went; not to a chat in which whoever wrote last may write no more. */
+export async function lastSent(
+  asked: AskedLast,
+  { channels, store }: { channels: Pick<Channels, 'byName'>; store: Pick<Store, 'db'> },
+): Promise<Place | undefined> {
+  const except: { provider: string; destination: string }[] = [];
+  while (except.length < MOST_CHATS) {
+    const last = await readLast(store, { ...asked, except });
+    if (!last) return undefined;
+    const { provider, destination: to } = last;
+    const chat = await readChat(store, { channel: provider, chat: to });
+    if (!chat || (await channels.byName(provider)?.trustIn?.(chat.last_sender, chat))) return { provider, to };
+    except.push(last);
   }
   return undefined;
 }

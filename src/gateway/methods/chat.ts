@@ -10,7 +10,8 @@ import type { Claim } from '../attachments/claim.ts';
 import { decodeInline, type InlineFile } from '../attachments/inline.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
-import { readLast } from '../channels/delivery-rows.ts';
+import type { Channels } from '../channels/channels.ts';
+import { lastSent } from '../channels/run-delivery.ts';
 import { readChatHistory } from '../history/chat-history.ts';
 import type { Messages } from '../history/messages.ts';
 import { isOver, type RunHandle } from '../runs/run-record.ts';
@@ -27,6 +28,7 @@ interface ChatMethodDeps {
   messages: Messages;
   attachments: Pick<Attachments, 'claim' | 'list'>;
   outputChecks: Pick<OutputChecks, 'problemOf'>;
+  channels: Pick<Channels, 'byName'>;
   /** Used to find where the session's last message went: `deliver` also sends the answer there. */
   store: Pick<Store, 'db'>;
 }
@@ -76,7 +78,7 @@ type SendParams = Parameters<Handlers<'chat.send'>['chat.send']>[0];
 async function send(
   params: SendParams,
   call: Call,
-  { workstreams, runs, store, attachments, outputChecks }: ChatMethodDeps,
+  { workstreams, runs, channels, store, attachments, outputChecks }: ChatMethodDeps,
 ) {
   const message = params.message.trim();
   if (message === '' && isBare(params)) throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
@@ -90,7 +92,7 @@ async function send(
   await requireFiles(params, by, { workstreams, attachments });
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim(), by.viewer);
   const { wsId } = workstream.data;
-  const last = params.deliver ? await readLast(store, { wsId, viewer: by.viewer }) : undefined;
+  const deliver = params.deliver ? await lastSent({ wsId, viewer: by.viewer }, { channels, store }) : undefined;
   const claim = isBare(params) ? undefined : await claimAll(attachments, { wsId, principal }, { ...params, inline });
   const handle = await runs.accept(workstream, {
     message,
@@ -102,7 +104,7 @@ async function send(
       ...(effort && { effort }),
       ...(params.timeoutMs && { timeoutMs: params.timeoutMs }),
       ...(params.outputSchema && { outputSchema: params.outputSchema }),
-      ...(last && { deliver: { provider: last.provider, to: last.destination } }),
+      ...(deliver && { deliver }),
     },
     also: (runId) => call.keep({ runId, wsId }),
   });

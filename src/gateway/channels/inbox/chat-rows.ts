@@ -44,21 +44,24 @@ export const isOnlyNamed = sql<boolean>`(${isOfRevoked} or ${isGivenAway})`;
 /** The chat from which people last wrote to a workstream, unless its person was revoked, or has it no more. */
 export const readLastChat = (
   { db }: Pick<Store, 'db'>,
-  { wsId, channel }: { wsId: string; channel?: string | undefined },
-): Promise<Pick<ChatTable, 'channel' | 'chat'> | undefined> =>
+  // `skip`: how many later chats are passed over.
+  { wsId, channel, skip }: { wsId: string; channel?: string | undefined; skip: number },
+): Promise<Pick<ChatTable, 'channel' | 'chat' | 'kind' | 'last_sender'> | undefined> =>
   db
     .selectFrom('channel_chats')
-    .select(['channel', 'chat'])
+    .select(['channel', 'chat', 'kind', 'last_sender'])
     .where('ws_id', '=', wsId)
     .where('last_in_ms', 'is not', null)
     .where(sql<boolean>`not ${isOnlyNamed}`)
     .$if(channel !== undefined, (query) => query.where('channel', '=', channel ?? ''))
     .orderBy('last_in_ms', 'desc')
+    .orderBy('chat')
     .limit(1)
+    .offset(skip)
     .executeTakeFirst();
 
 /** How many chats are looked at for one of a person who may write now. */
-const MOST_CHATS = 100;
+export const MOST_CHATS = 100;
 
 /** The direct chats of an owner, the one in which somebody last wrote first. Not of people who have given it away. */
 export const readDirectChats = (
