@@ -48,6 +48,16 @@ export const endWaitingFor = (
   parameters: [channel, senderId, nowMs],
 });
 
+/** The same for the people who are linked to a user. */
+export const endWaitingForUser = (userId: string, nowMs: number): Statement => ({
+  sql: `UPDATE outbox SET status = 'dead', error = 'the user of the person may not log in', ended_ms = ?2
+        WHERE status = 'pending' AND (ws_id IS NOT NULL OR sender = 'headgate')
+          AND EXISTS (SELECT 1 FROM channel_chats
+            JOIN channel_senders ON channel_senders.channel = channel_chats.channel AND sender_id = last_sender
+            WHERE channel_chats.channel = outbox.provider AND chat = outbox.destination AND kind = 'dm' AND user_id = ?1)`,
+  parameters: [userId, nowMs],
+});
+
 export const putOff = (messageId: string, later: { attempts: number; error: string; nextMs: number }): Statement =>
   statementOf(
     build

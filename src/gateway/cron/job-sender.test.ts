@@ -4,7 +4,7 @@ import { putChat } from '../channels/inbox/chat-rows.ts';
 import { ANYONE, DAEMON } from '../sharing/perception.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { onlyWebhooks } from '../testing/only-webhooks.ts';
-import { type CallAs, wholeGateway } from '../testing/whole-gateway.ts';
+import { type CallAs, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
 
 const permissions = new Set([...ALL_PERMISSIONS].filter((permission) => permission !== 'workstreams.all'));
@@ -14,6 +14,20 @@ const OPERATOR: CallAs = { id: 'operator' };
 const UNKNOWN = 'Unknown destination: 101';
 
 const noNetwork = () => Promise.reject(new Error('no network'));
+
+/** The users themselves: a chat of somebody who may not log in is nobody's destination. */
+async function addUsers(gateway: WholeGateway): Promise<void> {
+  const rows = [ADA, BOB].map(({ userId }) => ({
+    ...{ user_id: userId, username: userId, username_key: userId, display_name: userId, password_hash: null },
+    ...{ disabled: 0, version: 1, created_ms: 1, updated_ms: 1, last_login_ms: null },
+  }));
+  const roles = [ADA, BOB].map(({ userId }) => ({
+    ...{ user_id: userId, role_id: 'builtin-admin', assigned_by: 'operator', created_ms: 1 },
+  }));
+  const inserts = [build.insertInto('users').values(rows), build.insertInto('role_assignments').values(roles)];
+  await gateway.store.commit({ statements: inserts.map((insert) => statementOf(insert)) });
+  await gateway.restart();
+}
 
 /** A gateway with a private chat of Ada, and jobs that deliver to it. */
 async function setUp({ allowed = [], approvers = [] }: { allowed?: string[]; approvers?: string[] } = {}) {
@@ -44,6 +58,7 @@ async function setUp({ allowed = [], approvers = [] }: { allowed?: string[]; app
       },
     },
   });
+  await addUsers(gateway);
   const stop = new AbortController();
   const start = () => void gateway.gateway.run(stop.signal);
   start();

@@ -1,4 +1,5 @@
 import { TELEGRAM, WHATSAPP } from '../channels/chats/chat-service.ts';
+import { dropWithUsers } from '../channels/drop-of-user.ts';
 import { ChannelHealth } from '../channels/health/channel-health.ts';
 import { createLazyService } from '../channels/lazy-service.ts';
 import type { Conversations } from '../conversations.ts';
@@ -47,16 +48,13 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     clock: deps.clock,
   });
   const { channels, deliveries, push } = talks.outbox;
-  const { store, clock, ids, log } = deps;
+  const { auth, store, clock, ids, log } = deps;
+  const services = [telegram, whatsapp];
+  dropWithUsers({ users: auth.users, store, services, log });
   return {
     channels,
     /** How the chat services are doing. */
-    health: new ChannelHealth({
-      services: [telegram, whatsapp],
-      jobNotices: () => unlinkedJobs(turns.cron.scheduler, channels),
-      store,
-      log,
-    }),
+    health: new ChannelHealth({ services, jobNotices: () => unlinkedJobs(turns.cron.scheduler, channels), store, log }),
     channel: {
       methods: channelMethods({
         store,
@@ -74,7 +72,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
       telegram.look();
       whatsapp.look();
     },
-    findHook: async (channel: string) => [telegram, whatsapp].find((one) => one.channel === channel)?.hook(),
+    findHook: async (channel: string) => services.find((one) => one.channel === channel)?.hook(),
     /** Messages, and notifications of what waits. */
     send: {
       methods: {

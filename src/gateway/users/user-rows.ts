@@ -1,3 +1,4 @@
+import { endWaitingForUser } from '../channels/delivery-rows.ts';
 import type { UserTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
@@ -143,8 +144,9 @@ export const unassignmentOf = ({ userId, roleId }: Pick<Assignment, 'userId' | '
   statementOf(build.deleteFrom('role_assignments').where('user_id', '=', userId).where('role_id', '=', roleId));
 
 /** The user, its roles and its people at a provider. */
-export const removalOf = (userId: string): Statement[] => [
+export const removalOf = (userId: string, nowMs: number): Statement[] => [
   statementOf(build.deleteFrom('users').where('user_id', '=', userId), 1),
   statementOf(build.deleteFrom('role_assignments').where('user_id', '=', userId)),
   statementOf(build.deleteFrom('oidc_identities').where('user_id', '=', userId)),
+  endWaitingForUser(userId, nowMs),
 ];

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { type Bounds, parentEnded } from '../auth/lineage.ts';
+import { endWaitingForUser } from '../channels/delivery-rows.ts';
 import { deleteMemoriesOf } from '../memories/memory-rows.ts';
 import type { UserTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -173,11 +174,12 @@ export class Users {
     this.#announce(userId, { loginsEnd: true, rightsChanged: false });
   }
 
-  /** A new password, and disabling, end all logins of the user. */
+  /** A new password, and disabling, end all logins of the user. Disabling also ends what waits for the user's chats. */
   async update(userId: string, change: UserChange, also: readonly Statement[]): Promise<User> {
     const nowMs = this.#deps.clock.now();
     let before: UserTable | undefined;
-    const entry = await this.#change(userId, also, (row) => {
+    const ending = change.disabled === true ? [endWaitingForUser(userId, nowMs)] : [];
+    const entry = await this.#change(userId, [...ending, ...also], (row) => {
       before = { ...row };
       return changeOf(row, change, nowMs);
     });
@@ -188,10 +190,10 @@ export class Users {
     return toUser(entry.row);
   }
 
-  /** Ends all logins and tokens of the user, and deletes the user's own memories. */
+  /** Ends all logins and tokens of the user, and what waits for the user's chats, and deletes the user's own memories. */
   async remove(userId: string, also: readonly Statement[]): Promise<void> {
     const entry = this.#entryOf(userId);
-    const all = [...removalOf(userId), ...deleteMemoriesOf(userId), ...also];
+    const all = [...removalOf(userId, this.#deps.clock.now()), ...deleteMemoriesOf(userId), ...also];
     await this.#deps.store.commit({ statements: all, durable: true });
     this.#byId.delete(userId);
     this.#byName.delete(entry.row.username_key);

@@ -13,7 +13,8 @@ export interface ActingSender {
   mayApprove: boolean;
 }
 
-interface Users {
+/** The users to whom people may be linked. */
+export interface SenderUsers {
   boundsOf(userId: string): Bounds | undefined;
 }
 
@@ -28,7 +29,7 @@ export function actAs(
     known,
     settings,
     users,
-  }: { known: SenderTable | undefined; settings: Pick<ChatSettings, 'approvers'>; users: Users },
+  }: { known: SenderTable | undefined; settings: Pick<ChatSettings, 'approvers'>; users: SenderUsers },
 ): ActingSender | undefined {
   const userId = known?.user_id ?? '';
   const bounds = userId === '' ? undefined : users.boundsOf(userId);

@@ -21,6 +21,13 @@ export const readSender = (
 export const readSenders = ({ db }: Pick<Store, 'db'>): Promise<SenderTable[]> =>
   db.selectFrom('channel_senders').selectAll().orderBy('updated_ms', 'desc').limit(1_000).execute();
 
+/** The people who are linked to a user. */
+export const readSendersOf = (
+  { db }: Pick<Store, 'db'>,
+  userId: string,
+): Promise<Pick<SenderTable, 'channel' | 'sender_id'>[]> =>
+  db.selectFrom('channel_senders').select(['channel', 'sender_id']).where('user_id', '=', userId).execute();
+
 /** Those whose code can still be approved. */
 export const readPending = ({ db }: Pick<Store, 'db'>, channel: string, nowMs: number): Promise<SenderTable[]> =>
   db

@@ -27,6 +27,7 @@ async function setUp() {
   const channel = createTelegramChannel({
     ...{ bot: () => bot, settings: () => bot.settings, store, clock, previews: new PreviewGate() },
     fetchMedia: async () => assert.fail('no file'),
+    users: { boundsOf: () => undefined },
     metrics: { channelPart: () => undefined },
   });
   const decision = { messageId: 'decided:apr_1', to: '7', message: '✅ Approved', from: 'run', acceptedMs: 3 };

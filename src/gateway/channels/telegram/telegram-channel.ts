@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { MediaDeps } from '../calls/load-media.ts';
 import type { ServiceError } from '../calls/service-error.ts';
 import { type Channel, type Delivery, DeliveryError } from '../channel.ts';
+import type { SenderUsers } from '../chats/acting-sender.ts';
 import { readCard } from '../chats/approval-card.ts';
 import type { AmbiguousPolicy } from '../chats/chat-settings.ts';
 import { findChat } from '../inbox/find-chat.ts';
@@ -20,6 +21,7 @@ interface TelegramChannelDeps {
   settings(): TelegramSettings | undefined;
   /** For files that are sent. Refuses private addresses. */
   fetchMedia: MediaDeps['fetch'];
+  users: SenderUsers;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now' | 'sleep'>;
   metrics: Pick<ChannelMetrics, 'channelPart'>;
@@ -32,6 +34,7 @@ export const createTelegramChannel = ({
   bot,
   settings,
   fetchMedia,
+  users,
   store,
   clock,
   metrics,
@@ -43,7 +46,7 @@ export const createTelegramChannel = ({
   },
   async trustIn(senderId, chat) {
     const { trustIn } = await import('../../loaded/loaded-services.ts');
-    return trustIn({ channel: 'telegram', senderId, chat }, { settings: settings(), store });
+    return trustIn({ channel: 'telegram', senderId, chat }, { settings: settings(), store, users });
   },
   async find(to, viewer) {
     const chat = toChat(to);

@@ -4,6 +4,7 @@ import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { MediaDeps } from '../calls/load-media.ts';
 import { type Channel, DeliveryError } from '../channel.ts';
+import type { SenderUsers } from '../chats/acting-sender.ts';
 import { findChat } from '../inbox/find-chat.ts';
 import { sendParts } from '../ledger/send-parts.ts';
 import type { WhatsAppNumber } from './numbers.ts';
@@ -14,6 +15,7 @@ interface WhatsAppChannelDeps {
   settings(): WhatsAppSettings | undefined;
   /** For files that are sent. Refuses private addresses. */
   fetchMedia: MediaDeps['fetch'];
+  users: SenderUsers;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Pick<Clock, 'now' | 'sleep'>;
   metrics: Pick<ChannelMetrics, 'channelPart'>;
@@ -24,6 +26,7 @@ export const createWhatsAppChannel = ({
   number,
   settings,
   fetchMedia: fetch,
+  users,
   store,
   clock,
   metrics,
@@ -38,7 +41,7 @@ export const createWhatsAppChannel = ({
   },
   async trustIn(senderId, chat) {
     const { trustIn } = await import('../../loaded/loaded-services.ts');
-    return trustIn({ channel: 'whatsapp', senderId, chat }, { settings: settings(), store });
+    return trustIn({ channel: 'whatsapp', senderId, chat }, { settings: settings(), store, users });
   },
   async find(to, viewer) {
     const [, chat] = NAME.exec(to) ?? [];
