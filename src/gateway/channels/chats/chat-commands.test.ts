@@ -19,8 +19,8 @@ const asSender = (scopes: readonly Scope[]): ActingSender => ({
 });
 const ADA = asSender(['write']);
 
-const arrive = ({ parts, clock }: WholeGateway) => {
-  const update = { updateId: '1', chat: '7', senderId: '7', body: { message: {} } };
+const arrive = ({ parts, clock }: WholeGateway, { updateId = '1', chat = '7' } = {}) => {
+  const update = { updateId, chat, senderId: '7', body: { message: {} } };
   return parts.store.commit({ statements: storeUpdates(OF, [update], clock.now()) });
 };
 
@@ -32,8 +32,8 @@ async function handle(
 ): Promise<void> {
   const { store } = parts;
   const replies = createReplies({ store, wake: () => undefined, clock });
-  const commands = createChatCommands({ store, commands: parts.commands, replies });
-  const [row] = await readWaiting(store, OF);
+  const commands = createChatCommands({ store, commands: parts.commands, replies, clock });
+  const row = (await readWaiting(store, OF)).find(({ update_id: id }) => id === '1');
   // Only these are read.
   if (row) await commands.run({ row, workstream: mainWorkstream(), by } as AllowedMessage, { name, argument });
 }
@@ -74,7 +74,8 @@ async function killAtEach(
     await acts.check(gateway, killedAt);
     const replies = await gateway.parts.store.db.selectFrom('outbox').select('message').execute();
     assert.equal(replies.length, 1, `/${name} is answered once, killed at ${killedAt}`);
-    assert.deepEqual(await readWaiting(gateway.parts.store, OF), []);
+    const waiting = await readWaiting(gateway.parts.store, OF);
+    assert.ok(!waiting.some(({ update_id: id }) => id === '1'), 'the update has ended');
     if (end === 'handled') return writes;
   }
   return assert.fail('it writes and writes');
@@ -137,6 +138,24 @@ test('/stop stops what went on before it, and nothing that was said afterwards',
     },
   });
   assert.ok(writes >= 3, `${writes} writes`);
+});
+
+test('/stop ends earlier messages of its chat that have not become runs, once, whenever the daemon dies', async () => {
+  await killAtEach('stop', {
+    async before(gateway) {
+      await arrive(gateway, { updateId: 'loads a file' });
+      await arrive(gateway, { updateId: 'waits for parts' });
+      await arrive(gateway, { updateId: 'of others', chat: '8' });
+    },
+    between: (gateway) => arrive(gateway, { updateId: 'said afterwards' }),
+    async check({ parts }, killedAt) {
+      const { db } = parts.store;
+      const waiting = (await readWaiting(parts.store, OF)).map(({ update_id: id }) => id);
+      assert.deepEqual(waiting, ['of others', ...(waiting.length > 1 ? ['said afterwards'] : [])]);
+      const [reply] = await db.selectFrom('outbox').select('message').execute();
+      assert.equal(reply?.message, '⏹ Stopped.', `killed at ${killedAt}`);
+    },
+  });
 });
 
 test('commands that every conversation has answer into the chat', async () => {

@@ -1,5 +1,6 @@
 import type { CommandName } from '../../../../protocol/commands.ts';
 import { GatewayError } from '../../../../protocol/errors.ts';
+import type { Clock } from '../../../clock.ts';
 import { fence } from '../../../content/fence.ts';
 import type { CommandCaller } from '../../commands/command.ts';
 import type { Commands } from '../../commands/commands.ts';
@@ -23,6 +24,7 @@ interface ChatCommandDeps {
   store: Pick<Store, 'db' | 'commit'>;
   commands: Pick<Commands, 'startAfresh' | 'clear' | 'answer'>;
   replies: Replies;
+  clock: Pick<Clock, 'now'>;
 }
 
 /** The commands of a chat. */
@@ -68,7 +70,7 @@ export const isUrgentText = (text: string | undefined): boolean => /^\/stop(?:@\
  * Only commands that concern this conversation alone: everything else belongs on the page. A daemon that dies during a
  * command executes it again, with one effect in all; a summary may be made twice.
  */
-export const createChatCommands = ({ store, commands, replies }: ChatCommandDeps): ChatCommands => ({
+export const createChatCommands = ({ store, commands, replies, clock }: ChatCommandDeps): ChatCommands => ({
   async run({ row, workstream, by }, { name, argument }) {
     const begin = async (change: (also: Statement[]) => Promise<boolean>, text: string): Promise<true> => {
       if (await change(replies.answering(row, text))) replies.wake();
@@ -81,7 +83,8 @@ export const createChatCommands = ({ store, commands, replies }: ChatCommandDeps
         await replies.answer(row, HELP);
         return true;
       case 'stop':
-        await replies.answer(row, (await stopOnce(row, workstream, store)) ? '⏹ Stopped.' : 'Nothing is in progress.');
+        if (await stopOnce(row, workstream, { store, clock })) await replies.answer(row, '⏹ Stopped.');
+        else await replies.answer(row, 'Nothing is in progress.');
         return true;
       case 'new':
         return begin((also) => commands.startAfresh(workstream, also), '✨ A new conversation begins.');

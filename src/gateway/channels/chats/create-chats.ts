@@ -67,7 +67,7 @@ export function createChats(
     users,
     runs,
     sessionOf: (message, as) => obtainSession(message, as, { service, store, workstreams, clock }),
-    commands: createChatCommands({ store, commands, replies }),
+    commands: createChatCommands({ store, commands, replies, clock }),
     replies,
     receive: (message, owner) => receiveFiles(message, owner, { openFile, attachments, hear, stopping }),
     offerPairing: (asking) => offerPairing(asking, { sendNow, onAsked: () => push.look(), store, clock, ids, log }),

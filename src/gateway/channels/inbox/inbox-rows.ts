@@ -118,6 +118,26 @@ export const rewriteUpdate = ({ channel, account, update_id: id }: UpdateName, b
   tag: ENDED,
 });
 
+/**
+ * Ends updates of a chat because a later one stops them; those that have ended stay as they are. Whoever still handles one of
+ * them is refused.
+ */
+export const endStopped = (
+  { channel, account, chat, position }: Pick<InboxRow, 'channel' | 'account' | 'chat' | 'position'>,
+  { ids, nowMs }: { ids: readonly string[]; nowMs: number },
+): Statement =>
+  statementOf(
+    build
+      .updateTable('channel_inbox')
+      .set({ state: 'answered', reason: 'it was stopped', ended_ms: nowMs, body_json: null })
+      .where('channel', '=', channel)
+      .where('account', '=', account)
+      .where('chat', '=', chat)
+      .where('position', '<', position)
+      .where('state', '=', 'waiting')
+      .where('update_id', 'in', ids),
+  );
+
 /** Removes an update that was not for the bot. */
 export const dropUpdate = (update: UpdateName): Statement =>
   statementOf(
