@@ -31,7 +31,7 @@ async function setUp() {
         ambiguous,
         signal,
         mayTell: true,
-        render: () => texts.map((text) => ({ formatted: `<b>${text}</b>`, plain: text })),
+        render: () => texts.map(toChunk),
         send,
         movedTo: (error: ServiceError) => (error.message === 'moved' ? '-9' : undefined),
       };
@@ -52,12 +52,23 @@ async function setUp() {
   };
 }
 
+function toChunk(text: string) {
+  if (text === 'cannot be shown') throw new RangeError('Maximum call stack size exceeded');
+  return { formatted: `<b>${text}</b>`, plain: text };
+}
+
 const failing =
   (...args: ConstructorParameters<typeof ServiceError>): SendChunk =>
   ({ plain }) =>
     plain === 'a' ? Promise.reject(new ServiceError(...args)) : Promise.resolve(`id-${plain}`);
 
 const works: SendChunk = async ({ plain }) => `id-${plain}`;
+
+test('a message that cannot be rendered is given up at once, so that those behind it are sent', async () => {
+  await using stage = await setUp();
+  const end = 'DeliveryError: the message cannot be shown: Maximum call stack size exceeded false';
+  assert.deepEqual(await stage.send(['m', 'cannot be shown'], works), [end]);
+});
 
 test('each part gets the id of the service, and its texts are removed', async () => {
   await using stage = await setUp();

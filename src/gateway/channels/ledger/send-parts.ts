@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Clock } from '../../../clock.ts';
 import type { ChannelMetrics } from '../../metrics/channel-metrics.ts';
 import type { ChatTable, ChunkTable } from '../../store/schema/channels/channel-schema.ts';
@@ -92,11 +93,21 @@ async function openChunks(
   const chat = await readChat(store, { channel, chat: delivery.to });
   const isOwed = mayTell && chat?.owes_notice === 1;
   const nowMs = clock.now();
-  const chunks = [...(isOwed ? [MISSING] : []), ...render()];
+  const chunks = [...(isOwed ? [MISSING] : []), ...rendered(render)];
   const told = isOwed ? [noteSent(chat, { owes: 0, nowMs })] : [];
   const { messageId, to } = delivery;
   await store.commit({ statements: [...insertChunks({ channel, messageId, to }, chunks, nowMs), ...told] });
   return readChunks(store, messageId);
+}
+
+/** A message that cannot be rendered now cannot be later: trying it again would only delay those behind it. */
+function rendered(render: Message['render']): RenderedChunk[] {
+  try {
+    return render();
+  } catch (cause) {
+    if (cause instanceof DeliveryError || cause instanceof NotNow || cause instanceof ServiceError) throw cause;
+    throw new DeliveryError(`the message cannot be shown: ${wordsOf(cause)}`, { retryable: false, cause });
+  }
 }
 
 async function sendChunk(chunk: ChunkTable, message: Message & { isLast: boolean }, deps: SendDeps): Promise<void> {

@@ -18,8 +18,11 @@ export function toFormattedText(markdown: string): FormattedText {
     if (found.length === 0) continue;
     if (pieces.length > 0) length += pieces[pieces.push({ text: GAP, marks: [] }) - 1]?.text.length ?? 0;
     if (!isAfterHeading) blocks.push(length); // a heading stays with what it announces
-    for (const { text } of found) length += text.length;
-    pieces.push(...found);
+    // One by one: a paragraph may have more pieces than a call may have arguments.
+    for (const piece of found) {
+      pieces.push(piece);
+      length += piece.text.length;
+    }
     isAfterHeading = token.type === 'heading';
   }
   return { pieces, blocks };
