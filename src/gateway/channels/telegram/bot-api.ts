@@ -12,7 +12,7 @@ import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
 import { saidWords } from '../calls/said-words.ts';
-import type { ServiceErrorKind } from '../calls/service-error.ts';
+import type { ServiceErrorDetails, ServiceErrorKind } from '../calls/service-error.ts';
 import { BotApiError } from './wire/bot-api-error.ts';
 import { toRequestBody } from './wire/request-body.ts';
 import { hasShape } from './wire/result-shape.ts';
@@ -124,5 +124,5 @@ function refusedBy(asked: Asked, answer: ApiError, scrub: (text: string) => stri
   return new BotApiError('rejected', words, { ...details, migrateToChatId: parameters?.migrate_to_chat_id });
 }
 
-const toError = (kind: ServiceErrorKind, message: string, code?: number): BotApiError =>
-  new BotApiError(kind, message, { code });
+const toError = (kind: ServiceErrorKind, message: string, details?: ServiceErrorDetails): BotApiError =>
+  new BotApiError(kind, message, details);

@@ -9,7 +9,7 @@ import { noAnswerTo } from '../calls/no-answer.ts';
 import { openResponse } from '../calls/open-response.ts';
 import type { OpenedFile } from '../calls/opened-file.ts';
 import { saidWords } from '../calls/said-words.ts';
-import type { ServiceErrorKind } from '../calls/service-error.ts';
+import type { ServiceErrorDetails, ServiceErrorKind } from '../calls/service-error.ts';
 import { GraphError, refusalOf } from './graph-error.ts';
 import { type OutgoingMessage, toBody } from './outgoing.ts';
 
@@ -152,5 +152,5 @@ function requireOwn(url: unknown, root: string): string {
   throw new GraphError('rejected', 'WhatsApp named an address for the download that is not its own.');
 }
 
-const toError = (kind: ServiceErrorKind, message: string, code?: number): GraphError =>
-  new GraphError(kind, message, { code });
+const toError = (kind: ServiceErrorKind, message: string, details?: ServiceErrorDetails): GraphError =>
+  new GraphError(kind, message, details);
