@@ -114,7 +114,7 @@ test('the state of the outbox names no run of a private workstream, and no works
   await world.settled();
   const told = await Promise.all([ADA, OPERATOR, BOB].map(world.told));
   assert.deepEqual(
-    told.map((text) => [text.includes(wsId), text.includes('0 waiting, 2 given up')]),
+    told.map((text) => [text.includes(wsId), text.includes('0 waiting, 1 given up')]),
     [
       [true, true],
       [true, true],

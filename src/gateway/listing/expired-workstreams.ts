@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import { DELETED, markDeleted, removeRows } from '../store/deletion.ts';
+import { DELETED, hideDeleted, removeRows } from '../store/deletion.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect } from '../store/store.ts';
 
@@ -109,7 +109,7 @@ async function remove(
     detail: JSON.stringify({ updatedMs }),
     ipAddress: '',
   });
-  const unit = { statements: [requireExpired(wsId, beforeMs), markDeleted(wsId), record] };
+  const unit = { statements: [requireExpired(wsId, beforeMs), ...hideDeleted(wsId), record] };
   if (!(await tookEffect(store.commit(unit)))) return false;
   await removeRows(store, wsId);
   return true;

@@ -33,6 +33,16 @@ export const markDeleted = (wsId: string): Statement =>
     1,
   );
 
+/** The same, and nothing that its runs had to send is sent any more. */
+export const hideDeleted = (wsId: string): Statement[] => [
+  markDeleted(wsId),
+  {
+    sql: `UPDATE outbox SET status = 'dead', error = 'the conversation was deleted', ended_ms = accepted_ms
+          WHERE ws_id = ? AND status = 'pending'`,
+    parameters: [wsId],
+  },
+];
+
 /** Removes all rows of a deleted workstream in batches, events before the messages that they refer to, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
   for (const remove of [
@@ -40,6 +50,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     removeMessages,
     removeNotes,
     removeRuns,
+    removeSent,
     removeAgents,
     removeAttachments,
     removeMemories,
@@ -125,6 +136,19 @@ const removeRuns: Remove = async ({ db }, wsId) => {
   return (['journal', 'approvals', 'runs'] as const).map((table) =>
     statementOf(build.deleteFrom(table).where('run_id', 'in', runIds)),
   );
+};
+
+/** The answers and questions that its runs sent. Without its parts, a message that is on its way is not sent any further. */
+const removeSent: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('outbox').select('seq').where('ws_id', '=', wsId).orderBy('seq');
+  const last = (await ofWorkstream.limit(BATCH / 10).execute()).at(-1)?.seq;
+  if (last === undefined) return [];
+  const sent = build.selectFrom('outbox').select('message_id').where('ws_id', '=', wsId).where('seq', '<=', last);
+  const parts = build.deleteFrom('channel_chunks').where('message_id', 'in', sent);
+  return [
+    statementOf(parts.where('state', 'in', ['unsent', 'sending'])), // the others have no texts
+    statementOf(build.deleteFrom('outbox').where('ws_id', '=', wsId).where('seq', '<=', last)),
+  ];
 };
 
 /** With their messages, and what the journal and the approvals hold of them. */

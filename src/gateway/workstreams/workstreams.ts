@@ -8,7 +8,7 @@ import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
-import { markDeleted, removeRows } from '../store/deletion.ts';
+import { hideDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
@@ -202,7 +202,7 @@ export class Workstreams {
     const { store } = this.#deps;
     await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
     if (!(await this.isStored(wsId, viewer))) return false;
-    const marks = [markDeleted(wsId), ...also];
+    const marks = [...hideDeleted(wsId), ...also];
     const markIfStored = async () => this.#open.has(wsId) || (await markGone(wsId, marks, this.#deps));
     if (!this.#open.has(wsId) && !(await this.whileStill(wsId, markIfStored))) return false;
     const open = this.#open.get(wsId);
