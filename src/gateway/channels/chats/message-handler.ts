@@ -117,7 +117,7 @@ export class MessageHandler {
     const isForeign =
       foreign.length > 0 ||
       message.files.some(({ kind, isOwnVoice }) => kind === 'speech' && !isOwnVoice) ||
-      claim?.attachments.some(({ kind }) => kind === 'pdf');
+      claim?.attachments.some(({ kind }) => kind === 'pdf' || kind === 'text');
     try {
       const handle = await runs.accept(workstream, {
         message: messageText(message, { spoken, notes }),
