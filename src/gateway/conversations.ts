@@ -250,7 +250,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
   const told = { events, streams, childNews: records.coordinators.news, broadcast: shared.broadcast };
-  const sharing = new Sharing({ workstreams, users: auth.users, store, push: talks.outbox.push, ...told });
+  const sharing = new Sharing({ workstreams, users: auth.users, store, clock, push: talks.outbox.push, ...told });
   const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
   const saved = createSavedWorkstreams({ store, models, workstreams });
   const commands = new Commands({

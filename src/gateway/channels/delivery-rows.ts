@@ -4,7 +4,7 @@ import type { OutboxTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Delivery } from './channel.ts';
-import { isOnlyNamed } from './inbox/chat-rows.ts';
+import { isGivenAway, isOnlyNamed } from './inbox/chat-rows.ts';
 
 export interface NewOutboxMessage extends Delivery {
   provider: string;
@@ -57,6 +57,22 @@ export const endWaitingForUser = (userId: string, nowMs: number): Statement => (
             WHERE channel_chats.channel = outbox.provider AND chat = outbox.destination AND kind = 'dm' AND user_id = ?1)`,
   parameters: [userId, nowMs],
 });
+
+/** The same for the direct chat of a conversation that is no longer its person's. Commit it after the change of the workstream. */
+export const endWaitingForGivenAway = (wsId: string, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('outbox')
+      .set({ status: 'dead', error: 'the conversation was given to somebody else', ended_ms: nowMs })
+      .where('status', '=', 'pending')
+      .where((of) => of.or([of('ws_id', 'is not', null), of('sender', '=', 'headgate')]))
+      .where(
+        sql<boolean>`exists (
+          select 1 from channel_chats
+          where channel_chats.channel = outbox.provider and chat = outbox.destination and channel_chats.ws_id = ${wsId}
+            and ${isGivenAway})`,
+      ),
+  );
 
 export const putOff = (messageId: string, later: { attempts: number; error: string; nextMs: number }): Statement =>
   statementOf(

@@ -1,8 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import { wrongField } from '../../../protocol/parse.ts';
+import type { Clock } from '../../clock.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { Call } from '../call.ts';
+import { endWaitingForGivenAway } from '../channels/delivery-rows.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
 import type { ChildNews } from '../coordinators/child-news.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -24,6 +26,7 @@ interface SharingDeps {
   childNews: Pick<ChildNews, 'knows' | 'noteCoordinator' | 'ofShared'>;
   users: Pick<Users, 'find'>;
   store: Store;
+  clock: Pick<Clock, 'now'>;
   events: Pick<EventLog, 'endFor'>;
   streams: Pick<WorkstreamStreams, 'announce' | 'hide'>;
   broadcast: Pick<Broadcast, 'publishOf'>;
@@ -67,8 +70,9 @@ export class Sharing {
   }
 
   async #share(wsId: string, { visibility, userId }: Change, call: Call): Promise<Owned> {
+    const { store, clock } = this.#deps;
     const viewer = viewerOf(call);
-    const row = await readById(this.#deps.store, wsId, viewer);
+    const row = await readById(store, wsId, viewer);
     if (!row) throw unknownWorkstream();
     const before: Owned = { ownerId: row.owner_id, visibility: row.visibility };
     if (!mayShare(viewer, before)) throw notYours();
@@ -78,7 +82,8 @@ export class Sharing {
     const commit = (named: Parameters<typeof setWorkstream>[1]) => {
       const values = { owner_id: now.ownerId, visibility: now.visibility, ...named };
       const recorded = call.audited({ id: wsId, userId: now.ownerId, ...now });
-      return this.#deps.store.commit({ statements: [writesAlias(setWorkstream(wsId, values)), ...recorded] });
+      const unsent = endWaitingForGivenAway(wsId, clock.now());
+      return store.commit({ statements: [writesAlias(setWorkstream(wsId, values)), unsent, ...recorded] });
     };
     const isSeen = mayPerceive(viewer, now);
     const unnamed = await commit({})

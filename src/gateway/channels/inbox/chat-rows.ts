@@ -31,7 +31,7 @@ const isOfRevoked = sql<boolean>`(channel_chats.kind = 'dm' and exists (
  * Whether the conversation of a direct chat was given to somebody else, who is private in it: what is said there since is
  * not for the person whose chat it was.
  */
-const isGivenAway = sql<boolean>`(channel_chats.kind = 'dm' and exists (
+export const isGivenAway = sql<boolean>`(channel_chats.kind = 'dm' and exists (
   select 1 from workstreams
   where workstreams.ws_id = channel_chats.ws_id and workstreams.visibility = 'private'
     and workstreams.owner_id <> coalesce((
