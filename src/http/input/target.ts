@@ -12,7 +12,7 @@ export function splitTarget(url: string): Target {
   return at === -1 ? { path: url, query: '' } : { path: url.slice(0, at), query: url.slice(at + 1) };
 }
 
-const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/is;
+const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
 
 /**
  * Gives a request with a whole URL in place of its path, as clients send it to proxies, the path and the host of the URL.
@@ -20,8 +20,9 @@ const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/is;
  * check is of the host that counts, also where the request is forwarded to. How many Host headers were sent stays the same.
  */
 export function toOriginForm(req: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>): void {
-  const [, host, rest = ''] = ABSOLUTE.exec(req.url ?? '') ?? [];
+  const [beginning = '', host] = ABSOLUTE.exec(req.url ?? '') ?? [];
   if (host === undefined) return;
+  const rest = req.url?.slice(beginning.length) ?? '';
   req.url = rest.startsWith('/') ? rest : `/${rest}`;
   req.headers.host = host;
   for (let at = 0; at < req.rawHeaders.length; at += 2)

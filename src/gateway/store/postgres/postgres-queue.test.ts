@@ -91,3 +91,14 @@ test('a group whose connection was lost is written again before what waits behin
   for (let attempt = 0; attempt < 4; attempt += 1) (await nextGroup())?.outcome.reject(LOST);
   assert.equal(await deadly, 'UNAVAILABLE');
 });
+
+test('units behind a group of which nobody knows when it ends can be refused without it', async () => {
+  const { queue, nextGroup } = heldQueue();
+  const first = outcomeOf(queue.commit(unit('one ')));
+  const unknown = await nextGroup();
+  const behind = outcomeOf(queue.commit(unit('two ')));
+  queue.refuseWaiting(LOST);
+  assert.equal(await behind, 'UNAVAILABLE');
+  unknown?.outcome.resolve(WRITTEN);
+  assert.equal(await first, 'written');
+});

@@ -20,6 +20,8 @@ export interface QueueDeps {
 
 /** A queue whose groups are written one after another; `close` waits for the last one. */
 export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
+  /** Refuses what waits behind the group that is being written, of which nobody knows when it ends. */
+  refuseWaiting(error: unknown): void;
   close(): Promise<void>;
 }
 
@@ -52,7 +54,10 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   const write = async (group: readonly Waiting[]): Promise<void> => {
     const beganMs = deps.clock.monotonic();
     try {
-      const result = await persist(group.map(({ unit }) => unit));
+      const result = await persist(
+        deps,
+        group.map(({ unit }) => unit),
+      );
       for (const listener of listeners) notify(listener, result.appended, deps.log);
       settle(group, result);
     } catch (error) {
@@ -62,22 +67,16 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
       for (const watcher of watchers) watcher(seconds);
     }
   };
-  const persist = async (units: readonly Unit[]): Promise<PostgresGroup> => {
-    for (let attempts = 1; ; attempts += 1) {
-      try {
-        return await deps.write(units);
-      } catch (error) {
-        if (attempts === MOST_ATTEMPTS || !(await deps.mayTryAgain(error))) throw error;
-      }
-    }
-  };
   const refuse = (group: readonly Waiting[], error: unknown): void => {
     const isDamage = postgresFaultOf(error) === 'damaged';
     if (isDamage) deps.onDamage(error);
     else deps.onFailure(error);
-    const behind = isDamage ? [] : waiting.splice(0);
-    for (const { reject } of [...group, ...behind])
+    for (const { reject } of group)
       reject(isDamage ? damaged(error) : unavailable('Cannot write to the database', error));
+    if (!isDamage) refuseWaiting(error);
+  };
+  const refuseWaiting = (error: unknown): void => {
+    for (const { reject } of waiting.splice(0)) reject(unavailable('Cannot write to the database', error));
   };
 
   return {
@@ -98,6 +97,7 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
       listeners.push(listener);
     },
     waiting: () => waiting.length,
+    refuseWaiting,
     onWritten(listener) {
       watchers.push(listener);
     },
@@ -111,6 +111,19 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
 
 /** A group that ends its connection each time must not do so for ever. */
 const MOST_ATTEMPTS = 4;
+
+async function persist(
+  { write, mayTryAgain }: Pick<QueueDeps, 'write' | 'mayTryAgain'>,
+  units: readonly Unit[],
+): Promise<PostgresGroup> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await write(units);
+    } catch (error) {
+      if (attempts === MOST_ATTEMPTS || !(await mayTryAgain(error))) throw error;
+    }
+  }
+}
 
 /** Callers of refused units learn it at the end of the turn; until then, nothing that follows these units may be written. */
 function throughTurn(refusal: QueueDeps['refusal']): QueueDeps['refusal'] {

@@ -67,7 +67,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const reading = createReading(pool, { clock, log, onDamage, isWorthWaiting, closing: closing.signal });
   const closeAll = once(async () => {
     health.close();
-    stopWaiting();
     await endConnections({ session, pool, clock });
   });
   const heads = createHeads(reading.read);
@@ -81,12 +80,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     onFailure: (error) => (error instanceof LeaseLost ? void onReplaced() : health.failed(error)),
     onDamage,
   });
-  const close = once(async () => {
-    // What waits for the answer of a lost server is given up.
-    if (isAway(health.status())) await closeAll();
-    await queue.close();
-    await closeAll();
-  });
+  health.onGivenUp(queue.refuseWaiting);
+  const close = once(() => closeInOrder({ queue, health, stopWaiting, closeAll }));
   return {
     place,
     ...session.claimed,
@@ -142,6 +137,27 @@ const sharedOf = (
     return row?.public_key ?? undefined;
   },
 });
+
+/** The last group is written first. */
+async function closeInOrder({
+  queue,
+  health,
+  stopWaiting,
+  closeAll,
+}: {
+  queue: PostgresQueue;
+  health: DatabaseHealth;
+  stopWaiting(): void;
+  closeAll(): Promise<void>;
+}): Promise<void> {
+  stopWaiting();
+  // What waits for the answer of a lost server is given up.
+  if (isAway(health.status())) await closeAll();
+  const written = queue.close();
+  await Promise.race([written, health.untilFailed()]);
+  await closeAll();
+  await written;
+}
 
 /** A server that is silent does not confirm the end of a connection. */
 async function endConnections({

@@ -46,7 +46,7 @@ for (const [sent, outcome] of [
       session: {
         lease: session.lease,
         client: () => losing(session.client(), sent),
-        restored: async () => session.client(),
+        restoredAfter: async () => session.client(),
       },
       heads: {
         know: async () => undefined,
@@ -69,3 +69,52 @@ for (const [sent, outcome] of [
     await session.close();
   });
 }
+
+test(
+  'when the connection is lost again before it is known what became of a commit, that is asked again',
+  installed,
+  async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    await using stack = new AsyncDisposableStack();
+    const session = await openWritingSession({
+      ...{ url, place: 'here', machine: someMachine(), clock: fakeClock(1_000), log: recordingLog() },
+      onLost: () => undefined,
+      onReplaced: () => undefined,
+    });
+    stack.defer(() => session.close());
+    const lost: unknown[] = [];
+    const write = createPostgresWriter({
+      session: {
+        lease: session.lease,
+        client: () => losing(session.client(), 'commit'),
+        async restoredAfter(client, error) {
+          lost.push(String(error));
+          return lost.length < 3 ? unanswered(client) : session.client();
+        },
+      },
+      heads: {
+        know: async () => undefined,
+        reset: () => undefined,
+        bounds: () => ({ first: 1, last: 0 }),
+        advance: () => undefined,
+        begin: () => () => undefined,
+      },
+      clock: fakeClock(1_000),
+      onLost: () => undefined,
+    });
+    const { outcomes } = await write([{ events: { wsId: 'a', events: [{ type: 'info', message: 'x' }] } }]);
+    assert.deepEqual(outcomes, [{ kind: 'done', offset: 1 }]);
+    assert.deepEqual(lost, [
+      'Error: Connection terminated unexpectedly',
+      'Error: Query read timeout',
+      'Error: Query read timeout',
+    ]);
+  },
+);
+
+/** A connection that answers nothing. */
+const unanswered = (client: PostgresClient): PostgresClient =>
+  new Proxy(client, {
+    get: (target, key) =>
+      key === 'query' ? () => Promise.reject(new Error('Query read timeout')) : Reflect.get(target, key),
+  });

@@ -20,7 +20,7 @@ export interface PostgresGroup {
 }
 
 interface WriterDeps {
-  session: Pick<WritingSession, 'client' | 'restored' | 'lease'>;
+  session: Pick<WritingSession, 'client' | 'restoredAfter' | 'lease'>;
   heads: PostgresHeads;
   clock: Pick<Clock, 'now'>;
   /** The connection was lost during a commit. */
@@ -90,17 +90,28 @@ async function writeGroup(
     await client.query('commit').catch(async (error: unknown) => {
       if (postgresFaultOf(error) !== 'lost') throw error;
       onLost(error);
-      // Only the server knows whether the commit reached it. The lock of the new session proves that the old one has ended.
-      // The id of the transaction would not do: after a crash, the server gives it to another one.
-      const again = await session.restored();
-      const { rows } = await again.query<{ value: string }>(FIND_MARK);
-      if (rows[0]?.value !== place.mark) throw error;
+      if (!(await isStored(session, { client, mark: place.mark, error }))) throw error;
     });
     return { outcomes, appended: log.appended() };
   } catch (error) {
     if (postgresFaultOf(error) !== 'lost') await client.query('rollback').catch(() => undefined); // the first error says why
     throw error;
   }
+}
+
+/**
+ * Whether a group is stored whose commit has no answer. Only the server knows. The lock of the new session proves that the old
+ * one has ended. The id of the transaction would not do: after a crash, the server gives it to another one.
+ */
+async function isStored(
+  session: Pick<WritingSession, 'restoredAfter'>,
+  { client, mark, error }: { client: PostgresClient; mark: string; error: unknown },
+): Promise<boolean> {
+  const again = await session.restoredAfter(client, error);
+  const found = await again.query<{ value: string }>(FIND_MARK).catch((cause: unknown) => ({ cause }));
+  // No answer says nothing about the group: a group that is stored must not be written again.
+  if ('cause' in found) return isStored(session, { client: again, mark, error: found.cause });
+  return found.rows[0]?.value === mark;
 }
 
 const sendTogether: Attempt = async ({ client, units, nowMs, fence, mark }, log) => {

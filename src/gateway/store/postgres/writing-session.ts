@@ -40,8 +40,8 @@ export interface WritingSession {
   client(): PostgresClient;
   /** Connects again, if the connection was lost, and throws if this daemon may not or cannot write. */
   restore(): Promise<void>;
-  /** Resolves when the session has been restored; rejects when it is closed. */
-  restored(): Promise<PostgresClient>;
+  /** Resolves to a connection other than this lost one, once there is one; rejects when the session is closed. */
+  restoredAfter(lost: PostgresClient, error: unknown): Promise<PostgresClient>;
   close(): Promise<void>;
 }
 
@@ -85,10 +85,15 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       peers: keeping.peers,
       client: connections.client,
       async restore() {
-        if (!connections.isThere()) connections.become(await reconnect(connections, deps, taken));
-        await probe(await connections.restored(), taken);
+        if (!connections.isThere()) {
+          const client = await reconnect(connections, deps, taken);
+          if (closing.signal.aborted) await leave(client, taken); // or nobody would end it
+          closing.signal.throwIfAborted();
+          connections.become(client);
+        }
+        await probe(connections.client(), taken);
       },
-      restored: connections.restored,
+      restoredAfter: connections.restoredAfter,
       async close() {
         closing.abort();
         await keeping.close();
@@ -117,6 +122,7 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
   const lose = (client: PostgresClient, error: unknown): void => {
     if (current !== client) return;
     current = undefined;
+    void end(client);
     waiting = Promise.withResolvers();
     waiting.promise.catch(() => undefined); // perhaps nobody waits
     if (!closing.aborted) onLost(error);
@@ -143,7 +149,10 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
       if (current === undefined) throw new NotConnected('there is no connection to the database');
       return current;
     },
-    restored: () => waiting.promise,
+    restoredAfter(client: PostgresClient, error: unknown) {
+      lose(client, error); // an error of a query may come before those of its connection
+      return waiting.promise;
+    },
     /** Returns the last one, which the caller ends. */
     close(): PostgresClient | undefined {
       waiting.reject(new Error('the store is closed'));
