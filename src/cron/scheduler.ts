@@ -8,7 +8,6 @@ import type { Executor } from './executor.ts';
 import type { Changed } from './jobs/changes.ts';
 import type { Job } from './jobs/job.ts';
 import { JobBook } from './jobs/job-book.ts';
-import type { Attempt } from './jobs/job-end.ts';
 import { RENEW_MS } from './lease-watch.ts';
 import type { Ledger, Rider } from './ledger.ts';
 import type { Outcome } from './occurrence.ts';
@@ -232,16 +231,16 @@ export class Scheduler {
     const run = claimed ?? (await this.#lanes.run(jobId, () => this.#transitions.claims.due(jobId)));
     if (!run) return;
     const attempt = this.#transitions.ends.recheck(run) ?? (await run.carryOut(this.#stopping, leave));
-    if (attempt) await this.#record(run, attempt);
-    else await this.#lanes.run(jobId, () => this.#transitions.ends.lost(run));
+    const { ends } = this.#transitions;
+    await this.#untilStored(run, () => (attempt ? ends.record(run, attempt) : ends.lost(run)));
   }
 
-  /** Records an end, and retries while the store cannot be written, so that no end is lost. */
-  async #record(run: OccurrenceRun, attempt: Attempt): Promise<void> {
+  /** Retries while the store does not answer, so that no end is lost and no job counts as running for ever. */
+  async #untilStored(run: OccurrenceRun, store: () => Promise<void>): Promise<void> {
     const { clock, log } = this.#deps;
     for (;;) {
       try {
-        return await this.#lanes.run(run.job.id, () => this.#transitions.ends.record(run, attempt));
+        return await this.#lanes.run(run.job.id, store);
       } catch (error) {
         log.warn({ err: error, jobId: run.job.id }, 'the end of a scheduled run could not be recorded; trying again');
         await clock.sleep(RETRY_MS, this.#stopping);

@@ -222,11 +222,12 @@ export class RunAgents implements AskingTurns {
 
   /** Call it after that was stored. */
   left(): void {
-    const { data, observer } = this.#deps;
+    const { data, observer, questions } = this.#deps;
     for (const agent of this.running()) {
       const asked = agent.pendingApproval();
       if (!asked) continue;
       const { approvalId, wsId, sessionKey } = asked;
+      questions.settle(approvalId, agent.run, undefined);
       observer.onApprovalResolved(data, { approvalId, wsId, sessionKey, approved: false });
     }
   }

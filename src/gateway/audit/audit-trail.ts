@@ -214,11 +214,9 @@ export class AuditTrail {
 
   async #untilDue(signal: AbortSignal): Promise<void> {
     if (this.#isDue || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    const nap = this.#deps.clock.sleep(DAY_MS, signal).catch(() => undefined); // aborted: the loop ends
-    await Promise.race([promise, nap]);
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#deps.clock.sleep(DAY_MS, AbortSignal.any([signal, woken.signal])).catch(() => undefined); // woken
     this.#wake = () => undefined;
   }
 }

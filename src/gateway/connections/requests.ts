@@ -75,6 +75,7 @@ export function createRequests(options: RequestsOptions): Requests {
   }
 
   function refuse(error: unknown, asked: Asked): void {
+    asked.subscribing.takeBack();
     const told = toTold(error, asked, options);
     outbox.answer(encodeRefusal(asked.request.id, told));
     noteAnswered(asked, told.code);

@@ -55,6 +55,17 @@ test('a log is followed only after the request was answered', () => {
   assert.deepEqual(seen, ['follow a after 7', 'watch a']);
 });
 
+test('what was followed before a request that is refused goes on where it was', () => {
+  const { seen, subscriptions, subscribe, clear } = setUp();
+  subscribe('a', 7);
+  clear();
+  const request = subscriptions.during();
+  request.add(shared('a'), 0);
+  request.add(shared('b'), 0);
+  request.takeBack();
+  assert.deepEqual(seen, ['close a', 'follow a after 7', 'watch a']);
+});
+
 test('a failed request follows nothing', () => {
   const { seen, subscriptions } = setUp();
   subscriptions.during().add(shared('a'), 7);

@@ -24,11 +24,20 @@ interface SubscriptionsOptions {
 
 /** The subscriptions of one connection. */
 export interface ConnectionSubscriptions {
-  /** The subscriptions for one request to change; `start` opens the readers after its answer was sent. */
-  during(): Subscriptions & { start(): void };
+  /**
+   * The subscriptions for one request to change; `start` opens the readers after its answer was sent, `takeBack` goes on with
+   * those before it, if it was refused.
+   */
+  during(): Subscriptions & { start(): void; takeBack(): void };
   /** The client has room for more. */
   resume(): void;
   close(): void;
+}
+
+/** From where a workstream is followed. */
+interface Place {
+  about: Watched;
+  after: number;
 }
 
 export function createSubscriptions({
@@ -75,26 +84,7 @@ export function createSubscriptions({
   }
 
   return {
-    during() {
-      let added: Map<string, { about: Watched; after: number }> | undefined; // created on demand, because few requests subscribe
-      return {
-        add(about, after) {
-          const { wsId } = about;
-          drop(wsId); // nothing from the old position may arrive between the answer and the new position
-          added ??= new Map();
-          added.set(wsId, { about, after });
-        },
-        remove(wsId) {
-          const wasAdded = added?.delete(wsId) === true;
-          return remove(wsId) || wasAdded;
-        },
-        start() {
-          if (isClosed || !added) return;
-          for (const { about, after } of added.values()) open(about, after);
-          added = undefined;
-        },
-      };
-    },
+    during: () => changesOf({ readers, open, drop, remove, isClosed: () => isClosed }),
     resume() {
       for (const [wsId, reader] of [...readers]) {
         if (!outbox.isReady()) return;
@@ -108,5 +98,42 @@ export function createSubscriptions({
       for (const reader of readers.values()) reader.close();
       readers.clear();
     },
+  };
+}
+
+interface Changed {
+  readers: ReadonlyMap<string, LogReader>;
+  open(about: Watched, after: number): void;
+  drop(wsId: string): boolean;
+  remove(wsId: string): boolean;
+  isClosed(): boolean;
+}
+
+function changesOf({ readers, open, drop, remove, isClosed }: Changed): ReturnType<ConnectionSubscriptions['during']> {
+  // Created on demand, because few requests subscribe.
+  let added: Map<string, Place> | undefined;
+  let before: Map<string, Place> | undefined;
+  const openAll = (places: Map<string, Place> | undefined): void => {
+    if (!isClosed()) for (const { about, after } of places?.values() ?? []) open(about, after);
+    added = undefined;
+    before = undefined;
+  };
+  return {
+    add(about, after) {
+      const { wsId } = about;
+      const offset = readers.get(wsId)?.offset;
+      before ??= new Map();
+      if (offset !== undefined && !before.has(wsId)) before.set(wsId, { about, after: offset });
+      drop(wsId); // nothing from the old position may arrive between the answer and the new position
+      added ??= new Map();
+      added.set(wsId, { about, after });
+    },
+    remove(wsId) {
+      const wasAdded = added?.delete(wsId) === true;
+      before?.delete(wsId);
+      return remove(wsId) || wasAdded;
+    },
+    start: () => openAll(added),
+    takeBack: () => openAll(before),
   };
 }

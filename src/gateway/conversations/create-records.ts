@@ -75,7 +75,7 @@ export function createRecords(
   const always = new AlwaysRules({ live, authenticator, clock });
   const templates = new Templates({ store, skills: skills.usable, clock, ids });
   return {
-    events: new EventLog({ store, log, onOffered: flush }),
+    events: new EventLog({ store, clock, log, onOffered: flush }),
     messages,
     notes: createNotes(store),
     always,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { systemClock } from '../../clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { content, memoryLog, roomySink } from '../testing/memory-log.ts';
@@ -25,7 +26,7 @@ const event = fc.oneof(
 function setUp() {
   const memory = memoryLog();
   const target = roomySink(1);
-  let events = new EventLog({ store: memory.store, log: recordingLog() });
+  let events = new EventLog({ store: memory.store, clock: systemClock, log: recordingLog() });
   let reader: LogReader = events.follow('a', 0, { viewer: DAEMON, sink: target.sink });
   return {
     memory,
@@ -47,7 +48,7 @@ function setUp() {
       reader = events.follow('a', target.written.at(-1)?.offset ?? 0, { viewer: DAEMON, sink: target.sink });
     },
     async restart() {
-      events = new EventLog({ store: memory.store, log: recordingLog() });
+      events = new EventLog({ store: memory.store, clock: systemClock, log: recordingLog() });
       await this.cut(target.written.length);
     },
     async drain() {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { systemClock } from '../../clock.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { content, memoryLog, roomySink } from '../testing/memory-log.ts';
@@ -8,7 +10,7 @@ import { EventLog } from './event-log.ts';
 
 const eventLog = (memory = memoryLog()) => ({
   ...memory,
-  events: new EventLog({ store: memory.store, log: recordingLog() }),
+  events: new EventLog({ store: memory.store, clock: systemClock, log: recordingLog() }),
 });
 const texts = (written: { event: StreamEvent }[]) =>
   written.map(({ event }) => ('text' in event ? event.text : event.type));
@@ -54,7 +56,7 @@ test('a reader that keeps up gets the events unchanged; one that lags gets adjac
 test('events that are not in memory are read from the store', async () => {
   const { append, store } = memoryLog();
   append('a', ...many(1_200));
-  const events = new EventLog({ store, log: recordingLog() });
+  const events = new EventLog({ store, clock: systemClock, log: recordingLog() });
   const target = roomySink();
   const reader = events.follow('a', 100, { viewer: DAEMON, sink: target.sink });
   for (let n = 0; n < 5; n += 1) await settle();
@@ -66,6 +68,26 @@ test('events that are not in memory are read from the store', async () => {
       .map((event) => 'text' in event && event.text)
       .join(''),
   );
+});
+
+test('a reader of a log in which nothing happens gets later what could not be read', async () => {
+  const { append, store } = memoryLog();
+  append('a', ...many(1_200));
+  const [clock, log] = [fakeClock(1_000), recordingLog()];
+  let isAway = true;
+  const away: typeof store = {
+    ...store,
+    readEvents: (...asked) => (isAway ? Promise.reject(new Error('no disk')) : store.readEvents(...asked)),
+  };
+  const events = new EventLog({ store: away, clock, log });
+  const target = roomySink();
+  const reader = events.follow('a', 100, { viewer: DAEMON, sink: target.sink });
+  await clock.advance(5_000);
+  assert.deepEqual([reader.offset, log.lines.length], [100, 1]);
+  isAway = false;
+  await clock.advance(1_000);
+  for (let n = 0; n < 5; n += 1) await settle();
+  assert.equal(reader.offset, 1_200);
 });
 
 test('the end of a workstream ends its readers; a later reader starts again', () => {

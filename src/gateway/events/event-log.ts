@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type Audience, EVERYONE } from '../sharing/audience.ts';
 import type { Viewer } from '../sharing/perception.ts';
@@ -17,8 +18,13 @@ export type LogStore = Pick<Store, 'epoch' | 'beginLog' | 'bounds' | 'readEvents
 
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 
+/** Before a page is read again that could not be read. */
+const RETRY_MS = 1_000;
+const NEVER = new AbortController().signal;
+
 interface EventLogDeps {
   store: LogStore;
+  clock: Pick<Clock, 'sleep'>;
   log: Log;
   /** Called after a commit was offered to the readers, to write it to clients. Default: written at the end of the turn. */
   onOffered?: () => void;
@@ -47,6 +53,7 @@ interface Follower {
  */
 export class EventLog {
   readonly #store: LogStore;
+  readonly #clock: Pick<Clock, 'sleep'>;
   readonly #log: Log;
   readonly #onOffered: () => void;
   readonly #tails = new Map<string, Tail>();
@@ -55,11 +62,15 @@ export class EventLog {
   readonly #logs: PulledLogs = {
     tail: (wsId, offset) => this.#fromTail(wsId, offset),
     page: (wsId, offset) => this.#fromStore(wsId, offset),
-    onFailed: (wsId, error) => this.#log.error({ err: error, wsId }, 'a reader could not read the log'),
+    onFailed: ({ wsId, error, isNew, again }) => {
+      if (isNew) this.#log.error({ err: error, wsId }, 'a reader could not read the log; trying again');
+      this.#retry(again);
+    },
   };
 
-  constructor({ store, log, onOffered = () => undefined }: EventLogDeps) {
+  constructor({ store, clock, log, onOffered = () => undefined }: EventLogDeps) {
     this.#store = store;
+    this.#clock = clock;
     this.#log = log;
     this.#onOffered = onOffered;
     store.onCommitted((appended) => this.#take(appended));
@@ -67,6 +78,11 @@ export class EventLog {
 
   get epoch(): string {
     return this.#store.epoch;
+  }
+
+  /** Nothing else would wake a reader of a log in which nothing happens. */
+  #retry(again: () => void): void {
+    void this.#clock.sleep(RETRY_MS, NEVER).then(again, () => undefined);
   }
 
   bounds(wsId: string): { first: number; last: number } {

@@ -14,6 +14,7 @@ function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after
   const log = { last, asked: [] as string[] };
   const pages: PromiseWithResolvers<readonly LogEntry[]>[] = [];
   const failures: unknown[] = [];
+  const retries: (() => void)[] = [];
   let closed = 0;
   const range = (offset: number) => Array.from({ length: log.last - offset }, (_, n) => entry(offset + n + 1));
   const logs: PulledLogs = {
@@ -27,7 +28,10 @@ function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after
       pages.push(page);
       return page.promise;
     },
-    onFailed: (_wsId, error) => void failures.push(error),
+    onFailed({ error, again }) {
+      failures.push(error);
+      retries.push(again);
+    },
   };
   const reader = new PullReader({ wsId: 'w', after, sink: target.sink, logs, onClosed: () => void closed++ });
   const give = async (...offsets: number[]) => {
@@ -40,6 +44,7 @@ function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after
     reader,
     pages,
     failures,
+    retries,
     give,
     closed: () => closed,
     offsets: () => target.written.map(({ offset }) => offset),
@@ -95,13 +100,15 @@ test('a closed reader writes nothing more, not even a pending page', async () =>
   assert.deepEqual([offsets(), closed()], [[], 1]);
 });
 
-test('a page that cannot be read is reported, and read at the next wake-up', async () => {
-  const { reader, offsets, pages, failures, give } = setUp({ heldAfter: 2 });
+test('a page that cannot be read is reported, and read again later or at the next wake-up', async () => {
+  const { reader, offsets, pages, failures, retries, give } = setUp({ heldAfter: 2 });
   reader.resume();
-  pages.shift()?.reject(new Error('no disk'));
-  await new Promise(setImmediate);
-  assert.deepEqual([failures, offsets()], [[new Error('no disk')], []]);
-  reader.resume();
+  for (const [wake = assert.fail] of [[() => retries.at(-1)?.()], [() => reader.resume()]]) {
+    pages.shift()?.reject(new Error('no disk'));
+    await new Promise(setImmediate);
+    assert.deepEqual([failures.at(-1), offsets()], [new Error('no disk'), []]);
+    wake();
+  }
   await give(1, 2);
   assert.deepEqual(offsets(), [1, 2, 3]);
 });

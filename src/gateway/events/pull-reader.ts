@@ -5,7 +5,8 @@ export interface PulledLogs {
   /** The entries after an offset that are in memory; undefined when some are no longer there. */
   tail(wsId: string, offset: number): readonly LogEntry[] | undefined;
   page(wsId: string, offset: number): Promise<readonly LogEntry[]>;
-  onFailed(wsId: string, error: unknown): void;
+  /** A page could not be read. `again` is called once it may be there. `isNew`: the reader has not said so before. */
+  onFailed(failure: { wsId: string; error: unknown; isNew: boolean; again(): void }): void;
 }
 
 export interface PullReaderDeps {
@@ -28,6 +29,8 @@ export class PullReader implements LogReader {
   #offset: number;
   #closed = false;
   #loading = false;
+  /** The last page could not be read. */
+  #hasFailed = false;
   /** Prevents a sink that calls `resume` during a write from getting the next entries inside it. */
   #delivering = false;
 
@@ -86,13 +89,16 @@ export class PullReader implements LogReader {
     try {
       const entries = await logs.page(this.#wsId, this.#offset);
       this.#loading = false;
+      this.#hasFailed = false;
       if (entries.length === 0) return;
       // If the sink filled up meanwhile, it gets the page again later, so a stalled client uses no memory.
       if (!this.#closed && this.#sink.ready()) this.#deliver(entries);
       this.resume();
     } catch (error) {
       this.#loading = false;
-      logs.onFailed(this.#wsId, error);
+      const isNew = !this.#hasFailed;
+      this.#hasFailed = true;
+      logs.onFailed({ wsId: this.#wsId, error, isNew, again: () => this.resume() });
     }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { EventLog } from '../events/event-log.ts';
@@ -23,7 +24,7 @@ function setUp() {
   const stop = new AbortController();
   const sent: string[] = [];
   const agentEvents = new AgentEvents({
-    events: new EventLog({ store, log: recordingLog() }),
+    events: new EventLog({ store, clock: systemClock, log: recordingLog() }),
     clock,
     stopping: stop.signal,
     send({ wsId }, { event, payload }) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { EventLog } from '../events/event-log.ts';
@@ -14,7 +15,7 @@ const PLACE = { after: 0, upTo: 1 };
 function setUp() {
   const clock = fakeClock();
   const { store, append } = memoryLog();
-  const runs = new UnseenRuns({ clock, events: new EventLog({ store, log: recordingLog() }) });
+  const runs = new UnseenRuns({ clock, events: new EventLog({ store, clock: systemClock, log: recordingLog() }) });
   const append1 = (...events: StreamEvent[]) => append('w', ...events);
   return { clock, runs, append: append1, isFound: () => runs.findEnded('w') !== undefined };
 }

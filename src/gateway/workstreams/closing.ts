@@ -65,14 +65,27 @@ export function idleLongest<W extends Loaded>(
   {
     reopenedMs,
     background,
-  }: { reopenedMs: ReadonlyMap<string, number>; background: { runningIn(wsId: string): readonly unknown[] } },
+    leaving,
+  }: {
+    reopenedMs: ReadonlyMap<string, number>;
+    background: { runningIn(wsId: string): readonly unknown[] };
+    /** Those of which a change is under way, such as who sees them. */
+    leaving: { has(wsId: string): boolean };
+  },
 ): W | undefined {
   const usedMs = ({ data }: W) => Math.max(data.updatedMs, reopenedMs.get(data.wsId) ?? 0);
   let oldest: W | undefined;
   for (const one of workstreams) {
     // Held messages wait although nothing runs. Background commands end with their workstream.
     const { wsId, sessionKey } = one.data;
-    if (one.busy || background.runningIn(wsId).length > 0 || one.queue.length > 0 || sessionKey === MAIN) continue;
+    if (
+      leaving.has(wsId) ||
+      one.busy ||
+      background.runningIn(wsId).length > 0 ||
+      one.queue.length > 0 ||
+      sessionKey === MAIN
+    )
+      continue;
     if (!oldest || usedMs(one) < usedMs(oldest)) oldest = one;
   }
   return oldest;

@@ -272,10 +272,10 @@ export class Workstreams {
 
   /** Unloads the idle ones that are too many. False if too many are in use. Their readers stay (decision 13). */
   #thinOut(): Promise<boolean> {
-    const { commands } = this.#deps.background;
+    const kept = { reopenedMs: this.#reopenedMs, background: this.#deps.background.commands, leaving: this.#leaving };
     return thinOut({
       excess: () => this.#open.size + this.#arriving - this.#deps.live.maxWorkstreams,
-      idlest: () => idleLongest(this.#open.values(), { reopenedMs: this.#reopenedMs, background: commands }),
+      idlest: () => idleLongest(this.#open.values(), kept),
       unload: (one) => this.#unload(one, [setWorkstream(one.data.wsId, { loaded: 2 })], 'evicted'),
     });
   }
