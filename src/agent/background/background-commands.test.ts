@@ -129,6 +129,22 @@ test('an end that the store refuses is recorded later, and nobody waits for that
   assert.equal(await recorded.promise, 'cancelled');
 });
 
+test('a new conversation is not told of a command of the one before whose end could not be stored yet', async () => {
+  let refusals = 1;
+  const recorded = Promise.withResolvers<boolean>();
+  using it = start({
+    async changed({ isTold }) {
+      if (refusals-- > 0) throw new Error('disk full');
+      recorded.resolve(isTold);
+    },
+  });
+  const { end, run } = await startOne(it);
+  end({ kind: 'exited', exitCode: 0 });
+  await run.ended;
+  await it.background.endIn('ws', 'reset');
+  assert.equal(await recorded.promise, true);
+});
+
 test('so many run in a workstream and in all, and ended ones count no longer', async () => {
   using it = start();
   const { perWorkstream, inAll } = BACKGROUND_LIMITS;

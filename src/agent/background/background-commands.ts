@@ -102,6 +102,8 @@ export function createBackgroundCommands(deps: BackgroundDeps): BackgroundComman
     },
     runningIn,
     async endIn(wsId, end) {
+      // Also those whose end is not stored yet: the next conversation knows nothing of them.
+      if (end === 'reset') for (const run of runs.values()) run.isTold ||= run.wsId === wsId;
       await Promise.all(runningIn(wsId).map((run) => run.stop(end)));
       if (end === 'reset') await records.toldAll(wsId);
     },

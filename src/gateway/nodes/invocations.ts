@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts';
 import { passesSteadily } from '../../timing/steady-time.ts';
 import type { InvocationTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Statement, type Store, tookEffect, UnitRefused } from '../store/store.ts';
 import { storedReader } from '../store/stored-value.ts';
 import { cleanOutcome } from './clean-outcome.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';
@@ -109,8 +109,9 @@ export function createInvocations({
     requireReady({ checkAllowed, connected }, row); // things may have changed since it was stored
     const to = { status: 'sent', deadline_ms: clock.now() + row.timeout_ms } as const;
     deadlines.begin(row);
-    await store.commit({ statements: [move(row, { from: 'unsent', to })], durable: true });
-    return send({ ...row, ...to }, signal);
+    const isOurs = await tookEffect(store.commit({ statements: [move(row, { from: 'unsent', to })], durable: true }));
+    if (isOurs) return send({ ...row, ...to }, signal);
+    return resumeRow((await findRow('invoke_id', row.invoke_id)) ?? row, signal); // another repeat was quicker
   }
 
   return {
