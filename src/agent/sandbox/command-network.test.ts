@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Connection } from '../../egress/proxy/egress-proxy.ts';
+import corpus from '../permissions/corpus/commands.json' with { type: 'json' };
+import { isHarmless } from '../permissions/harmless.ts';
 import { readCommand } from '../permissions/read-command.ts';
 import type { HostRule } from '../permissions/rules/host-rule.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
@@ -12,9 +14,10 @@ import { mayUseNetwork, mayWrite, openCommandNetwork } from './command-network.t
 const read = (command: string) => readCommand(command, { folder: '/w' });
 
 test('only a command whose reading is complete does without a network, or without writable roots', () => {
-  const seen = ['ls -la', 'cat a | grep b', 'touch a', 'curl https://example.com', './script', '$PROGRAM x'].map(
-    (command) => [command, mayUseNetwork(read(command)), mayWrite(read(command))],
-  );
+  const seen = [
+    ...['ls -la', 'cat a | grep b', 'touch a', 'curl https://example.com', './script', '$PROGRAM x'],
+    ...['ls *.md', 'git status', 'hostname -f', 'cat "$FILE"', 'tee out/*', 'curl "$URL"', 'ls $X'],
+  ].map((command) => [command, mayUseNetwork(read(command)), mayWrite(read(command))]);
   assert.deepEqual(seen, [
     ['ls -la', false, false],
     ['cat a | grep b', false, false],
@@ -22,6 +25,13 @@ test('only a command whose reading is complete does without a network, or withou
     ['curl https://example.com', true, false],
     ['./script', true, true],
     ['$PROGRAM x', true, true],
+    ['ls *.md', false, false],
+    ['git status', false, false],
+    ['hostname -f', false, false],
+    ['cat "$FILE"', false, false],
+    ['tee out/*', false, true],
+    ['curl "$URL"', true, true],
+    ['ls $X', false, false],
   ]);
 });
 
@@ -98,4 +108,13 @@ test('rules are asked at each connection; one that denies stands above what the 
   network.onConnection({ host: 'late.example', port: 443, outcome: 'refused' });
   network.onConnection({ host: 'late.example', port: 443, outcome: 'connected' });
   assert.deepEqual(network.refused(), [{ host: 'set.example', port: 443, reason: 'rule', rule_id: 'r' }]);
+});
+
+test('what runs unasked as harmless gets neither a network nor writable roots', () => {
+  const commands = Object.keys(corpus).filter((command) => isHarmless(read(command), { roots: ['/w'] }));
+  assert.ok(commands.length > 100);
+  assert.deepEqual(
+    commands.filter((command) => mayUseNetwork(read(command)) || mayWrite(read(command))),
+    [],
+  );
 });

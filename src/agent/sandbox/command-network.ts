@@ -3,7 +3,7 @@ import type { EffectKind } from '../../../protocol/events/call-effects.ts';
 import type { RefusedHost } from '../../../protocol/events/command-result.ts';
 import type { Connection, ProxyClient } from '../../egress/proxy/egress-proxy.ts';
 import { parseTarget } from '../../egress/proxy/proxy-target.ts';
-import type { CommandReading } from '../permissions/command-reading.ts';
+import type { CommandReading, Gap } from '../permissions/command-reading.ts';
 import type { HostRule } from '../permissions/rules/host-rule.ts';
 import type { Workdir } from '../tools/workdir.ts';
 import { decideHost, localPortsIn } from './network/host-rules.ts';
@@ -34,11 +34,18 @@ interface NetworkDeps {
 
 /** Whether a command may need a network, so that it is worth the time to open one. */
 export const mayUseNetwork = ({ effects, gaps }: CommandReading): boolean =>
-  gaps.length > 0 || effects.some(({ kind }) => kind === 'network' || kind === 'unknown');
+  gaps.some(isOpen) ||
+  effects.some(({ kind, isIncidental }) => (kind === 'network' && !isIncidental) || kind === 'unknown');
 
-/** Whether a command may change something in its roots. If not, they are mounted read-only, which is faster, too. */
+/**
+ * Whether a command may change something in its roots. If not, they are mounted read-only, which is faster, too. What a
+ * program changes beside its work, such as the index that `git status` refreshes, it does without.
+ */
 export const mayWrite = ({ effects, gaps }: CommandReading): boolean =>
-  gaps.length > 0 || effects.some(({ kind }) => CHANGES.has(kind));
+  gaps.some(isOpen) || effects.some(({ kind, isIncidental }) => CHANGES.has(kind) && !isIncidental);
+
+/** As for harmless commands: what unknown words depend on is in the effects. */
+const isOpen = ({ reason }: Gap): boolean => reason !== 'unknown_words';
 
 const CHANGES: ReadonlySet<EffectKind> = new Set(['write', 'delete', 'process', 'privilege', 'system', 'unknown']);
 
