@@ -32,6 +32,11 @@ export class Findings {
     if (this.#charactersLeft < 0) throw new ReadingTooLong();
   }
 
+  /** All commands so far. */
+  get commands(): readonly ReadCommand[] {
+    return this.#commands;
+  }
+
   addCommand(command: ReadCommand): void {
     this.#wordsLeft -= command.words.length;
     if (this.#commands.length >= MAX_COMMANDS || this.#wordsLeft < 0) throw new ReadingTooLong();

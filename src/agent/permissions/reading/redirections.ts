@@ -52,15 +52,17 @@ function addSocket({ value, start, written }: ShellWord, { findings }: Place): b
 /** The text that a command reads as its input, if it stands in the command. */
 export function toStdin(redirections: readonly Redirection[], inherited: Stdin): Stdin {
   let stdin = inherited;
-  for (const each of redirections) {
-    const descriptor = each.descriptor;
-    if (descriptor !== undefined && (descriptor.type !== 'FileDescriptor' || descriptor.value !== 0)) continue;
+  for (const each of redirections.filter(mayBeStdin)) {
     if (each.type === 'HereDoc') stdin = toText(readHereDoc(each));
     else if (each.type === 'HereString') stdin = toText(each.target && toShellWord(each.target, undefined).value);
-    else if (each.operator.startsWith('<')) stdin = { kind: 'unknown' };
+    // The operator may be `>`, too: `0>&3`.
+    else if (each.descriptor !== undefined || each.operator.startsWith('<')) stdin = { kind: 'unknown' };
   }
   return stdin;
 }
+
+const mayBeStdin = ({ descriptor }: Redirection): boolean =>
+  descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0);
 
 const toText = (text: string | undefined): Stdin => (text === undefined ? { kind: 'unknown' } : { kind: 'text', text });
 

@@ -47,6 +47,8 @@ export class ShellReader implements NestedReader {
   /** Loops and functions may run in any folder, because a command changes it. */
   readonly #folderVaries: boolean;
   #depth = 0;
+  /** How many substitutions were read. */
+  #substitutions = 0;
 
   constructor(findings: Findings, { folderVaries }: { folderVaries: boolean }) {
     this.findings = findings;
@@ -83,9 +85,10 @@ export class ShellReader implements NestedReader {
     this.#statements(script.commands, place);
   }
 
-  #statements(statements: readonly Statement[], place: Place): void {
+  #statements(statements: readonly Statement[], { scope, stdin }: Place): void {
+    // The commands of a list share their input: one may read its beginning, and another finds the rest.
+    const place = { scope, stdin: statements.length > 1 ? UNKNOWN : stdin };
     for (const { command, background } of statements) {
-      const { scope } = place;
       const before = scope.folder;
       if (background) this.#read(command, { ...place, scope: scope.fork() });
       else this.#read(command, place);
@@ -99,10 +102,13 @@ export class ShellReader implements NestedReader {
   }
 
   /** Everything that runs while words are expanded. */
-  #inside(node: SyntaxNode, { scope, stdin }: Place): void {
+  #inside(node: SyntaxNode, { scope }: Pick<Place, 'scope'>): void {
     readInside(node, {
       ...this.#setter(scope),
-      substitution: (script) => this.#script(script, { scope: scope.fork(), stdin }),
+      substitution: (script) => {
+        this.#substitutions += 1;
+        this.#script(script, { scope: scope.fork(), stdin: UNKNOWN });
+      },
     });
   }
 
@@ -179,23 +185,26 @@ export class ShellReader implements NestedReader {
   }
 
   #command(node: Command, place: Place): void {
+    const before = this.#substitutions;
     for (const each of [node.name, ...node.prefix, ...node.suffix]) if (each) this.#inside(each, place);
     const read = readSimpleCommand(node, { ...place, findings: this.findings, arithmetic: this.arithmetic });
     if (read.words.length === 0) return;
     const { findings, arithmetic } = this;
-    runProgram(read.words, { findings, arithmetic, reader: this, scope: place.scope, stdin: read.stdin });
+    const stdin = this.#substitutions > before ? UNKNOWN : read.stdin; // a substitution may have read some of it
+    runProgram(read.words, { findings, arithmetic, reader: this, scope: place.scope, stdin });
   }
 
   #andOr({ commands, operators }: AndOr, place: Place): void {
     const { scope } = place;
     const was = scope.isConditional;
     const start = scope.folder;
+    const inside = commands.length > 1 ? { scope, stdin: UNKNOWN } : place; // as in #statements
     commands.forEach((command, index) => {
       if (index > 0) scope.isConditional = true;
       const isExit = index > 0 && index === commands.length - 1 && isExitCommand(command, this.findings);
       // Behind || the change of the folder may have failed.
       if (operators[index - 1] === '||' && scope.folder !== start && !isExit) scope.folder = undefined;
-      this.#read(command, place);
+      this.#read(command, inside);
     });
     scope.isConditional = was;
   }
@@ -213,22 +222,21 @@ export class ShellReader implements NestedReader {
     commands.forEach((command, index) => {
       this.#read(command, {
         scope: scope.fork(),
-        stdin: index === 0 ? place.stdin : this.#toPiped(commands[index - 1]),
+        stdin: index === 0 || this.findings.functions.has('find') ? UNKNOWN : toFoundPaths(commands[index - 1]),
       });
     });
   }
 
-  #toPiped(node: SyntaxNode | undefined): Stdin {
-    return this.findings.functions.has('find') ? UNKNOWN : toFoundPaths(node);
-  }
-
   #redirected({ command, redirects }: Redirected, place: Place): void {
+    const before = this.#substitutions;
     for (const each of redirects) this.#inside(each, place);
     readRedirections(redirects, { findings: this.findings, scope: place.scope });
-    this.#read(command, { ...place, stdin: toStdin(redirects, place.stdin) });
+    const isRead = this.#substitutions > before; // as in #command
+    this.#read(command, { ...place, stdin: isRead ? UNKNOWN : toStdin(redirects, place.stdin) });
   }
 
-  #if({ clause, then, elif, else: otherwise }: If, place: Place): void {
+  #if({ clause, then, elif, else: otherwise }: If, { scope }: Place): void {
+    const place = { scope, stdin: UNKNOWN };
     this.#statements(clause.commands, place);
     const lists = [then, ...elif.flatMap((each) => [each.clause, each.then]), ...(otherwise ? [otherwise] : [])];
     this.#branches(lists, place);
@@ -244,12 +252,12 @@ export class ShellReader implements NestedReader {
   }
 
   /** Lists of which any may run, after any other. */
-  #branches(lists: readonly CompoundList[], { scope, stdin }: Place): void {
+  #branches(lists: readonly CompoundList[], { scope }: Pick<Place, 'scope'>): void {
     const before = scope.folder;
     for (const list of lists) {
       const branch = scope.fork();
       branch.isConditional = true;
-      this.#statements(list.commands, { scope: branch, stdin });
+      this.#statements(list.commands, { scope: branch, stdin: UNKNOWN });
       if (branch.folder !== before) scope.folder = undefined;
     }
   }
@@ -269,10 +277,10 @@ export class ShellReader implements NestedReader {
   }
 
   /** Lists that may run several times, or from elsewhere. */
-  #later(lists: readonly CompoundList[], { scope, stdin }: Place): void {
+  #later(lists: readonly CompoundList[], { scope }: Pick<Place, 'scope'>): void {
     this.findings.readsLater = true;
     if (this.#folderVaries) scope.folder = undefined;
-    this.#branches(lists, { scope, stdin });
+    this.#branches(lists, { scope });
   }
 
   #function({ name, body }: FunctionNode, { scope }: Place): void {

@@ -1,3 +1,4 @@
+import type { ReadCommand } from '../../command-reading.ts';
 import { toKnownWord } from '../../reading/shell-word.ts';
 import { type SortedArguments, sortArguments, toOptions } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
@@ -19,7 +20,19 @@ function shell(call: ProgramCall): void {
   const [first] = operands;
   if (given.has('-c')) runText(call, first?.value);
   else if (first !== undefined && !given.has('-s')) runFile(call, args);
-  else runText(call, call.stdin.kind === 'text' ? call.stdin.text : undefined);
+  else runInput(call, call.stdin.kind === 'text' ? call.stdin.text : undefined);
+}
+
+/** They never read their input. */
+const WITHOUT_INPUT = /^(:|\[|cd|echo|exit|export|false|ls|mkdir|printf|pwd|set|test|touch|true)$/;
+
+/** The code is read line by line, and its commands share the input: one may take a part of the lines behind it. */
+function runInput(call: ProgramCall, text: string | undefined): void {
+  const before = call.findings.commands.length;
+  runText(call, text);
+  const isRead = ({ words: [program] }: ReadCommand) =>
+    program !== undefined && !WITHOUT_INPUT.test(program.value ?? '');
+  if (text?.trim().includes('\n') && call.findings.commands.slice(before).some(isRead)) addUnknown(call);
 }
 
 function runText(call: ProgramCall, text: string | undefined): void {
