@@ -9,6 +9,9 @@ const OPTIONS = toOptions(`
   -a,--arg-file:read
 `);
 
+/** The words come from elsewhere, or end elsewhere. */
+const OTHERWISE = ['-a', '--arg-file', '-d', '--delimiter'];
+
 /** Runs a command with words that it reads: any words may follow, or replace `{}`. */
 function xargs(call: ProgramCall): void {
   const { operands, values, given, strange } = sortArguments(call.args, OPTIONS, { stopsAtOperand: true });
@@ -17,7 +20,8 @@ function xargs(call: ProgramCall): void {
   const mark = values.find(({ name }) => name === '-I' || name === '--replace')?.word;
   const replaced = mark ?? (given.has('--replace') ? toKnownWord('{}') : undefined);
   const command = operands.length === 0 ? [toKnownWord('echo')] : operands;
-  const read = given.has('-0') || given.has('--null') ? toFound(call.stdin) : UNKNOWN_WORDS;
+  const isFound = (given.has('-0') || given.has('--null')) && !OTHERWISE.some((option) => given.has(option));
+  const read = isFound ? toFound(call.stdin) : UNKNOWN_WORDS;
   const words =
     replaced === undefined ? [...command, read] : command.map((word) => replaceIn(word, replaced.value ?? ''));
   call.reader.words(words, { ...call, stdin: { kind: 'unknown' }, startedBy: 'xargs' });
