@@ -58,7 +58,7 @@ function setVariables(call: ProgramCall): void {
   }
 }
 
-const afterA = ({ value = '' }: ShellWord): ShellWord => toKnownWord(value.replace(/^-[a-z]*?a/, ''));
+const afterA = ({ value = '' }: ShellWord): ShellWord => toKnownWord(value.replace(/^-\w*?a/, ''));
 
 function unset(call: ProgramCall): void {
   setVariables(call);
@@ -136,10 +136,12 @@ export const BUILTINS = new Map([
     'pushd popd': moveAround,
     'export declare typeset local readonly': declare,
     'read mapfile readarray getopts': (call) => {
-      if (call.name !== 'read' && call.name !== 'getopts' && call.args.some(({ start }) => start.startsWith('-C')))
-        call.findings.addGap('unknown_code', call.name);
+      const runsCode = /^(mapfile|readarray)$/.test(call.name);
+      for (const { start, value, written } of call.args)
+        if (start.startsWith('-') && (value === undefined || (runsCode && /^-\w*C/.test(start))))
+          call.findings.addGap('unknown_code', written); // cut off, it may become any options and names
       // An array may be named in the word of its option: `-aPATH`.
-      const args = call.args.map((word) => (/^-[a-z]*a./.test(word.value ?? '') ? afterA(word) : word));
+      const args = call.args.map((word) => (/^-\w*?a./.test(word.value ?? '') ? afterA(word) : word));
       setVariables({ ...call, args: args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start)) });
     },
     unset,
