@@ -119,6 +119,12 @@ const SUDO = `
 /** A login shell, an editor or another folder instead of a plain command. */
 const SUDO_OTHERWISE = ['-i', '-e', '-s', '-R', '-D', '--login', '--edit', '--shell', '--chdir', '--chroot'];
 
+/** strace pipes its output to a command, or changes what system calls do. */
+function isTampering(name: string, word: ShellWord): boolean {
+  if (name === '-o') return /^[|!]/.test(word.start) || (word.value === undefined && word.start === '');
+  return name === '-e' && (word.value === undefined || /inject|fault/.test(word.value));
+}
+
 /** Rules of programs that run the command in their arguments. */
 export const WRAPPERS = toRules({
   env,
@@ -140,7 +146,11 @@ export const WRAPPERS = toRules({
   taskset: toWrapper({ options: '-a -c --all-tasks --cpu-list', skip: 1 }),
   chrt: toWrapper({ options: '-a -b -f -i -o -r -d -v --batch --fifo --idle --other --rr', skip: 1 }),
   strace: toWrapper({
-    options: '-f -ff -F -c -C -q -qq -v -y -yy -Y -t -tt -ttt -T -r -e,-s,-a,-P,-S,-u,-E,-O,-b,-I,-X:value -o:write',
+    options:
+      '-f -ff -F -c -C -q -qq -v -y -yy -Y -t -tt -ttt -T -r -e,-s,-a,-P,-S,-O,-b,-I,-X:value -u,-E:unknown -o:write',
+    also: (call, { values }) => {
+      for (const { name, word } of values) if (isTampering(name, word)) addUnknown(call, word);
+    },
   }),
   'busybox toybox': toWrapper({ options: '--list --help' }),
   'sudo doas': toWrapper({
