@@ -117,14 +117,20 @@ const netcat: ProgramRule = (call) => {
   addUnknown(call);
 };
 
-const IP_CHANGES = /^(a|ad|add|ch|change|rep|replace|del|d|delete|set|s|flush|f|append|restore|exec|attach)$/;
+const IP_CHANGES =
+  'add append attach allocspi change delete deleteall exec flush replace restore set update offload'.split(' ');
 
 /** ip shows or changes the network; its words may be abbreviated. */
 function ip(call: ProgramCall): void {
-  for (const word of call.args) {
-    if (word.value === undefined || IP_CHANGES.test(word.value)) addEffect(call, 'system', 'ip');
-    if (word.value === 'exec' || word.start.startsWith('-b')) addUnknown(call, word);
-  }
+  // The first word is the object, or the value of an option.
+  const [, ...words] = call.args.filter(({ start }) => !start.startsWith('-'));
+  for (const { value } of words)
+    if (value === undefined || (value !== '' && IP_CHANGES.some((change) => change.startsWith(value))))
+      addEffect(call, 'system', 'ip');
+  // Commands of a file, but not `-br`, and the command of a network namespace or a VRF.
+  for (const word of call.args)
+    if (/^--?b(?!r)/.test(word.start) || word.isFree || /^(e|ex|exe|exec)$/.test(word.value ?? ''))
+      addUnknown(call, word);
 }
 
 /** Rules of programs that use the network. */
