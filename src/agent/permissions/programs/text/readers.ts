@@ -13,7 +13,8 @@ const nothing: Row = { lenient: true };
 const objects = (options: string): Row => ({
   ...files(`${options} --plugin:unknown`),
   also: (call) => {
-    for (const word of call.args) if (word.start.startsWith('@')) addUnknown(call, word);
+    for (const word of call.args)
+      if ([word.start, ...(word.globs ?? [])].some((each) => each.startsWith('@'))) addUnknown(call, word);
   },
 });
 
@@ -85,21 +86,35 @@ const JQ_FILES = toRule({ options: '-f,--from-file:read --indent:value -L:read',
 
 /** Options such as `--arg name value` have two values. */
 const jq: ProgramRule = (call) => {
-  const args: ShellWord[] = [];
-  const left = [...call.args];
-  for (let word = left.shift(); word !== undefined; word = left.shift()) {
-    if (word.value === '--args' || word.value === '--jsonargs') break;
-    if (!/^--(arg|argjson|slurpfile|rawfile)$/.test(word.value ?? '')) args.push(word);
-    else addJqValues(call, word, left.splice(0, 2));
-  }
+  const args = withoutJqValues(call);
   addJqModules(call, args);
   const hasFilterFile = args.some(({ start }) => /^(-[a-zA-Z]*f|--from-file)/.test(start));
   const rule = hasFilterFile ? JQ_FILES : JQ;
   rule({ ...call, args });
 };
 
-/** Modules are files, too, and the program in a file may name some. */
+/** Behind `--args`, operands are values, and options are still options. */
+function withoutJqValues(call: ProgramCall): ShellWord[] {
+  const args: ShellWord[] = [];
+  const left = [...call.args];
+  let hasValues = false;
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    const { value = '' } = word;
+    if (value === '--') return [...args, word, ...left];
+    if (/^--(json)?args$/.test(value)) hasValues = true;
+    else if (/^--(arg|argjson|argfile|slurpfile|rawfile)$/.test(value)) addJqValues(call, word, left.splice(0, 2));
+    else if (!hasValues || !isOperand(word) || !args.some(isOperand)) args.push(word);
+    else if (word.isFree) addUnknown(call, word);
+  }
+  return args;
+}
+
+const isOperand = ({ start }: ShellWord): boolean => !start.startsWith('-');
+
+/** Modules are files, too, and the program in a file may name some, or one that is not known from its beginning. */
 function addJqModules(call: ProgramCall, args: readonly ShellWord[]): void {
+  const program = args.find(isOperand);
+  if (program?.value === undefined && program?.start === '') addUnknown(call, program);
   for (const word of args)
     if (/\b(import|include)\b|^(-[a-zA-Z]*[fL]|--from|--lib)/.test(word.start)) addUnknown(call, word);
 }
