@@ -34,8 +34,9 @@ function addRow(call: ProgramCall, { row, options }: { row: Row; options: Option
   if (row.folder) addFolder(call, row.folder);
   const { operands = [] } = row;
   args.operands.forEach((word, index) => {
-    const use = operands[Math.min(index, operands.length - 1)];
-    if (use !== undefined) addUse(call, use, word);
+    // A word that becomes several, such as src/{a,b}.ts, has the places behind it, too.
+    const from = Math.min(index, operands.length - 1);
+    for (const use of operands.slice(from, word.splits ? undefined : from + 1)) addUse(call, use, word);
   });
   for (const { use, word } of args.values) addUse(call, use, word);
   for (const word of args.strange) addStrange(call, word, { row, options, args });
@@ -48,10 +49,10 @@ function addStrange(
   word: ShellWord,
   { row: { lenient, operands = [] }, options, args }: { row: Row; options: Options; args: SortedArguments },
 ): void {
-  if (!lenient) {
-    addUnknown(call, word);
-    return;
-  }
+  // One that is cut off may become options that the table knows, with files: `-n{,f.env}`.
+  const isCutOff = word.value === undefined && word.start.startsWith('-') && !word.start.includes('=');
+  if (!lenient || isCutOff) addUnknown(call, word);
+  if (!lenient) return;
   addReadOfOption(call, word, { hidesOperands: operands[0] === 'value', options });
   const use = operands.at(-1);
   if (use !== undefined && word.splits && word.isFree && !args.operands.includes(word)) addUse(call, use, word);

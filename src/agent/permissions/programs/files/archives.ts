@@ -140,7 +140,7 @@ const ZIP = toRule({
     const [archive, ...members] = operands;
     if (archive) addNeighbour(call, archive, false);
     if (given.has('-r') && !given.has('-y')) addLinks(call);
-    if (given.has('-m')) for (const word of members) addUse(call, 'delete', word);
+    if (given.has('-m')) for (const word of archive?.splits ? operands : members) addUse(call, 'delete', word);
   },
 });
 

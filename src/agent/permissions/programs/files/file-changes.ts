@@ -18,30 +18,34 @@ function toCopy(source: Use): ProgramRule {
     options: `${COPY_OPTIONS} --no-preserve,--sparse:value`,
     also: (call, { operands, given }) => {
       const hasTarget = given.has('-t') || given.has('--target-directory');
-      const sources = hasTarget ? operands : operands.slice(0, -1);
-      for (const word of sources) addUse(call, source, word);
       const target = operands.at(-1);
+      for (const word of sourcesOf(operands, hasTarget)) addUse(call, source, word);
       if (!hasTarget && target) addUse(call, 'write', target);
       if (given.has('-L') || given.has('--dereference')) addLinks(call);
     },
   });
 }
 
+/** All operands, unless the last is the target. One that becomes several words, such as a{,b}, is a source, too. */
+const sourcesOf = (operands: readonly ShellWord[], hasTarget: boolean): readonly ShellWord[] =>
+  hasTarget || operands.at(-1)?.splits === true ? operands : operands.slice(0, -1);
+
 /** With one operand, the link is made here. Through a link, a later command reads or changes what it leads to. */
 function link(call: ProgramCall, { operands, given }: SortedArguments): void {
   const hasTarget = given.has('-t') || given.has('--target-directory');
-  const [only, ...more] = operands;
+  const target = operands.at(-1);
+  const isAlone = operands.length === 1;
   const isSymbolic = given.has('-s') || given.has('--symbolic');
-  const sources = hasTarget || more.length === 0 ? operands : operands.slice(0, -1);
+  const sources = isAlone ? operands : sourcesOf(operands, hasTarget);
   // The way of a symbolic link begins at its folder, so only these are known.
   for (const word of isSymbolic ? sources.filter(isElsewhere) : sources) addUse(call, 'read', word);
-  if (hasTarget || only === undefined) return;
-  const target = more.at(-1);
-  if (target) addUse(call, 'write', target);
-  else addFolder(call, 'write');
+  if (hasTarget || target === undefined) return;
+  if (!isAlone || target.splits) addUse(call, 'write', target);
+  if (isAlone) addFolder(call, 'write');
 }
 
-const isElsewhere = ({ value = '', start }: ShellWord): boolean => isSecretPath(value) || start.startsWith('/');
+const isElsewhere = ({ value, start }: ShellWord): boolean =>
+  value === undefined || isSecretPath(value) || start.startsWith('/');
 
 /** `install -d` makes folders. */
 const install: ProgramRule = (call) => {

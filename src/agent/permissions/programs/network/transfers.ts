@@ -72,11 +72,14 @@ function scp(call: ProgramCall): void {
   addCopies(call, args.operands);
 }
 
-/** All operands but the last are sources. */
+/** All operands but the last are sources; one that becomes several words, such as a{,b}, is both. */
 function addCopies(call: ProgramCall, operands: readonly ShellWord[]): void {
   operands.forEach((word, index) => {
     if (isRemote(word)) addUse(call, 'host', word);
-    if (!/^[^/]*:/.test(word.start)) addUse(call, index < operands.length - 1 || index === 0 ? 'read' : 'write', word);
+    if (/^[^/]*:/.test(word.start)) return;
+    const isLast = index === operands.length - 1;
+    if (!isLast || index === 0 || word.splits) addUse(call, 'read', word);
+    if (isLast && (index > 0 || word.splits)) addUse(call, 'write', word);
   });
 }
 

@@ -23,6 +23,8 @@ function toWrapper({ options, skip = 0, privilege = false, also }: Wrapper): Pro
     if (privilege) addEffect(call, 'privilege', call.name);
     for (const { use, word } of args.values) addUse(call, use, word);
     for (const word of args.strange) addUnknown(call, word);
+    // One that becomes several words has the place of the command, too.
+    for (const word of args.operands.slice(0, skip)) if (word.splits) addUnknown(call, word);
     also?.(call, args);
     const scope = call.scope.fork(); // a program does not change the shell's folder
     call.reader.words(args.operands.slice(skip), { scope, stdin: call.stdin, startedBy: call.name });
@@ -40,6 +42,7 @@ function env(call: ProgramCall): void {
   for (const { name, word } of values) useEnvOption(name, word, { call, scope });
   const from = operands.findIndex((word) => !isAssignment(word));
   const assigned = from < 0 ? operands : operands.slice(0, from);
+  for (const word of assigned) if (word.isFree) addUnknown(call, word); // it may bring the command
   for (const { start, written } of assigned)
     noteVariable(start.split('=', 1)[0] ?? '', { isExported: true, at: written }, { findings: call.findings, scope });
   if (from >= 0) call.reader.words(operands.slice(from), { scope, stdin: call.stdin, startedBy: 'env' });
@@ -97,6 +100,7 @@ function flock(call: ProgramCall): void {
   const { operands, strange } = sortArguments(call.args, table, { stopsAtOperand: true });
   for (const word of strange) addUnknown(call, word);
   const [file, first, ...rest] = operands;
+  if (file?.splits) addUnknown(call, file); // as above
   if (file && !/^\d+$/.test(file.value ?? '')) addUse(call, 'write', file);
   if (first?.value === '-c' || first?.value === '--command') runCode(call, rest.slice(0, 1));
   else if (first) call.reader.words([first, ...rest], { ...call, startedBy: 'flock' });

@@ -25,7 +25,10 @@ export const WRITERS = toRules({
     options:
       '-d -x -e -u -a,-b,-C,-l,-n,-t,--suffix-length,--bytes,--line-bytes,--lines,--number,--additional-suffix,--numeric-suffixes:value --numeric-suffixes --verbose --filter:unknown',
     operands: ['read', 'value'],
-    also: (call, { operands }) => addPieces(call, operands[1]),
+    also: (call, { operands: [file, prefix] }) => {
+      addPieces(call, prefix);
+      if (file?.splits) addPieces(call, file); // its second word is the prefix
+    },
   },
   csplit: {
     options: '-k -s -z -q -f,--prefix,-b,-n,--digits:value',
