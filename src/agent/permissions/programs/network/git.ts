@@ -1,10 +1,10 @@
-import { isSecretPath } from '../../../tools/files/secret-path.ts';
 import type { Scope } from '../../reading/scope.ts';
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { mayBe, sortArguments, toOptions } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
 import { addFolder, addManualCache, addNetwork, resolvePath } from '../targets.ts';
+import { addRecorded } from './git-recorded.ts';
 
 const OPTIONS = toOptions(`
   -v -h -p -P --version --help --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --no-optional-locks --html-path --man-path --info-path
@@ -74,27 +74,16 @@ function addSpecialOptions(call: ProgramCall): void {
   addOutside(call);
 }
 
-/** `HEAD:file`, `:0:file` or `-L 1,5:file`; it may be a secret that is recorded. */
-const FILE_OF_REVISION = /^[\w@{}^~./:,+-]*:(?!\/\/)[\w./-]+$/;
-/** Commands that never print what is in the files. */
-const WITHOUT_CONTENT = /^git (status|ls-files|ls-tree|check-ignore|check-attr|rev-parse|rev-list|add|commit)$/;
-
 /** Outside a repository, `diff` and `grep` read any files; `blame` reads some instead of the file itself. */
 function addOutside(call: ProgramCall): void {
   const isOutside = call.args.some(({ start }) => start.startsWith('--no-i'));
-  for (const word of call.args) {
+  const end = call.args.findIndex(({ value }) => value === '--');
+  for (const [index, word] of call.args.entries()) {
     const { start } = word;
     if (/^(\/|~|\.\.(\/|$))/.test(start) || (isOutside && !start.startsWith('-'))) addUse(call, 'read', word);
     else if (mayBe(word, ['--contents', '--ignore-revs-file', '--add-file'])) addUnknown(call, word);
-    else addRecorded(call, word);
+    else addRecorded(call, word, end >= 0 && index > end);
   }
-}
-
-function addRecorded(call: ProgramCall, word: ShellWord): void {
-  const { value, start } = word;
-  if (FILE_OF_REVISION.test(start))
-    addUse(call, 'read', value === undefined ? word : toKnownWord(value.replace(/^.*:/s, '')));
-  else if (isSecretPath(value ?? '') && !WITHOUT_CONTENT.test(call.name)) addUse(call, 'read', word);
 }
 
 function addOutput(call: ProgramCall, word: ShellWord): void {
