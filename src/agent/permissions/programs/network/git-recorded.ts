@@ -10,7 +10,8 @@ const FILE_OF_REVISION = /^[\w@{}^~./:,+-]*:(?!\/\/)[\w./-]+$/;
 /** The same if the name is not known. */
 const UNKNOWN_OF_REVISION = /^[\w@{}^~./,+-]*:\S*$/;
 /** Commands that never print what is in the files. */
-const WITHOUT_CONTENT = /^git (status|ls-files|ls-tree|check-ignore|check-attr|rev-parse|rev-list|add|commit)$/;
+const WITHOUT_CONTENT =
+  /^git (status|ls-files|ls-tree|check-ignore|check-attr|rev-parse|rev-list|name-rev|describe|merge-base|add|commit)$/;
 
 /** Adds the file in the repository that a word of a command names, if it may be a secret. */
 export function addRecorded(call: ProgramCall, word: ShellWord, isBehindOptions: boolean): void {
