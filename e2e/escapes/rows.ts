@@ -108,6 +108,8 @@ export const ESCAPES: readonly EscapeRow[] = [
     'a whole repository where none is': 'cd ../bare; git init -q . ; git config core.fsmonitor evil',
     'a hook of a repository': 'echo evil > .git/hooks/post-commit',
     'the settings of a repository': 'git config core.fsmonitor evil; echo evil >> .git/config',
+    'another folder for the settings of a repository': 'echo ../evil > .git/commondir',
+    'settings of a working tree': 'echo evil > .git/config.worktree',
     'another repository in its place': 'mv .git git; mkdir -p .git/hooks; echo evil > .git/hooks/post-commit',
     'a folder renamed to hooks': 'mkdir h; echo evil > h/post-commit; rm -rf .git/hooks; mv -T h .git/hooks',
     'settings of an editor': 'mkdir -p .vscode; echo evil > .vscode/settings.json',

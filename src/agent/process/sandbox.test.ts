@@ -1,100 +1,19 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
-import { randomIds } from '../../ids.ts';
 import { commandLinesWith } from '../../testing/command-lines.ts';
 import { needs } from '../../testing/needs.ts';
-import { createBarriers } from '../sandbox/barriers.ts';
 import { type SandboxPlaces, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import { StopReason } from '../stop-reason.ts';
-import { holdFolder } from '../tools/files/held-folder.ts';
 import { BASH, BWRAP } from './program-fixture.ts';
 import type { Program } from './programs.ts';
-import { createProcessRunner } from './runner.ts';
 import { detectSandbox, type Sandbox } from './sandbox.ts';
-
-const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/root' };
-
-/** Not the system's temporary folder: /tmp is hidden inside anyway, so it would prove nothing. */
-const VISIBLE = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
-
-async function place(t: TestContext, layout: (root: string) => { home: string; workdir: string }) {
-  const root = await realpath(await mkdtemp(join(VISIBLE, 'headgate-sandbox-')));
-  t.after(() => rm(root, { recursive: true, force: true }));
-  const { home, workdir } = layout(root);
-  await mkdir(home, { recursive: true });
-  await mkdir(workdir, { recursive: true });
-  await writeFile(join(home, 'token'), 'canary-token');
-  return { root, home, workdir };
-}
+import { enter, enterAt, environment, LAYOUTS, machineOf, place } from './sandbox-fixture.ts';
 
 const sandboxed = await needs('bubblewrap');
-
-/** A machine on which nothing is hidden but Headgate's home. */
-const machineOf = (home: string) => ({
-  places: { emptied: [], unreadable: [], shown: [] },
-  barriers: createBarriers({ folder: join(home, 'barriers') }),
-  tmpBytes: 16 * 1_024 * 1_024,
-});
-
-/** Runs a command in the real sandbox. */
-async function enter(t: TestContext, layout: Parameters<typeof place>[1]) {
-  return enterAt(t, await place(t, layout), {});
-}
-
-type Place = Awaited<ReturnType<typeof place>>;
-
-async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
-  const clock = systemClock;
-  const programs = { bash: BASH, bwrap };
-  const sandbox = await detectSandbox({
-    mode: 'auto',
-    home: at.home,
-    environment,
-    clock,
-    programs,
-    ...machineOf(at.home),
-  });
-  assert.ok(sandbox.kind === 'bubblewrap', sandbox.kind === 'none' ? sandbox.reason : '');
-  const folder = await holdFolder(at.workdir);
-  t.after(() => folder[Symbol.asyncDispose]());
-  const home = '/home/of-a-test';
-  const runner = createProcessRunner({ clock, environment, sandbox, bash: BASH, ids: randomIds, home });
-  let printed = '';
-  const stop = new AbortController();
-  const run = async (command: string, onPrinted: () => void = () => undefined) => {
-    printed = '';
-    const result = await runner.run(
-      { command, folder, timeoutMs: 20_000 },
-      {
-        signal: stop.signal,
-        onProcess: async () => undefined,
-        onOutput: async (bytes) => {
-          printed += bytes.toString('utf8');
-          onPrinted();
-        },
-      },
-    );
-    return { result, printed };
-  };
-  return { ...at, run, stop };
-}
-
-const LAYOUTS = {
-  'the workdir lies in the home': (root: string) => ({
-    home: join(root, 'home'),
-    workdir: join(root, 'home/workspace'),
-  }),
-  'the home lies in the workdir': (root: string) => ({
-    home: join(root, 'work/.headgate'),
-    workdir: join(root, 'work'),
-  }),
-  'they lie apart': (root: string) => ({ home: join(root, 'home'), workdir: join(root, 'work') }),
-};
 
 const placesOf = (home: string, workdir: string): SandboxPlaces => ({
   ...{ emptied: [], unreadable: [], shown: [], home, tmpBytes: undefined, opener: undefined },

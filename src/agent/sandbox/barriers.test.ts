@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -43,7 +43,8 @@ test('what exists stays, its folder cannot be moved away, and links are left alo
     PROTECTED_PATHS.filter((name) => name.startsWith('.') && !name.startsWith('.git') && name !== '.vscode'),
   );
   assert.deepEqual(barrier.pinned, ['.git', 'node_modules']);
-  const found = ['.git/config', '.git/hooks', 'AGENTS.md', 'CLAUDE.md', 'node_modules/.bin'];
+  const git = ['.git/commondir', '.git/config', '.git/config.worktree', '.git/hooks'];
+  const found = [...git, 'AGENTS.md', 'CLAUDE.md', 'node_modules/.bin'];
   assert.deepEqual(inOrder(barrier.readOnly), found);
   await barrier.remove();
   assert.deepEqual((await readdir(work)).sort(), ['.git', '.vscode', 'AGENTS.md', 'node_modules']);
@@ -60,6 +61,18 @@ test('a repository that is only begun is protected as a whole', async (t) => {
   assert.deepEqual([barrier.pinned, barrier.readOnly.includes('.git')], [[], true]);
   await barrier.remove();
   assert.deepEqual(await readdir(work), ['.git']);
+});
+
+test('where git reads files, files that change nothing stand for them, unless somebody outside wrote others', async (t) => {
+  const { work, root, barriers, folder } = await start(t);
+  await mkdir(join(work, '.git'));
+  await writeFile(join(work, '.git/HEAD'), '');
+  const read = (name: string) => readFile(join(work, '.git', name), 'utf8');
+  await barriers.raise(root, []);
+  assert.deepEqual([await read('commondir'), await read('config.worktree')], ['.\n', '']);
+  await writeFile(join(work, '.git/config.worktree'), 'mine');
+  await createBarriers({ folder }).removeLeftovers();
+  assert.deepEqual(await readdir(join(work, '.git')), ['HEAD', 'config.worktree']);
 });
 
 test('what somebody outside has put into an empty folder stays', async (t) => {

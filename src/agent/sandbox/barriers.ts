@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, writeFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../../home/private-file.ts';
@@ -31,7 +31,8 @@ interface BarrierDeps {
 
 /**
  * Only what exists can be mounted over, so an empty folder stands for a missing path while commands run: git does not
- * show empty folders, and nobody can put a file there. Commands that run at once in one root share it.
+ * show empty folders, and nobody can put a file there. Where git itself reads a file, one that says nothing stands for
+ * it. Commands that run at once in one root share it.
  */
 export function createBarriers({ folder }: BarrierDeps): Barriers {
   /** How many commands use a placeholder, by its path. */
@@ -50,7 +51,7 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
       return true;
     }
     try {
-      await mkdir(join(root.way, name));
+      await makePlaceholder(join(root.way, name), name);
       users.set(path, 1);
       made.push(path);
       return true;
@@ -67,7 +68,7 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
       return left <= 0;
     });
     // Somebody outside may have put something there, or removed it.
-    await Promise.all(unused.map((path) => rmdir(path).catch(() => undefined)));
+    await Promise.all(unused.map(removePlaceholder));
   }
 
   async function raise(root: HeldFolder, writable: readonly string[]): Promise<Barrier> {
@@ -94,7 +95,7 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
     async removeLeftovers() {
       for (const name of await readdir(folder).catch(() => [])) {
         const text = await readFile(join(folder, name), 'utf8');
-        for (const path of text.split('\0').toReversed()) await rmdir(path).catch(() => undefined); // not made, or in use
+        for (const path of text.split('\0').toReversed()) await removePlaceholder(path);
         await rm(join(folder, name));
       }
     },
@@ -104,6 +105,31 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
   async function note(list: string, paths: readonly string[]): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(list, paths.join('\0'), { mode: 0o600 });
+  }
+}
+
+/** Files that change nothing for git, which dies if it finds folders or, in the first case, an empty file there. */
+const PLACEHOLDER_FILES = new Map([
+  ['.git/commondir', '.\n'],
+  ['.git/config.worktree', ''],
+]);
+
+/** Rejects with EEXIST if something is there. */
+async function makePlaceholder(path: string, name: string): Promise<void> {
+  const content = PLACEHOLDER_FILES.get(name);
+  if (content === undefined) await mkdir(path);
+  // At once, because a git outside that finds the file before its content is written dies.
+  else writeFileSync(path, content, { flag: 'wx' });
+}
+
+/** Leaves what somebody outside has put there meanwhile. */
+async function removePlaceholder(path: string): Promise<void> {
+  const [, content] = [...PLACEHOLDER_FILES].find(([name]) => path.endsWith(`/${name}`)) ?? [];
+  try {
+    if (content === undefined) await rmdir(path);
+    else if ((await readFile(path, 'utf8')) === content) await rm(path);
+  } catch {
+    // not made, removed, or in use
   }
 }
 

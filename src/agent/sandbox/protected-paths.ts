@@ -4,6 +4,8 @@ import { READ_PLACES } from '../project/project-places.ts';
 
 /** What runs git commands later, or names programs for them. */
 const GIT_PATHS = ['.git/hooks', '.git/config'];
+/** Where git looks for the settings of a repository instead of, or besides, its own. Nothing changes them in passing. */
+const GIT_DETOURS = ['.git/commondir', '.git/config.worktree'];
 /** What package managers and others run without being asked. */
 const PACKAGE_PATHS = ['node_modules/.bin'];
 /** What the daemon itself obeys, and settings and start files that other programs outside the sandbox obey. */
@@ -17,7 +19,7 @@ const SETTINGS_PATHS = [
  * What commands cannot change in a root, also where it does not exist, because programs outside the sandbox run it or
  * obey it (decision 81). A folder stands for everything in it.
  */
-export const PROTECTED_PATHS: readonly string[] = [...GIT_PATHS, ...PACKAGE_PATHS, ...SETTINGS_PATHS];
+export const PROTECTED_PATHS: readonly string[] = [...GIT_PATHS, ...GIT_DETOURS, ...PACKAGE_PATHS, ...SETTINGS_PATHS];
 
 /** Whether a path is protected in one of these roots. All paths are absolute and without links. */
 export const isProtected = (path: string, roots: readonly string[]): boolean => protectedAt(path, roots).length > 0;
@@ -126,6 +128,7 @@ const SUBCOMMANDS: Readonly<Record<string, readonly SubcommandRow[]>> = {
       ],
       writes: SETTINGS_PATHS,
     },
+    { subcommands: ['sparse-checkout'], writes: ['.git/config', '.git/config.worktree'] },
     // Both also store what they follow.
     { subcommands: ['checkout', 'switch', 'pull'], writes: GIT_PATHS.slice(1) },
   ],

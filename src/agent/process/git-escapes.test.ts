@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { needs } from '../../testing/needs.ts';
+import { STANDARD_PATH } from './programs.ts';
+import { enter, LAYOUTS } from './sandbox-fixture.ts';
+
+const sandboxed = await needs('bubblewrap', 'git');
+const exec = promisify(execFile);
+
+/** A repository that sandboxed commands may write to, and a program that a planted setting would run outside. */
+async function start(t: TestContext) {
+  const it = await enter(t, LAYOUTS['they lie apart']);
+  const evil = join(it.root, 'evil');
+  await writeFile(evil, `#!/bin/sh\ntouch ${it.root}/ran\n`);
+  await chmod(evil, 0o755);
+  const me = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+  /** As a person calls it, outside. */
+  const git = async (...args: string[]) => {
+    const env = { PATH: STANDARD_PATH, HOME: it.root, GIT_CONFIG_NOSYSTEM: '1' };
+    return (await exec('git', [...me, ...args], { cwd: it.workdir, env })).stdout;
+  };
+  await git('init', '-q');
+  await git('commit', '-q', '--allow-empty', '-m', 'first');
+  const attack = async (command: string) => {
+    const { printed } = await it.run(command.replaceAll('EVIL', evil));
+    await git('status').catch(() => undefined); // what it says does not matter, only what it runs
+    return { printed, hasRun: existsSync(join(it.root, 'ran')) };
+  };
+  return { ...it, evil, git, attack };
+}
+
+const OTHER = 'mkdir -p x/objects x/refs x/hooks; git config -f x/config core.fsmonitor EVIL; ';
+
+for (const [name, command] of Object.entries({
+  'another folder for its settings': `${OTHER} echo ../x > .git/commondir`,
+  'another folder, renamed into place': `${OTHER} echo ../x > c; mv -f c .git/commondir`,
+  'another folder, after removing what stands there': `${OTHER} rm -f .git/commondir; ln -s ../c .git/commondir; echo ../x > c`,
+  'a file in place of its folder': `${OTHER} cp .git/HEAD x; mv .git aside || rm -rf .git; echo gitdir: x > .git`,
+})) {
+  test(`a git outside does not run what a sandboxed command named: ${name}`, sandboxed, async (t) => {
+    const it = await start(t);
+    assert.equal((await it.attack(command)).hasRun, false);
+  });
+}
+
+test('settings of a working tree cannot be planted', sandboxed, async (t) => {
+  const it = await start(t);
+  await it.git('config', 'extensions.worktreeConfig', 'true');
+  assert.equal((await it.attack('git config -f .git/config.worktree core.fsmonitor EVIL')).hasRun, false);
+});
+
+test(
+  'git works inside and outside while its redirections are held, and nothing is left of them',
+  sandboxed,
+  async (t) => {
+    const it = await start(t);
+    const before = await readdir(join(it.workdir, '.git'));
+    await it.git('config', 'extensions.worktreeConfig', 'true');
+    const seen: Promise<string>[] = [];
+    const { printed } = await it.run(
+      'echo a > a && git add a && GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b git commit -qm second && git worktree add -q wt && git -C wt status --short && git gc -q && git log --format=%s; sleep 1',
+      () => void seen.push(it.git('status', '--short')),
+    );
+    assert.equal(printed, 'second\nfirst\n');
+    assert.deepEqual([...new Set(await Promise.all(seen))], ['?? wt/\n']);
+    assert.deepEqual(
+      (await readdir(join(it.workdir, '.git'))).filter((name) => /commondir|config\./.test(name)),
+      [],
+    );
+    assert.ok(before.includes('config'));
+  },
+);
