@@ -201,6 +201,13 @@ const OTHERS = [
   // Words that a text decides about, as options and operands.
   ...['head -n $x a.txt', 'head -n$x a.txt', 'head --lines=$x a.txt', 'cut -f $(cat a.txt) b.txt', 'cat -$x'],
   ...['find . -name $x', 'find . -maxdepth $(cat a.txt)', 'find . -exec echo $x {} +', 'jq --arg y $x . a.json'],
+  // What keeps git from folders that only look like repositories.
+  ...[
+    'GIT_CONFIG_COUNT=0; git -C x status',
+    'unset GIT_CONFIG_COUNT; git status',
+    'declare +x GIT_CONFIG_KEY_0; git log',
+  ],
+  ...['read GIT_CONFIG_VALUE_0 < a.txt; git status', 'for GIT_DIR in x; do git status; done', 'git --git-dir=x status'],
   // Texts that bash evaluates.
   ...['x=$(cat a.txt); wait $x', 'x=$(cat a.txt); wait "$x"', 'jobs -x ./x', 'x=$(cat a.txt); jobs $x'],
   ...['RANDOM=$(cat a.txt)', 'read OPTIND < a.txt', 'for HISTCMD in $(cat a.txt); do ls; done', 'SRANDOM=$x'],

@@ -1,4 +1,4 @@
-import type { Environment } from '../../environment.ts';
+import { type Environment, GIT_VARIABLES } from '../../environment.ts';
 import { toChildPath } from './child-path.ts';
 import type { Look } from './programs.ts';
 
@@ -15,7 +15,8 @@ export async function toChildEnvironment(
   const passed = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0], entry[1]),
   );
-  return { ...Object.fromEntries(passed), PATH: await toChildPath(environment.PATH, avoid, look), TERM: 'dumb' };
+  const PATH = await toChildPath(environment.PATH, avoid, look);
+  return { ...Object.fromEntries(passed), ...GIT_VARIABLES, PATH, TERM: 'dumb' };
 }
 
 const NAMES = new Set(

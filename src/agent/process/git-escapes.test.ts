@@ -75,3 +75,21 @@ test(
     assert.ok(before.includes('config'));
   },
 );
+
+const BARE =
+  'git init -q --bare x && git config -f x/config core.bare false && git config -f x/config core.worktree . && git config -f x/config core.fsmonitor EVIL; ';
+
+for (const [where, sandbox] of [
+  ['in the sandbox', 'wanted'],
+  ['without a sandbox', 'none'],
+] as const) {
+  test(`git does not take a folder for a repository because it looks like one: ${where}`, sandboxed, async (t) => {
+    const it = await start(t);
+    await it.attack(BARE);
+    const run = sandbox === 'none' ? it.runOutside : it.run;
+    const { printed } = await run(
+      `git -C x status; cd x && git status; ls ${it.root}/ran; cd .. && git status --short`,
+    );
+    assert.match(printed, /(fatal: cannot use bare repository .*\n){2}.*No such file.*\n\?\? x\/\n$/);
+  });
+}

@@ -59,10 +59,10 @@ export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
   const runner = createProcessRunner({ clock, environment, sandbox, bash: BASH, ids: randomIds, home });
   let printed = '';
   const stop = new AbortController();
-  const run = async (command: string, onPrinted: () => void = () => undefined) => {
+  const start = async (command: string, { onPrinted, isOutside }: { onPrinted: () => void; isOutside: boolean }) => {
     printed = '';
     const result = await runner.run(
-      { command, folder, timeoutMs: 20_000 },
+      { command, folder, timeoutMs: 20_000, isOutside },
       {
         signal: stop.signal,
         onProcess: async () => undefined,
@@ -74,7 +74,10 @@ export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
     );
     return { result, printed };
   };
-  return { ...at, run, stop };
+  const run = (command: string, onPrinted: () => void = () => undefined) =>
+    start(command, { onPrinted, isOutside: false });
+  const runOutside = (command: string) => start(command, { onPrinted: () => undefined, isOutside: true });
+  return { ...at, run, runOutside, stop };
 }
 
 export const LAYOUTS = {

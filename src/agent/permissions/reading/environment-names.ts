@@ -4,7 +4,7 @@ const HARMLESS =
 
 /** Variables that a command inherits, or that the shell itself obeys: setting them changes what runs later. */
 const OBEYED =
-  /^(PATH|HOME|SHELL|TMPDIR|USER|LOGNAME|PS4|CDPATH|ENV|BASH\w*|SHELLOPTS|LD_\w+|DYLD_\w+|\w*_(proxy|PROXY)|GLOBIGNORE|EXECIGNORE|PROMPT_COMMAND|POSIXLY_CORRECT|SSL_CERT_\w+|NODE_\w+|HEADGATE_\w+)$/;
+  /^(PATH|HOME|SHELL|TMPDIR|USER|LOGNAME|PS4|CDPATH|ENV|BASH\w*|SHELLOPTS|LD_\w+|DYLD_\w+|\w*_(proxy|PROXY)|GLOBIGNORE|EXECIGNORE|PROMPT_COMMAND|POSIXLY_CORRECT|SSL_CERT_\w+|NODE_\w+|HEADGATE_\w+|GIT_\w+)$/;
 
 /** Whether a variable that programs receive may change what they do. */
 export const mayChangePrograms = (name: string): boolean => !HARMLESS.test(name);
