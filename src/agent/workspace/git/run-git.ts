@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { SAFE_GIT_OPTIONS } from '../../../environment.ts';
 
 /** A git without the configuration of the repository, the user and the machine, which could name programs to run. */
 export interface GitRun {
@@ -24,7 +25,7 @@ export interface GitOutput {
 /** Runs until the end, the limit of the output or the signal. Rejects with the reason of the signal. */
 export async function runGit({ program, args, cwd, gitDir, repository, maxBytes, signal }: GitRun): Promise<GitOutput> {
   signal.throwIfAborted();
-  const child = spawn(program, [...SAFE, ...args], {
+  const child = spawn(program, [...SAFE_GIT_OPTIONS, '--literal-pathspecs', ...args], {
     argv0: 'git',
     cwd,
     env: environmentOf(gitDir, repository.way.startsWith('/proc/self/fd/') ? '/proc/self/fd/3' : repository.way),
@@ -50,8 +51,6 @@ export async function runGit({ program, args, cwd, gitDir, repository, maxBytes,
     kill();
   }
 }
-
-const SAFE = ['--no-pager', '--literal-pathspecs', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
 const environmentOf = (gitDir: string, repository: string): Record<string, string> => ({
   LC_ALL: 'C',

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { SAFE_GIT_OPTIONS } from '../../../environment.ts';
 
 const run = promisify(execFile);
 
@@ -9,12 +10,16 @@ const run = promisify(execFile);
 const MOST_FILES = 20_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const GIT_MS = 5_000;
+const ASKED = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z'];
 
 /** The files of a folder, relative to it: those that git knows or would add; elsewhere all except hidden ones. */
 export async function listFiles(folder: string): Promise<string[]> {
   try {
-    const asked = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z'];
-    const { stdout } = await run('git', asked, { cwd: folder, maxBuffer: MOST_BYTES, timeout: GIT_MS });
+    const { stdout } = await run('git', [...SAFE_GIT_OPTIONS, ...ASKED], {
+      cwd: folder,
+      maxBuffer: MOST_BYTES,
+      timeout: GIT_MS,
+    });
     return stdout.split('\0').filter(Boolean).slice(0, MOST_FILES);
   } catch {
     return walk(folder); // no repository, or no git

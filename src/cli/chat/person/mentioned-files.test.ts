@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { needs } from '../../../testing/needs.ts';
 import { listFiles } from './list-files.ts';
 import { readMentioned } from './mentioned-files.ts';
+
+const run = promisify(execFile);
+const needsGit = await needs('git');
 
 async function makeProject() {
   const made = await mkdtempDisposable(path.join(tmpdir(), 'headgate-mentions-'));
@@ -28,6 +35,20 @@ test('lines that do not exist are refused with those that do', async () => {
   await assert.rejects(readMentioned('@src/a.ts#2-9', project.path), {
     message: 'src/a.ts has lines 1 to 3, but the message names 2 to 9.',
   });
+});
+
+test('no program is run that a repository names', needsGit, async () => {
+  await using project = await makeProject();
+  const git = (...args: string[]) => run('git', args, { cwd: project.path });
+  const evil = path.join(project.path, '.git/evil');
+  await git('init', '-q');
+  await writeFile(evil, '#!/bin/sh\ntouch "$0-ran"\n', { mode: 0o755 });
+  await git('add', '.');
+  await git('config', 'core.fsmonitor', evil);
+  await git('update-index', '--fsmonitor');
+  await rm(`${evil}-ran`, { force: true });
+  assert.deepEqual(await listFiles(project.path), ['src/a.ts']);
+  assert.equal(existsSync(`${evil}-ran`), false);
 });
 
 test('without a repository, the files of the folder are listed, except hidden ones and packages', async () => {
