@@ -76,6 +76,8 @@ test(
   },
 );
 
+const AS_ADA = 'export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b; ';
+
 const BARE =
   'git init -q --bare x && git config -f x/config core.bare false && git config -f x/config core.worktree . && git config -f x/config core.fsmonitor EVIL; ';
 
@@ -93,3 +95,46 @@ for (const [where, sandbox] of [
     assert.match(printed, /(fatal: cannot use bare repository .*\n){2}.*No such file.*\n\?\? x\/\n$/);
   });
 }
+
+const NESTED = 'git init -q sub && git -C sub commit -q --allow-empty -m x';
+const LINK = 'git update-index --add --cacheinfo "160000,$(git -C sub rev-parse HEAD),sub"';
+
+for (const [name, command] of Object.entries({
+  'its settings': 'git config -f sub/.git/config core.fsmonitor EVIL',
+  'another folder for its settings': `${OTHER} echo ../../x > sub/.git/commondir`,
+  'the settings of a submodule': 'git config -f .git/modules/lib/config core.fsmonitor EVIL',
+})) {
+  test(`a repository inside the root is kept from commands that did not make it: ${name}`, sandboxed, async (t) => {
+    const it = await start(t);
+    await exec('bash', ['-c', AS_ADA + NESTED], { cwd: it.workdir });
+    await exec('bash', ['-c', `${AS_ADA}git clone -q sub .git/lib && cp -r .git/lib/.git .git/modules-lib`], {
+      cwd: it.workdir,
+    });
+    const lay =
+      'mkdir .git/modules lib; mv .git/modules-lib .git/modules/lib; echo "gitdir: ../.git/modules/lib" > lib/.git';
+    await exec('bash', ['-c', `${lay}; ${LINK}; ${LINK.replaceAll('sub', 'lib')}`], { cwd: it.workdir });
+    assert.equal((await it.attack(`${command}; true`)).hasRun, false);
+    assert.match(await it.git('status', '--short'), /^A {2}lib\nA {2}sub\n/);
+  });
+}
+
+test(
+  'commands make, use and remove repositories inside the root, and are told if these name programs',
+  sandboxed,
+  async (t) => {
+    const it = await start(t);
+    const made = await it.run(`${AS_ADA}${NESTED} && git -C sub config user.name x`);
+    assert.deepEqual(made.result, { kind: 'exited', exitCode: 0 });
+    const used = await it.run(
+      `git -C sub config core.fsmonitor ${it.evil}; git init -q --bare b; git -C sub worktree add -q t`,
+    );
+    const path = join(it.workdir, 'sub/.git');
+    assert.deepEqual(used.result, { kind: 'exited', exitCode: 0, planted: [{ path, why: 'core.fsmonitor' }] });
+    assert.deepEqual((await it.run('rm -r sub b && ls')).result, { kind: 'exited', exitCode: 0 });
+    const file = await it.run(
+      `${AS_ADA}${NESTED}; git -C sub config alias.x '!ls'; mv sub/.git x; echo 'gitdir: ../x' > sub/.git`,
+    );
+    const planted = ['sub/.git', 'x'].map((name) => ({ path: join(it.workdir, name), why: 'alias.x' }));
+    assert.deepEqual(file.result, { kind: 'exited', exitCode: 0, planted });
+  },
+);

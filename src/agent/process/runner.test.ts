@@ -88,10 +88,7 @@ test('a command sees only the allow-listed environment, even in its own environ 
   const names = new Set(it.printed().match(/^\w+(?==)/gm));
   // Node itself adds the last one to every child when coverage is measured.
   for (const own of ['PWD', 'SHLVL', '_', 'OLDPWD', 'NODE_V8_COVERAGE']) names.delete(own);
-  assert.deepEqual([...names].sort(), [
-    ...['GIT_CONFIG_COUNT', 'GIT_CONFIG_KEY_0', 'GIT_CONFIG_VALUE_0'],
-    ...['HEADGATE_COMMAND', 'HOME', 'PATH', 'TERM'],
-  ]);
+  assert.match([...names].sort().join(), /^(GIT_CONFIG_\w+,){3}HEADGATE_COMMAND,HOME,PATH,TERM$/);
   assert.doesNotMatch(it.printed(), /canary/);
 });
 

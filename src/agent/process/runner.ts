@@ -7,7 +7,9 @@ import type { EgressProxy } from '../../egress/proxy/egress-proxy.ts';
 import type { Environment } from '../../environment.ts';
 import type { Ids } from '../../ids.ts';
 import { until } from '../../timing/until.ts';
+import type { PlantedRepository } from '../sandbox/barriers.ts';
 import type { NetworkClient } from '../sandbox/command-network.ts';
+import { type CommandTrace, toTrace } from '../sandbox/command-trace.ts';
 import type { ExceededLimit, LimitedCommand, Limiter, Limits } from '../sandbox/limits/limits.ts';
 import { receiveListeners } from '../sandbox/network/way-out.ts';
 import { StopReason } from '../stop-reason.ts';
@@ -74,8 +76,8 @@ export interface ProcessHooks {
 }
 
 export type ProcessResult =
-  | { kind: 'exited'; exitCode: number; limit?: ExceededLimit }
-  | { kind: 'killed'; signal: NodeJS.Signals; limit?: ExceededLimit }
+  | ({ kind: 'exited'; exitCode: number } & CommandTrace)
+  | ({ kind: 'killed'; signal: NodeJS.Signals } & CommandTrace)
   | { kind: 'stopped'; reason: StopReason }
   | { kind: 'failed'; message: string };
 
@@ -102,18 +104,7 @@ export function createProcessRunner(options: RunnerOptions): ProcessRunner {
   const workdirs = new Set(options.workdirs);
   const lifeline = createLifeline(bash);
   const inside: Machine = { clock, environment, sandbox, bash, limiter, proxy, workdirs, ids, home, lifeline };
-  const outside: Machine = {
-    clock,
-    environment,
-    sandbox: OUTSIDE,
-    bash,
-    limiter,
-    proxy,
-    workdirs,
-    ids,
-    home,
-    lifeline,
-  };
+  const outside: Machine = { ...inside, sandbox: OUTSIDE };
   return {
     sandbox,
     limits: limiter?.limits,
@@ -168,14 +159,15 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, machine: M
   await drain(reading, { output: child.output, clock: machine.clock });
   const limit = exceeded ?? (await child.limited?.end());
   if (exceeded !== undefined) await child.limited?.end();
+  const planted = await child.findPlanted().catch(() => []); // the folder is gone
   await child.release();
-  if (failure === undefined) return withLimit(await child.exited, limit);
+  if (failure === undefined) return withTrace(await child.exited, toTrace(limit, planted));
   if (failure instanceof StopReason || hooks.signal.aborted) return toStopped(failure);
   throw failure;
 }
 
-const withLimit = (result: ProcessResult, limit: ExceededLimit | undefined): ProcessResult =>
-  limit !== undefined && (result.kind === 'exited' || result.kind === 'killed') ? { ...result, limit } : result;
+const withTrace = (result: ProcessResult, trace: CommandTrace): ProcessResult =>
+  result.kind === 'exited' || result.kind === 'killed' ? { ...result, ...trace } : result;
 
 interface HeldChild {
   input: Writable;
@@ -184,6 +176,7 @@ interface HeldChild {
   exited: Promise<ProcessResult>;
   limited: LimitedCommand | undefined;
   openGate(): void;
+  findPlanted(): Promise<PlantedRepository[]>;
   /** Takes away what was made for it. */
   release(): Promise<void>;
 }
@@ -258,6 +251,7 @@ async function spawnHeld(
       input.write(toGateInput());
       dialogue.onInput(input);
     },
+    findPlanted: async () => (await wrapped.findPlanted?.()) ?? [],
     release: () => after.disposeAsync(),
   };
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
-import type { Barrier, Barriers } from '../sandbox/barriers.ts';
+import type { Barrier, Barriers, PlantedRepository } from '../sandbox/barriers.ts';
 import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
 import { PROXY_VARIABLES, toOpenerArguments } from '../sandbox/network/way-out.ts';
@@ -63,6 +63,8 @@ export interface Wrapped {
   argv: string[];
   /** Descriptors to pass on, after `FILTER_FD`. With a network, the channel of the opener comes after them. */
   fds: number[];
+  /** What it has made that programs outside the sandbox may run. Call it when the command has ended, before `release`. */
+  findPlanted?(): Promise<PlantedRepository[]>;
   /** Call this when the command has ended. */
   release(): Promise<void>;
 }
@@ -152,6 +154,7 @@ function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding
     return {
       argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...(proxies ?? []), '--', ...check, ...argv],
       fds: opened.fds,
+      findPlanted: opened.findPlanted,
       release: opened.release,
     };
   };
@@ -163,6 +166,7 @@ interface OpenedRoots {
   fds: number[];
   sourceFds: number[];
   nextFd: number;
+  findPlanted(): Promise<PlantedRepository[]>;
   release(): Promise<void>;
 }
 
@@ -193,10 +197,17 @@ async function openRoots(
     await release();
     throw error;
   }
-  return { roots, fds, sourceFds: roots.map(({ sourceFd }) => sourceFd), nextFd: FIRST_FD + fds.length, release };
+  const findPlanted = async () => (await Promise.all(raised.map((barrier) => barrier.findPlanted()))).flat();
+  const sourceFds = roots.map(({ sourceFd }) => sourceFd);
+  return { roots, fds, sourceFds, nextFd: FIRST_FD + fds.length, findPlanted, release };
 }
 
-const NO_BARRIER: Barrier = { readOnly: [], pinned: [], remove: async () => undefined };
+const NO_BARRIER: Barrier = {
+  readOnly: [],
+  pinned: [],
+  findPlanted: async () => [],
+  remove: async () => undefined,
+};
 
 const namesIn = (root: string, paths: readonly string[]): string[] =>
   paths.filter((path) => isInside(root, path)).map((path) => relative(root, path));

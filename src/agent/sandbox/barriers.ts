@@ -1,9 +1,11 @@
-import { constants, writeFileSync } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../../home/private-file.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
+import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
+import { findNested, findPrograms, type NestedRepository, protectedOf } from './nested-repositories.ts';
+import { createPlaceholders, removePlaceholder } from './placeholders.ts';
 import { PROTECTED_PATHS } from './protected-paths.ts';
 
 /** How a command is kept from a root's protected paths. Paths relative to the root. */
@@ -12,8 +14,20 @@ export interface Barrier {
   readOnly: string[];
   /** Mounted as they are, so that they cannot be moved away together with the protected path in them. */
   pinned: string[];
+  /**
+   * Repositories that commands have made inside the root, with settings that name programs: a git outside runs these. Each
+   * is told once. Call it when the command has ended.
+   */
+  findPlanted(): Promise<PlantedRepository[]>;
   /** Removes what was only made for the mounts. */
   remove(): Promise<void>;
+}
+
+export interface PlantedRepository {
+  /** Its folder with the settings, absolute. */
+  path: string;
+  /** What names the programs. */
+  why: string;
 }
 
 /** Raises barriers, and takes them away without a trace. */
@@ -35,56 +49,34 @@ interface BarrierDeps {
  * it. Commands that run at once in one root share it.
  */
 export function createBarriers({ folder }: BarrierDeps): Barriers {
-  /** How many commands use a placeholder, by its path. */
-  const users = new Map<string, number>();
+  const placeholders = createPlaceholders();
   let count = 0;
+  const plantings = createPlantings();
   /** Otherwise, a command would mount over a placeholder that another one is just removing. */
   const serial = createSerialKeys();
 
-  /** Whether the path exists now, if need be as a placeholder. */
-  async function ensure(root: HeldFolder, name: string, made: string[]): Promise<boolean> {
-    const path = join(root.path, name);
-    const known = users.get(path);
-    if (known !== undefined) {
-      users.set(path, known + 1);
-      made.push(path);
-      return true;
-    }
-    try {
-      await makePlaceholder(join(root.way, name), name);
-      users.set(path, 1);
-      made.push(path);
-      return true;
-    } catch (error) {
-      return hasCode(error, 'EEXIST'); // otherwise it cannot be made, neither by us nor by the command
-    }
-  }
-
-  async function removeAll(made: readonly string[]): Promise<void> {
-    const unused = made.filter((path) => {
-      const left = (users.get(path) ?? 1) - 1;
-      if (left > 0) users.set(path, left);
-      else users.delete(path);
-      return left <= 0;
-    });
-    // Somebody outside may have put something there, or removed it.
-    await Promise.all(unused.map(removePlaceholder));
-  }
-
   async function raise(root: HeldFolder, writable: readonly string[]): Promise<Barrier> {
-    const isPlaceholder = (name: string) => users.has(join(root.path, name));
-    const { existing, missing, pinned } = await planFor(root, { writable: new Set(writable), isPlaceholder });
-    const made: string[] = [];
+    const isPlaceholder = (name: string) => placeholders.isOne(join(root.path, name));
+    const before = await findNested(root.way);
+    // Whoever may change the root's own settings needs no others.
+    const kept = writable.includes('.git/config')
+      ? []
+      : before.filter(({ place }) => !plantings.isMade(join(root.path, place)));
+    const nested = kept.flatMap(protectedOf);
+    const plan = await planFor(root, { writable: new Set(writable), nested, isPlaceholder });
+    const { existing, missing, pinned } = plan;
+    const placed: string[] = [];
     count += 1;
     const list = join(folder, String(count));
     const paths = missing.map((name) => join(root.path, name));
     if (paths.length > 0) await note(list, paths);
-    const there = await Promise.all(missing.map((name) => ensure(root, name, made)));
+    const there = await Promise.all(missing.map((name) => placeholders.ensure(root, name, placed)));
     return {
       readOnly: [...existing, ...missing.filter((_, i) => there[i])],
       pinned,
+      findPlanted: () => plantings.find(root, before),
       async remove() {
-        await serial.run(root.path, () => removeAll(made));
+        await serial.run(root.path, () => placeholders.release(placed));
         if (paths.length > 0) await rm(list, { force: true });
       },
     };
@@ -108,29 +100,29 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
   }
 }
 
-/** Files that change nothing for git, which dies if it finds folders or, in the first case, an empty file there. */
-const PLACEHOLDER_FILES = new Map([
-  ['.git/commondir', '.\n'],
-  ['.git/config.worktree', ''],
-]);
+/** What commands make inside the roots. */
+function createPlantings() {
+  /** What was last told of repositories that commands have made, by their paths. These are not protected. */
+  const made = new Map<string, string | undefined>();
 
-/** Rejects with EEXIST if something is there. */
-async function makePlaceholder(path: string, name: string): Promise<void> {
-  const content = PLACEHOLDER_FILES.get(name);
-  if (content === undefined) await mkdir(path);
-  // At once, because a git outside that finds the file before its content is written dies.
-  else writeFileSync(path, content, { flag: 'wx' });
-}
-
-/** Leaves what somebody outside has put there meanwhile. */
-async function removePlaceholder(path: string): Promise<void> {
-  const [, content] = [...PLACEHOLDER_FILES].find(([name]) => path.endsWith(`/${name}`)) ?? [];
-  try {
-    if (content === undefined) await rmdir(path);
-    else if ((await readFile(path, 'utf8')) === content) await rm(path);
-  } catch {
-    // not made, removed, or in use
+  async function find(root: HeldFolder, before: readonly NestedRepository[]): Promise<PlantedRepository[]> {
+    const known = new Set(before.map(({ place }) => place));
+    const planted: PlantedRepository[] = [];
+    const found = await findNested(root.way);
+    const there = new Set(found.map(({ place }) => join(root.path, place)));
+    // What a person makes in its place later is protected.
+    for (const path of made.keys()) if (isInside(root.path, path) && !there.has(path)) made.delete(path);
+    for (const repository of found) {
+      const path = join(root.path, repository.place);
+      if (known.has(repository.place) && !made.has(path)) continue;
+      const why = await findPrograms(root.way, repository);
+      if (why !== undefined && why !== made.get(path)) planted.push({ path, why });
+      made.set(path, why);
+    }
+    return planted;
   }
+
+  return { isMade: (path: string) => made.has(path), find };
 }
 
 interface Plan {
@@ -144,13 +136,15 @@ const PARENTS = ['.git', 'node_modules'];
 
 interface PlanOptions {
   writable: ReadonlySet<string>;
+  /** Protected paths of repositories inside the root. */
+  nested: readonly string[];
   /** Whether this is only there for another command, and counts as missing. */
   isPlaceholder(name: string): boolean;
 }
 
-async function planFor(root: HeldFolder, { writable, isPlaceholder }: PlanOptions): Promise<Plan> {
+async function planFor(root: HeldFolder, { writable, nested, isPlaceholder }: PlanOptions): Promise<Plan> {
   const plan: Plan = { existing: [], missing: [], pinned: [] };
-  const kinds = await kindsOf(root, [...PARENTS, ...PROTECTED_PATHS, '.git/HEAD']);
+  const kinds = await kindsOf(root, [...PARENTS, ...PROTECTED_PATHS, '.git/HEAD', ...nested]);
   for (const name of [...kinds.keys()].filter(isPlaceholder)) kinds.delete(name);
   for (const parent of PARENTS) {
     const inner = PROTECTED_PATHS.filter((name) => name.startsWith(`${parent}/`));
@@ -160,6 +154,7 @@ async function planFor(root: HeldFolder, { writable, isPlaceholder }: PlanOption
     if (name.includes('/') || writable.has(name)) continue;
     add(plan, name, kinds.get(name));
   }
+  for (const name of nested) add(plan, name, kinds.get(name));
   return plan;
 }
 

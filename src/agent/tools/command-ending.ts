@@ -1,4 +1,5 @@
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { ProcessResult } from '../process/runner.ts';
 import type { Limits } from '../sandbox/limits/limits.ts';
 import { toStopLine } from './stop-line.ts';
@@ -18,6 +19,7 @@ export const toEnding = ({ result, timeoutSecs, limit, limits, refused }: Comman
     toExitLine(result, timeoutSecs),
     ...(limit && limits ? [toLimitLine(limit, limits)] : []),
     ...toRefusedLines(refused),
+    ...toPlantedLines(result),
   ]
     .filter((line) => line !== '')
     .join('\n');
@@ -29,6 +31,15 @@ const FILE_TOO_LARGE = 153;
 export function limitOf(result: ProcessResult): CommandLimit | undefined {
   if (result.kind === 'exited' && result.exitCode === FILE_TOO_LARGE) return 'file_size';
   return result.kind === 'exited' || result.kind === 'killed' ? result.limit : undefined;
+}
+
+/** The person sees it beside the output, the model is told what to do. */
+function toPlantedLines(result: ProcessResult): string[] {
+  const planted = result.kind === 'exited' || result.kind === 'killed' ? (result.planted ?? []) : [];
+  return planted.map(
+    ({ path, why }) =>
+      `[a new git repository names programs: ${toVisibleLine(path)} (${toVisibleLine(why)}). A git outside the sandbox that is used there, or above it if it is a submodule, runs them. Tell the person unless this was asked for]`,
+  );
 }
 
 const MIB = 1_024 * 1_024;
