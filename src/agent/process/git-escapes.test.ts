@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, readdir, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -129,12 +129,40 @@ test(
       `git -C sub config core.fsmonitor ${it.evil}; git init -q --bare b; git -C sub worktree add -q t`,
     );
     const path = join(it.workdir, 'sub/.git');
-    assert.deepEqual(used.result, { kind: 'exited', exitCode: 0, planted: [{ path, why: 'core.fsmonitor' }] });
+    assert.deepEqual(used.result, {
+      kind: 'exited',
+      exitCode: 0,
+      planted: [{ kind: 'repository', path, why: 'core.fsmonitor' }],
+    });
     assert.deepEqual((await it.run('rm -r sub b && ls')).result, { kind: 'exited', exitCode: 0 });
     const file = await it.run(
       `${AS_ADA}${NESTED}; git -C sub config alias.x '!ls'; mv sub/.git x; echo 'gitdir: ../x' > sub/.git`,
     );
-    const planted = ['sub/.git', 'x'].map((name) => ({ path: join(it.workdir, name), why: 'alias.x' }));
+    const planted = ['sub/.git', 'x'].map((name) => ({
+      kind: 'repository',
+      path: join(it.workdir, name),
+      why: 'alias.x',
+    }));
     assert.deepEqual(file.result, { kind: 'exited', exitCode: 0, planted });
   },
 );
+
+test('what protected links lead to cannot be changed, and a link that was replaced is named', sandboxed, async (t) => {
+  const it = await start(t);
+  const at = (name: string) => join(it.workdir, name);
+  await exec(
+    'bash',
+    ['-c', 'rm -r .git/hooks; mkdir hooks; ln -s ../hooks .git/hooks; mv .git real; ln -s real .git'],
+    {
+      cwd: it.workdir,
+    },
+  );
+  await exec('bash', ['-c', 'echo a > .env-of-ada; ln -s .env-of-ada .envrc; ln -s gone .vscode'], { cwd: it.workdir });
+  const settings = 'cp EVIL hooks/post-commit; git config -f real/config core.fsmonitor EVIL; echo evil > .env-of-ada';
+  assert.equal((await it.attack(settings)).hasRun, false);
+  assert.equal(await readFile(at('.env-of-ada'), 'utf8'), 'a\n');
+  await it.git('commit', '-q', '--allow-empty', '-m', 'second');
+  assert.equal(existsSync(join(it.root, 'ran')), false);
+  const { result } = await it.run('rm .envrc; echo evil > .envrc');
+  assert.deepEqual(result, { kind: 'exited', exitCode: 0, planted: [{ kind: 'link', path: at('.envrc') }] });
+});

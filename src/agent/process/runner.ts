@@ -7,7 +7,7 @@ import type { EgressProxy } from '../../egress/proxy/egress-proxy.ts';
 import type { Environment } from '../../environment.ts';
 import type { Ids } from '../../ids.ts';
 import { until } from '../../timing/until.ts';
-import type { PlantedRepository } from '../sandbox/barriers.ts';
+import type { PlantedPath } from '../sandbox/barriers.ts';
 import type { NetworkClient } from '../sandbox/command-network.ts';
 import { type CommandTrace, toTrace } from '../sandbox/command-trace.ts';
 import type { ExceededLimit, LimitedCommand, Limiter, Limits } from '../sandbox/limits/limits.ts';
@@ -176,7 +176,7 @@ interface HeldChild {
   exited: Promise<ProcessResult>;
   limited: LimitedCommand | undefined;
   openGate(): void;
-  findPlanted(): Promise<PlantedRepository[]>;
+  findPlanted(): Promise<PlantedPath[]>;
   /** Takes away what was made for it. */
   release(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
-import type { Barrier, Barriers, PlantedRepository } from '../sandbox/barriers.ts';
+import type { Barrier, Barriers, PlantedPath } from '../sandbox/barriers.ts';
 import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
 import { PROXY_VARIABLES, toOpenerArguments } from '../sandbox/network/way-out.ts';
@@ -64,7 +64,7 @@ export interface Wrapped {
   /** Descriptors to pass on, after `FILTER_FD`. With a network, the channel of the opener comes after them. */
   fds: number[];
   /** What it has made that programs outside the sandbox may run. Call it when the command has ended, before `release`. */
-  findPlanted?(): Promise<PlantedRepository[]>;
+  findPlanted?(): Promise<PlantedPath[]>;
   /** Call this when the command has ended. */
   release(): Promise<void>;
 }
@@ -166,7 +166,7 @@ interface OpenedRoots {
   fds: number[];
   sourceFds: number[];
   nextFd: number;
-  findPlanted(): Promise<PlantedRepository[]>;
+  findPlanted(): Promise<PlantedPath[]>;
   release(): Promise<void>;
 }
 

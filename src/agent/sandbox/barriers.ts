@@ -6,6 +6,7 @@ import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
 import { findNested, findPrograms, type NestedRepository, protectedOf } from './nested-repositories.ts';
 import { createPlaceholders, removePlaceholder } from './placeholders.ts';
+import { findReplaced, leadTo, readLinks } from './protected-links.ts';
 import { PROTECTED_PATHS } from './protected-paths.ts';
 
 /** How a command is kept from a root's protected paths. Paths relative to the root. */
@@ -16,19 +17,16 @@ export interface Barrier {
   pinned: string[];
   /**
    * Repositories that commands have made inside the root, with settings that name programs: a git outside runs these. Each
-   * is told once. Call it when the command has ended.
+   * is told once. And protected links that were replaced. Call it when the command has ended.
    */
-  findPlanted(): Promise<PlantedRepository[]>;
+  findPlanted(): Promise<PlantedPath[]>;
   /** Removes what was only made for the mounts. */
   remove(): Promise<void>;
 }
 
-export interface PlantedRepository {
-  /** Its folder with the settings, absolute. */
-  path: string;
-  /** What names the programs. */
-  why: string;
-}
+export type PlantedPath =
+  /** `path`: of the folder with the settings. `why`: what names the programs. All paths are absolute. */
+  { kind: 'repository'; path: string; why: string } | { kind: 'link'; path: string };
 
 /** Raises barriers, and takes them away without a trace. */
 export interface Barriers {
@@ -64,7 +62,8 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
       : before.filter(({ place }) => !plantings.isMade(join(root.path, place)));
     const nested = kept.flatMap(protectedOf);
     const plan = await planFor(root, { writable: new Set(writable), nested, isPlaceholder });
-    const { existing, missing, pinned } = plan;
+    const { existing, missing, pinned, links } = plan;
+    const held = await readLinks(root, links);
     const placed: string[] = [];
     count += 1;
     const list = join(folder, String(count));
@@ -74,7 +73,7 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
     return {
       readOnly: [...existing, ...missing.filter((_, i) => there[i])],
       pinned,
-      findPlanted: () => plantings.find(root, before),
+      findPlanted: async () => [...(await plantings.find(root, before)), ...(await findReplaced(root, held))],
       async remove() {
         await serial.run(root.path, () => placeholders.release(placed));
         if (paths.length > 0) await rm(list, { force: true });
@@ -105,21 +104,25 @@ function createPlantings() {
   /** What was last told of repositories that commands have made, by their paths. These are not protected. */
   const made = new Map<string, string | undefined>();
 
-  async function find(root: HeldFolder, before: readonly NestedRepository[]): Promise<PlantedRepository[]> {
+  async function find(root: HeldFolder, before: readonly NestedRepository[]): Promise<PlantedPath[]> {
     const known = new Set(before.map(({ place }) => place));
-    const planted: PlantedRepository[] = [];
+    const planted: PlantedPath[] = [];
     const found = await findNested(root.way);
-    const there = new Set(found.map(({ place }) => join(root.path, place)));
-    // What a person makes in its place later is protected.
-    for (const path of made.keys()) if (isInside(root.path, path) && !there.has(path)) made.delete(path);
+    forgetMissing(root.path, new Set(found.map(({ place }) => join(root.path, place))));
     for (const repository of found) {
       const path = join(root.path, repository.place);
       if (known.has(repository.place) && !made.has(path)) continue;
       const why = await findPrograms(root.way, repository);
-      if (why !== undefined && why !== made.get(path)) planted.push({ path, why });
+      if (why !== undefined && why !== made.get(path)) planted.push({ kind: 'repository', path, why });
       made.set(path, why);
     }
     return planted;
+  }
+
+  /** What a person makes in their place later is protected. */
+  function forgetMissing(root: string, there: ReadonlySet<string>): void {
+    const gone = [...made.keys()].filter((path) => isInside(root, path) && !there.has(path));
+    for (const path of gone) made.delete(path);
   }
 
   return { isMade: (path: string) => made.has(path), find };
@@ -129,6 +132,8 @@ interface Plan {
   existing: string[];
   missing: string[];
   pinned: string[];
+  /** Nothing can be mounted over them, but over what they lead to. */
+  links: string[];
 }
 
 /** Folders around protected paths. */
@@ -143,7 +148,7 @@ interface PlanOptions {
 }
 
 async function planFor(root: HeldFolder, { writable, nested, isPlaceholder }: PlanOptions): Promise<Plan> {
-  const plan: Plan = { existing: [], missing: [], pinned: [] };
+  const plan: Plan = { existing: [], missing: [], pinned: [], links: [] };
   const kinds = await kindsOf(root, [...PARENTS, ...PROTECTED_PATHS, '.git/HEAD', ...nested]);
   for (const name of [...kinds.keys()].filter(isPlaceholder)) kinds.delete(name);
   for (const parent of PARENTS) {
@@ -155,7 +160,23 @@ async function planFor(root: HeldFolder, { writable, nested, isPlaceholder }: Pl
     add(plan, name, kinds.get(name));
   }
   for (const name of nested) add(plan, name, kinds.get(name));
+  const seen = await addTargets(plan, plan.links, { root, writable });
+  await addTargets(plan, seen, { root, writable }); // a link in a folder that a link leads to
   return plan;
+}
+
+/** Adds what links lead to. Returns the links among that. */
+async function addTargets(
+  plan: Plan,
+  links: readonly string[],
+  { root, writable }: { root: HeldFolder; writable: ReadonlySet<string> },
+): Promise<string[]> {
+  const names = (await Promise.all(links.map((name) => leadTo(root, name)))).flat();
+  const kinds = await kindsOf(root, names);
+  const kept = names.filter((name) => !writable.has(name));
+  const further = kept.filter((name) => kinds.get(name) === 'link');
+  for (const name of kept) if (!further.includes(name)) add(plan, name, kinds.get(name));
+  return further;
 }
 
 interface ParentPlan {
@@ -181,7 +202,7 @@ function addParent(plan: Plan, { parent, kind, inner, writable, kinds }: ParentP
 
 function add(plan: Plan, name: string, kind: Kind | undefined): void {
   if (kind === undefined) plan.missing.push(name);
-  else if (kind !== 'link') plan.existing.push(name); // nothing can be mounted over a link
+  else (kind === 'link' ? plan.links : plan.existing).push(name);
 }
 
 type Kind = 'folder' | 'file' | 'link';

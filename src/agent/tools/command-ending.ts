@@ -1,6 +1,7 @@
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { ProcessResult } from '../process/runner.ts';
+import type { PlantedPath } from '../sandbox/barriers.ts';
 import type { Limits } from '../sandbox/limits/limits.ts';
 import { toStopLine } from './stop-line.ts';
 
@@ -36,10 +37,14 @@ export function limitOf(result: ProcessResult): CommandLimit | undefined {
 /** The person sees it beside the output, the model is told what to do. */
 function toPlantedLines(result: ProcessResult): string[] {
   const planted = result.kind === 'exited' || result.kind === 'killed' ? (result.planted ?? []) : [];
-  return planted.map(
-    ({ path, why }) =>
-      `[a new git repository names programs: ${toVisibleLine(path)} (${toVisibleLine(why)}). A git outside the sandbox that is used there, or above it if it is a submodule, runs them. Tell the person unless this was asked for]`,
-  );
+  return planted.map((found) => toPlantedLine(found));
+}
+
+function toPlantedLine(found: PlantedPath): string {
+  const path = toVisibleLine(found.path);
+  return found.kind === 'link'
+    ? `[${path} was a link, and other programs obey what is there now. Tell the person unless this was asked for]`
+    : `[a new git repository names programs: ${path} (${toVisibleLine(found.why)}). A git outside the sandbox that is used there, or above it if it is a submodule, runs them. Tell the person unless this was asked for]`;
 }
 
 const MIB = 1_024 * 1_024;
