@@ -70,8 +70,8 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
     isStopped = true;
   }
   await endTree(leader, { clock }); // including its background processes
-  for (const output of [child.stdout, child.stderr]) if (isStopped) output.destroy();
   const end = await exited;
+  await readRest([stdout, stderr], clock);
   if (isStopped && !isTimeout(signal.reason)) throw toProblem(signal.reason);
   return {
     ...end,
@@ -84,8 +84,29 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
 
 const isTimeout = (reason: unknown): boolean => reason instanceof StopReason && reason.kind === 'timeout';
 
+/** A process that left the group may hold them open. */
+const REST_MS = 2_000;
+
+/** What the program wrote may still be on its way when it has exited. */
+async function readRest(outputs: readonly KeptHead[], clock: Clock): Promise<void> {
+  const waited = new AbortController();
+  const over = clock.sleep(REST_MS, waited.signal).catch(() => undefined); // aborted just below
+  await Promise.race([Promise.all(outputs.map(({ ended }) => ended)), over]);
+  waited.abort();
+  for (const output of outputs) output.close();
+}
+
+interface KeptHead {
+  /** Resolves when everything was read, or reading failed. */
+  ended: Promise<void>;
+  text(): string;
+  isCut(): boolean;
+  /** Reads no further. */
+  close(): void;
+}
+
 /** Reads and drops the rest, so that the program does not block on a full pipe. */
-function keepHead(output: Readable) {
+function keepHead(output: Readable): KeptHead {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isCut = false;
@@ -95,6 +116,16 @@ function keepHead(output: Readable) {
     bytes += fitting.length;
     if (fitting.length > 0) chunks.push(fitting);
   });
+  const over = Promise.withResolvers<void>();
   output.on('error', () => undefined); // the output so far is kept
-  return { text: () => Buffer.concat(chunks).toString('utf8'), isCut: () => isCut };
+  output.on('close', over.resolve);
+  return {
+    ended: over.promise,
+    text: () => Buffer.concat(chunks).toString('utf8'),
+    isCut: () => isCut,
+    close() {
+      isCut ||= !output.readableEnded;
+      output.destroy();
+    },
+  };
 }
