@@ -7,6 +7,7 @@ import type { HeldFolder } from '../tools/files/held-folder.ts';
 import { findNested, findPrograms, type NestedRepository, protectedOf } from './nested-repositories.ts';
 import { createPlaceholders, removePlaceholder } from './placeholders.ts';
 import { findReplaced, leadTo, readLinks } from './protected-links.ts';
+import type { PlantedPath } from './protected-paths.ts';
 import { PROTECTED_PATHS } from './protected-paths.ts';
 
 /** How a command is kept from a root's protected paths. Paths relative to the root. */
@@ -23,10 +24,6 @@ export interface Barrier {
   /** Removes what was only made for the mounts. */
   remove(): Promise<void>;
 }
-
-export type PlantedPath =
-  /** `path`: of the folder with the settings. `why`: what names the programs. All paths are absolute. */
-  { kind: 'repository'; path: string; why: string } | { kind: 'link'; path: string };
 
 /** Raises barriers, and takes them away without a trace. */
 export interface Barriers {

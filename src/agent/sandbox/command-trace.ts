@@ -1,5 +1,5 @@
-import type { PlantedPath } from './barriers.ts';
 import type { ExceededLimit } from './limits/limits.ts';
+import type { PlantedPath } from './protected-paths.ts';
 
 /** What is noticed of a command besides its end. */
 export interface CommandTrace {

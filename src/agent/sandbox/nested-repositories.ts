@@ -137,13 +137,31 @@ function programsIn(text: string): string[] {
   let section = '';
   const found: string[] = [];
   for (const line of text.replaceAll('\\\n', '').split('\n')) {
-    const [, head, rest] = /^\s*\[([^\]]*)\](.*)$/.exec(line) ?? [];
-    if (head !== undefined) section = head.replace(/\s*"(.*)"$/, '.$1').trim();
-    const [, key = '', value = ''] = /^\s*([\w-]+)\s*(?:=\s*(.*?)\s*)?$/.exec(rest ?? line) ?? [];
+    const header = readHeader(line.trim());
+    if (header !== undefined) section = header.section;
+    const [key, value] = cutAt(header?.rest ?? line, '=');
     const name = `${section}.${key}`.toLowerCase();
     if (PROGRAM_KEYS.test(name) && !isPlain(name, value)) found.push(`${section}.${key}`);
   }
   return found;
+}
+
+/** `[section "name"]`, and what is behind it in the line. */
+function readHeader(line: string): { section: string; rest: string } | undefined {
+  if (!line.startsWith('[')) return undefined;
+  const quote = line.indexOf('"');
+  const isNamed = quote >= 0 && quote < line.indexOf(']');
+  const [section, behind] = isNamed ? [line.slice(1, quote).trim(), line.slice(quote + 1)] : cutAt(line.slice(1), ']');
+  if (!isNamed) return { section, rest: behind };
+  const end = behind.search(/(?<!\\)"/); // a name with a quote in it is not told apart from others
+  const [, rest] = cutAt(behind.slice(end + 1), ']');
+  return { section: `${section}.${behind.slice(0, Math.max(0, end))}`, rest };
+}
+
+/** The text before and behind a separator, without spaces around them. */
+function cutAt(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
 /** Values that name no program: a switch, an alias of git's own commands, and how a submodule is updated. */

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { hasCode } from '../../home/private-file.ts';
 import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
-import type { PlantedPath } from './barriers.ts';
+import type { PlantedPath } from './protected-paths.ts';
 import { PROTECTED_PATHS } from './protected-paths.ts';
 
 /** What a protected link stands for, relative to the root: what it leads to, or the protected paths in it. */

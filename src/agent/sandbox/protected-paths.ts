@@ -137,3 +137,8 @@ const SUBCOMMANDS: Readonly<Record<string, readonly SubcommandRow[]>> = {
   yarn: [INSTALL],
   bun: [INSTALL],
 };
+
+/** What a command left behind that programs outside the sandbox may obey. */
+export type PlantedPath =
+  /** `path`: of the folder with the settings. `why`: what names the programs. All paths are absolute. */
+  { kind: 'repository'; path: string; why: string } | { kind: 'link'; path: string };

@@ -1,8 +1,8 @@
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { ProcessResult } from '../process/runner.ts';
-import type { PlantedPath } from '../sandbox/barriers.ts';
 import type { Limits } from '../sandbox/limits/limits.ts';
+import type { PlantedPath } from '../sandbox/protected-paths.ts';
 import { toStopLine } from './stop-line.ts';
 
 /** How a command ended, and why. */
