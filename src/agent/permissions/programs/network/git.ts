@@ -19,6 +19,7 @@ function git(call: ProgramCall): void {
   const { operands, values, given, strange } = sortArguments(call.args, OPTIONS, { stopsAtOperand: true });
   for (const word of strange) addUnknown(call, word);
   if (given.has('--version')) return;
+  if (given.has('--bare')) addUnknown(call); // any folder may be the repository, whose settings name programs
   const scope = toScope(call.scope, values);
   for (const { name, use, word } of values)
     if (!(name === '-c' && HARMLESS_SETTING.test(word.value ?? ''))) addUse(call, use, word);

@@ -43,8 +43,9 @@ function trap(call: ProgramCall): void {
 const EXEC_OPTIONS = toOptions('-c -l -a:value');
 
 function execute(call: ProgramCall): void {
-  const { operands, strange } = sortArguments(call.args, EXEC_OPTIONS, { stopsAtOperand: true });
+  const { operands, given, strange } = sortArguments(call.args, EXEC_OPTIONS, { stopsAtOperand: true });
   for (const word of strange) addUnknown(call, word);
+  if (given.has('-c')) call.findings.addGap('changed_environment', 'exec -c');
   call.reader.words(operands, { ...call, startedBy: call.name });
 }
 

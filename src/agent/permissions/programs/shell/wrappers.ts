@@ -1,4 +1,5 @@
 import { noteVariable } from '../../reading/assignments.ts';
+import { isObeyed } from '../../reading/environment-names.ts';
 import type { Scope } from '../../reading/scope.ts';
 import { type ShellWord, UNKNOWN_WORDS } from '../../reading/shell-word.ts';
 import { type SortedArguments, sortArguments, toOptions } from '../options.ts';
@@ -36,9 +37,11 @@ const ENV_OPTIONS = toOptions(`
 `);
 
 function env(call: ProgramCall): void {
-  const { operands, values, strange } = sortArguments(call.args, ENV_OPTIONS, { stopsAtOperand: true });
+  const { operands, values, given, strange } = sortArguments(call.args, ENV_OPTIONS, { stopsAtOperand: true });
   for (const word of strange) addUnknown(call, word);
   const scope = call.scope.fork();
+  // Without the variables that keep programs from harm, such as those of git.
+  if (given.has('-i') || given.has('--ignore-environment')) call.findings.addGap('changed_environment', 'env -i');
   for (const { name, word } of values) useEnvOption(name, word, { call, scope });
   const from = operands.findIndex((word) => !isAssignment(word));
   const assigned = from < 0 ? operands : operands.slice(0, from);
@@ -51,6 +54,9 @@ function env(call: ProgramCall): void {
 const isAssignment = ({ start }: ShellWord): boolean => /^[^=]+=/.test(start);
 
 function useEnvOption(name: string, word: ShellWord, { call, scope }: { call: ProgramCall; scope: Scope }): void {
+  const isUnset = name === '-u' || name === '--unset';
+  if (isUnset && (word.value === undefined || isObeyed(word.value)))
+    call.findings.addGap('changed_environment', word.written);
   if (name === '-C' || name === '--chdir') {
     scope.folder = word.value === undefined ? undefined : resolvePath(word.value, scope);
     scope.isRealFolder = false;
