@@ -220,7 +220,7 @@ test('of a long answer, only what is near the screen is in the document, until o
   await untilFar();
 });
 
-test('what was read further up is forgotten with the next answer at the end, and is there again when one scrolls up', async (t) => {
+test('the page forgets old messages when the next answer comes, and reads them again when one scrolls up', async (t) => {
   const { page } = await visit(t, daemon);
   await open(page);
   await scrollThrough(page, -5_000);

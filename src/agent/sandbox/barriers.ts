@@ -7,8 +7,7 @@ import type { HeldFolder } from '../tools/files/held-folder.ts';
 import { findNested, findPrograms, type NestedRepository, protectedOf } from './nested-repositories.ts';
 import { createPlaceholders, removePlaceholder } from './placeholders.ts';
 import { findReplaced, leadTo, readLinks } from './protected-links.ts';
-import type { PlantedPath } from './protected-paths.ts';
-import { PROTECTED_PATHS } from './protected-paths.ts';
+import { type PlantedPath, PROTECTED_PATHS } from './protected-paths.ts';
 
 /** How a command is kept from a root's protected paths. Paths relative to the root. */
 export interface Barrier {

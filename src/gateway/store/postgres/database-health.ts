@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { isAbortedWithin } from '../../../timing/is-aborted-within.ts';
 import type { StoreHealth } from '../store.ts';
 import { LostConnection } from './lost-connection.ts';
 import { messageOf, postgresFaultOf } from './postgres-errors.ts';
@@ -42,13 +43,12 @@ export function createDatabaseHealth({ clock, log, restore, isWorthWaiting }: He
   let damage: string | undefined;
   let failing = Promise.withResolvers<void>();
 
-  const isClosedAfter = (ms: number): Promise<boolean> =>
-    clock.sleep(ms, stop.signal).then(
-      () => false,
-      () => true,
-    );
   const restoreUntilOk = async (): Promise<void> => {
-    for (let waitMs = FIRST_RETRY_MS; !(await isClosedAfter(waitMs)); waitMs = Math.min(2 * waitMs, RETRY_MS)) {
+    for (
+      let waitMs = FIRST_RETRY_MS;
+      !(await isAbortedWithin(clock, waitMs, stop.signal));
+      waitMs = Math.min(2 * waitMs, RETRY_MS)
+    ) {
       try {
         await restore();
         reason = undefined;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { isAbortedWithin } from '../../../timing/is-aborted-within.ts';
 import { damaged, unavailable } from '../store-fault.ts';
 import { toParameter } from './parameters.ts';
 import { bigIntegers, type PostgresPool } from './postgres-connection.ts';
@@ -58,19 +59,13 @@ type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
 function askingAgain(ask: Ask, { clock, isWorthWaiting, closing }: WaitingDeps): Ask {
   /** When the first of the connections was lost that were since the last answer. */
   let lostMs: number | undefined;
-  const isClosedAfter = (ms: number): Promise<boolean> =>
-    clock.sleep(ms, closing).then(
-      () => false,
-      () => true,
-    );
   return async (query) => {
     const beganMs = clock.monotonic();
     const onFailure = async (error: unknown): Promise<pg.QueryResult> => {
       if (postgresFaultOf(error) !== 'lost') throw error;
       lostMs ??= clock.monotonic();
       if (!isWorthWaiting(Math.min(beganMs, lostMs))) throw error;
-      const isClosed = await isClosedAfter(RETRY_MS);
-      if (isClosed) throw error;
+      if (await isAbortedWithin(clock, RETRY_MS, closing)) throw error;
       return ask(query).catch(onFailure);
     };
     const result = await ask(query).catch(onFailure);

@@ -9,7 +9,7 @@ import { addUnknown, addUse, type ProgramCall } from '../program.ts';
 const FILE_OF_REVISION = /^[\w@{}^~./:,+-]*:(?!\/\/)[\w./-]+$/;
 /** The same if the name is not known. */
 const UNKNOWN_OF_REVISION = /^[\w@{}^~./,+-]*:\S*$/;
-/** Commands that never print what is in the files. */
+/** Commands that do not print the content of files. */
 const WITHOUT_CONTENT =
   /^git (status|ls-files|ls-tree|check-ignore|check-attr|rev-parse|rev-list|name-rev|describe|merge-base|add|commit)$/;
 
@@ -38,7 +38,7 @@ function addOption(call: ProgramCall, word: ShellWord): void {
   if (before !== undefined) addUse(call, 'read', dropStart(word, before.length));
 }
 
-/** No path: the pattern of git is none of a shell. */
+/** A shell would expand the pattern to paths; git compares it with names itself. */
 const toUncertain = (word: ShellWord): ShellWord => ({ ...word, value: undefined, globs: undefined });
 
 /** Regular expressions are no pathspecs. */
