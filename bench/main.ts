@@ -51,7 +51,8 @@ async function run(): Promise<void> {
   await using programs = await preparePrograms();
   for (const row of rows) {
     await using stage = createStage(programs, { quick, caller });
-    const result = await measure(row, stage, rounds);
+    const result = await measure(row, stage, rounds).catch((error: unknown) => notMeasured(row, error));
+    if (result === undefined) continue;
     results.push(result);
     process.stderr.write(`${toCells(result).join('  ')}\n`);
   }
@@ -63,7 +64,14 @@ async function run(): Promise<void> {
     rows: results,
   };
   say(toText(report));
+  if (file === LATEST && results.length < rows.length) refuse('bench/latest.json stays as it is: a row is missing');
   if (file !== undefined) await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+/** A row that fails must not cost the results of an hour. */
+function notMeasured({ name }: Row, error: unknown): undefined {
+  process.stderr.write(`${name}  not measured: ${wordsOf(error)}\n`);
+  process.exitCode = 1;
 }
 
 /** Compares this build with the one in another checkout, row by row. */

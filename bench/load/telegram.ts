@@ -43,6 +43,13 @@ const tasks = {
 
 export type TelegramTasks = typeof tasks;
 
+/** What a daemon asks before it polls. */
+const ASKED_AT_START: Record<string, unknown> = {
+  getMe: { id: 4242, is_bot: true, first_name: 'Bench', username: 'bench_bot' },
+  getMyCommands: [],
+  getWebhookInfo: { url: '', has_custom_certificate: false, pending_update_count: 0 },
+};
+
 async function listen(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(listener);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -72,7 +79,8 @@ function onBotCall(request: IncomingMessage, response: ServerResponse): void {
     body += text;
   });
   request.once('end', () => {
-    if (method === 'getMe') answer(response, { id: 4242, is_bot: true, first_name: 'Bench', username: 'bench_bot' });
+    const known = method === undefined ? undefined : ASKED_AT_START[method];
+    if (known !== undefined) answer(response, known);
     else if (method === 'getUpdates') onPoll(bot, response, JSON.parse(body).timeout);
     else if (method === 'sendMessage') {
       answer(response, { message_id: bot.nextUpdate, date: 1, chat: { id: 1, type: 'private', first_name: 'Ada' } });
