@@ -33,6 +33,8 @@ export const healthEndpoints = {
         backend: z.object({ status: z.enum(['up', 'down']), circuit_state: z.enum(['closed', 'open', 'half_open']) }),
         store: z.object({ status: z.enum(['ok', 'degraded']), reason: z.string().optional() }),
         sandbox: z.object({ active: z.boolean(), reason: z.string().optional() }),
+        /** Tool servers that are not disabled, and what they offer besides tools. */
+        mcp: z.object({ servers: z.int(), resources: z.int(), prompts: z.int() }),
         /** The chat services that are set up; `why` is empty while messages are received. */
         channels: z.array(
           z.object({

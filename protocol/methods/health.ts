@@ -36,6 +36,8 @@ export const HealthSummary = z
     }),
     /** Whether shell commands run in a sandbox, and if not, why. */
     sandbox: z.strictObject({ active: z.boolean(), reason: z.string().optional() }),
+    /** The tool servers that are not disabled, and what they offer besides tools, as they said last. */
+    mcp: z.strictObject({ servers: Count, resources: Count, prompts: Count }),
     // Shown by clients of the specification. The first provider does not exist here.
     web: z.strictObject({ linked: z.literal(false) }),
     telegram: z.strictObject({ configured: z.boolean() }),

@@ -144,11 +144,18 @@ interface GatewayParts {
 /** Connects the metrics with what they show. */
 function observe(
   metrics: Metrics,
-  { live, store, shared, server, auth }: Pick<GatewayDeps, 'live' | 'store' | 'shared' | 'server' | 'auth'>,
+  {
+    live,
+    store,
+    shared,
+    server,
+    auth,
+    toolServers,
+  }: Pick<GatewayDeps, 'live' | 'store' | 'shared' | 'server' | 'auth' | 'toolServers'>,
   { workstreams, health, sockets, channels }: ObservedParts,
 ): void {
   const all = { list: () => workstreams.list(DAEMON) };
-  metrics.mirror(stateOf({ live, health, workstreams: all, sockets, shared }));
+  metrics.mirror(stateOf({ live, health, workstreams: all, sockets, toolServers, shared }));
   metrics.observeLoad(loadOf({ workstreams: all, store, server, passwords: auth.passwords }));
   metrics.observeLoaded(workstreams);
   metrics.observeChannels(() => channels.figures());
@@ -163,7 +170,7 @@ interface ObservedParts {
 
 type HealthDeps = Pick<
   GatewayDeps,
-  'server' | 'models' | 'startNotices' | 'store' | 'storePath' | 'notSandboxed' | 'live' | 'clock'
+  'server' | 'models' | 'startNotices' | 'store' | 'storePath' | 'notSandboxed' | 'live' | 'toolServers' | 'clock'
 >;
 
 interface ReportedParts {
@@ -173,7 +180,7 @@ interface ReportedParts {
 }
 
 function createHealth(
-  { server, models, startNotices, store, storePath, notSandboxed, live, clock }: HealthDeps,
+  { server, models, startNotices, store, storePath, notSandboxed, live, toolServers, clock }: HealthDeps,
   { conversations: { talks, turns }, channels, samples }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
@@ -190,6 +197,7 @@ function createHealth(
     sessions,
     heartbeats: turns.heartbeats,
     channels,
+    toolServers,
     states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
     samples,
     publish,

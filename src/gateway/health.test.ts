@@ -32,6 +32,7 @@ function setUp() {
     live: { maxWorkstreams: 50 },
     states: () => ['idle', 'error', 'idle'],
     sessions: { known: () => ({ count: 0, newest: [] }) },
+    toolServers: { figures: () => ({ servers: 3, failed: 1, resources: 5, prompts: 2 }) },
     channels: { look: async () => undefined, rows: () => [...channels], notices: () => [] },
     storePath: '/home/ada/.headgate/headgate.db',
     heartbeats: { everySeconds: 0 },
@@ -48,6 +49,10 @@ function running({ health, published }: ReturnType<typeof setUp>) {
   const ended = health.run(stop.signal);
   return { published, stop: () => stop.abort(), ended };
 }
+
+test('tool servers are counted, with what they offer', () => {
+  assert.deepEqual(setUp().health.summary().mcp, { servers: 3, resources: 5, prompts: 2 });
+});
 
 test('the daemon is degraded while its model or its disk is', () => {
   const { backend, store, health } = setUp();

@@ -1,6 +1,7 @@
 import type { HealthSample, HealthSummary } from '../../protocol/methods/health.ts';
 import type { Notice } from '../../protocol/notice.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
+import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
 import type { ChannelHealth } from './channels/health/channel-health.ts';
@@ -25,6 +26,7 @@ export interface HealthDeps {
   live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
   channels: Pick<ChannelHealth, 'look' | 'rows' | 'notices'>;
+  toolServers: Pick<ToolServers, 'figures'>;
   sessions: Pick<SessionList, 'known'>;
   /** Where sessions are stored, for people who ask. */
   storePath: string;
@@ -78,6 +80,7 @@ export class Health {
     const stored = store.health();
     const { alias, modelId } = models.current();
     const channels = this.#deps.channels.rows();
+    const { servers, resources, prompts } = this.#deps.toolServers.figures();
     return {
       ok: true,
       ts: clock.now(),
@@ -93,6 +96,7 @@ export class Health {
       backend,
       store: stored,
       sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },
+      mcp: { servers, resources, prompts },
       ...this.#forOldClients(clock.now()),
       channels,
       notices: [...startNotices, ...models.notices(), ...this.#deps.channels.notices()],

@@ -19,6 +19,7 @@ function setUp() {
     isJudgeEnabled: () => true,
     backend: () => state.backend,
     store: () => state.store,
+    toolServers: () => ({ servers: 3, failed: 1, resources: 5, prompts: 2 }),
   });
   const lines = async (name: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
   return { metrics, state, lines };
@@ -65,6 +66,7 @@ test('gauges read the state at each scrape', async () => {
       'service_build',
       'service_uptime',
       'service_gateway_conn',
+      'service_mcp',
     ].map(lines),
   );
   assert.deepEqual(read.flat(), [
@@ -74,6 +76,10 @@ test('gauges read the state at each scrape', async () => {
     'service_build_info{version="0.1.0",model="gpt"} 1',
     'service_uptime_seconds 12.5',
     'service_gateway_connections_active 3',
+    'service_mcp_servers 3',
+    'service_mcp_server_errors 1',
+    'service_mcp_resources 5',
+    'service_mcp_prompts 2',
   ]);
 });
 
@@ -91,6 +97,7 @@ test('the build and the states have exactly the specified labels, whatever else 
     isJudgeEnabled: () => false,
     backend: () => ({ status: 'up', circuitState: 'closed' }),
     store: () => ({ status: 'ok' }),
+    toolServers: () => ({ servers: 0, failed: 0, resources: 0, prompts: 0 }),
   });
   const read = async () =>
     (await metrics.text()).split('\n').filter((line) => /^service_(build|workstreams)/.test(line));

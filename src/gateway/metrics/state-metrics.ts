@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { ServerFigures, ToolServers } from '../../agent/mcp/tool-servers.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
 
@@ -16,6 +17,7 @@ export interface MirroredState {
   isJudgeEnabled(): boolean;
   backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
   store(): Pick<HealthSummary['store'], 'status'>;
+  toolServers(): ServerFigures;
   /** Absent: no other daemon can use the store. */
   shared?: Pick<SharedStore, 'epoch' | 'leaseAgeMs'> | undefined;
 }
@@ -25,11 +27,12 @@ interface MirroredParts {
   health: { summary(): HealthSummary };
   workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
   sockets: { readonly connections: number };
+  toolServers: Pick<ToolServers, 'figures'>;
   shared: MirroredState['shared'];
 }
 
 /** Reads the gauges' state from its sources at each scrape. */
-export const stateOf = ({ live, health, workstreams, sockets, shared }: MirroredParts): MirroredState => ({
+export const stateOf = ({ live, health, workstreams, sockets, toolServers, shared }: MirroredParts): MirroredState => ({
   shared,
   build: () => health.summary(),
   uptimeSeconds: () => health.summary().uptimeSeconds,
@@ -42,6 +45,7 @@ export const stateOf = ({ live, health, workstreams, sockets, shared }: Mirrored
   isJudgeEnabled: () => live.judge.enabled,
   backend: () => health.summary().backend,
   store: () => health.summary().store,
+  toolServers: () => toolServers.figures(),
 });
 
 const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
@@ -94,6 +98,10 @@ export function createGauges(registry: Registry, state: MirroredState): void {
   );
   gauge('service_circuit_state', '0 closed, 1 open, 2 half open', () => CIRCUIT[state.backend().circuitState]);
   gauge('service_gateway_connections_active', 'Open WebSockets', state.gatewayConnections);
+  gauge('service_mcp_servers', 'Tool servers that are not disabled', () => state.toolServers().servers);
+  gauge('service_mcp_server_errors', 'Those of them that cannot be used now', () => state.toolServers().failed);
+  gauge('service_mcp_resources', 'Resources that tool servers offer', () => state.toolServers().resources);
+  gauge('service_mcp_prompts', 'Prompts that tool servers offer', () => state.toolServers().prompts);
   const { shared } = state;
   if (!shared) return;
   gauge('service_lease_held', '1: this daemon is the active one', () => 1);

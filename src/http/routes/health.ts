@@ -42,6 +42,7 @@ export const healthRoutes = [
       backend,
       store,
       sandbox,
+      mcp,
       channels,
     }) => ({
       status,
@@ -54,6 +55,7 @@ export const healthRoutes = [
       backend: { status: backend.status, circuit_state: backend.circuitState },
       store,
       sandbox,
+      mcp,
       channels: channels.map(toChannel),
     }),
   }),

@@ -66,6 +66,7 @@ test('health is public although its method is not', async () => {
     backend: { status: 'up', circuitState: 'half_open' },
     store: { status: 'ok' },
     sandbox: { active: false, reason: 'bwrap is not installed' },
+    mcp: { servers: 1, resources: 5, prompts: 2 },
   };
   await using edge = await httpEdge({ answer: () => summary });
   assert.deepEqual(await edge.sendJson({ path: '/health' }), [
@@ -76,6 +77,7 @@ test('health is public although its method is not', async () => {
       backend: { status: 'up', circuit_state: 'half_open' },
       store: { status: 'ok' },
       sandbox: { active: false, reason: 'bwrap is not installed' },
+      mcp: { servers: 1, resources: 5, prompts: 2 },
       channels: [
         {
           ...{ channel: 'telegram', state: 'polling', why: '', since: '1970-01-01T00:00:00.000Z', last_poll: null },

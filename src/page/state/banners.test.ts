@@ -19,6 +19,7 @@ const healthy: HealthSummary = {
   backend: { status: 'up', circuitState: 'closed' },
   store: { status: 'ok' },
   sandbox: { active: true },
+  mcp: { servers: 0, resources: 0, prompts: 0 },
   web: { linked: false },
   telegram: { configured: false },
   channels: [],
