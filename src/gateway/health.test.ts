@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ChannelHealthRow } from '../../protocol/methods/channels/channel.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { type Notice, warn } from '../../protocol/notice.ts';
+import { NO_TOOL_SERVERS } from '../agent/mcp/no-servers-fixture.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { Health } from './health.ts';
@@ -32,7 +33,7 @@ function setUp() {
     live: { maxWorkstreams: 50 },
     states: () => ['idle', 'error', 'idle'],
     sessions: { known: () => ({ count: 0, newest: [] }) },
-    toolServers: { figures: () => ({ servers: 3, failed: 1, resources: 5, prompts: 2 }) },
+    toolServers: NO_TOOL_SERVERS,
     channels: { look: async () => undefined, rows: () => [...channels], notices: () => [] },
     storePath: '/home/ada/.headgate/headgate.db',
     heartbeats: { everySeconds: 0 },
@@ -49,10 +50,6 @@ function running({ health, published }: ReturnType<typeof setUp>) {
   const ended = health.run(stop.signal);
   return { published, stop: () => stop.abort(), ended };
 }
-
-test('tool servers are counted, with what they offer', () => {
-  assert.deepEqual(setUp().health.summary().mcp, { servers: 3, resources: 5, prompts: 2 });
-});
 
 test('the daemon is degraded while its model or its disk is', () => {
   const { backend, store, health } = setUp();

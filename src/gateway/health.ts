@@ -1,6 +1,7 @@
 import type { HealthSample, HealthSummary } from '../../protocol/methods/health.ts';
 import type { Notice } from '../../protocol/notice.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
+import { figuresOf } from '../agent/mcp/catalog/server-figures.ts';
 import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
@@ -26,7 +27,7 @@ export interface HealthDeps {
   live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
   channels: Pick<ChannelHealth, 'look' | 'rows' | 'notices'>;
-  toolServers: Pick<ToolServers, 'figures'>;
+  toolServers: Pick<ToolServers, 'list'>;
   sessions: Pick<SessionList, 'known'>;
   /** Where sessions are stored, for people who ask. */
   storePath: string;
@@ -80,7 +81,7 @@ export class Health {
     const stored = store.health();
     const { alias, modelId } = models.current();
     const channels = this.#deps.channels.rows();
-    const { servers, resources, prompts } = this.#deps.toolServers.figures();
+    const { servers, resources, prompts } = figuresOf(this.#deps.toolServers.list());
     return {
       ok: true,
       ts: clock.now(),

@@ -59,6 +59,22 @@ test('each reading shows what is new, and the file has all of it', async () => {
   );
 });
 
+test('what a command leaves for programs outside the sandbox is named at the end of its output, also if it was stopped', async () => {
+  using it = start();
+  const planted = [{ kind: 'repository' as const, path: '/srv/app/sub/.git', why: 'core.fsmonitor' }];
+  const ends: ProcessResult[] = [
+    { kind: 'exited', exitCode: 0, planted },
+    { kind: 'stopped', reason: new StopReason('timeout', ''), planted },
+  ];
+  for (const result of ends) {
+    const { run, print, end } = await startOne(it);
+    await print('made');
+    end(result);
+    await run.ended;
+    assert.match(run.takeNew(2_000), /^made\n\[a new git repository names programs: \/srv\/app\/sub\/\.git \(core/);
+  }
+});
+
 test('a command is cleaned before it is shortened, so that no part of a secret is shown', async () => {
   using it = start();
   const one = puppet();

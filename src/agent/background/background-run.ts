@@ -9,7 +9,7 @@ import type { ToolMessage } from '../message.ts';
 import { withDeadline } from '../process/deadline.ts';
 import type { ProcessHooks, ProcessResult } from '../process/runner.ts';
 import { StopReason } from '../stop-reason.ts';
-import { limitOf } from '../tools/command-ending.ts';
+import { limitOf, toPlantedText } from '../tools/command-ending.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import type { BackgroundOutput } from './background-output.ts';
 import { toShownCommand } from './shown-command.ts';
@@ -221,6 +221,7 @@ export class BackgroundRun {
       })
       .catch((error: unknown): ProcessResult => this.#failedBy(error));
     await this.#print(bytes.end());
+    await this.#print(Buffer.from(toPlantedText(result)));
     await this.#output.close();
     this.#ending = { ...this.#endingOf(result), ended_ms: this.#deps.clock.now() };
     this.#over.abort(new Error('it has ended'));

@@ -7,7 +7,6 @@ export const NO_TOOL_SERVERS: ToolServers = {
   ready: async () => undefined,
   start: () => undefined,
   list: () => [],
-  figures: () => ({ servers: 0, failed: 0, resources: 0, prompts: 0 }),
   refresh: async () => undefined,
   accept: async () => undefined,
   prompts: { list: async () => [], get: async () => undefined },

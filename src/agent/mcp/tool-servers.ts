@@ -42,22 +42,11 @@ export interface ServerStatus {
   callsUnderWay: number;
 }
 
-/** How many tool servers there are, and what they offer besides tools, as they said last. */
-export interface ServerFigures {
-  /** Those that are not disabled. */
-  servers: number;
-  /** Those of them that cannot be used now. */
-  failed: number;
-  resources: number;
-  prompts: number;
-}
-
 /** The tool servers of the daemon: one of each for all conversations. */
 export interface ToolServers extends ChangingTools {
   /** Asks servers for their tools that were never asked. */
   start(): void;
   list(): ServerStatus[];
-  figures(): ServerFigures;
   /**
    * Asks a server for its tools now, in the name of the user if it is used with accounts. Undefined: there is no such
    * server, or it is disabled. Rejects with a ServerProblem or a ConsentProblem.
@@ -153,17 +142,6 @@ class Servers implements ToolServers {
     return Object.entries(servers)
       .map(([name, config]) => this.#statusOf(name, config))
       .sort(byName);
-  }
-
-  figures(): ServerFigures {
-    this.#sync();
-    const figures = { servers: this.#entries.size, failed: 0, resources: 0, prompts: 0 };
-    for (const { server } of this.#entries.values()) {
-      if (server.state === 'failed') figures.failed += 1;
-      figures.resources += server.catalog.resources.length;
-      figures.prompts += server.catalog.prompts.length;
-    }
-    return figures;
   }
 
   async refresh(name: string, user?: string): Promise<ServerStatus | undefined> {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { needs } from '../../testing/needs.ts';
+import { StopReason } from '../stop-reason.ts';
 import { STANDARD_PATH } from './programs.ts';
 import { enter, LAYOUTS } from './sandbox-fixture.ts';
 
@@ -64,7 +65,7 @@ test(
     const seen: Promise<string>[] = [];
     const { printed } = await it.run(
       'echo a > a && git add a && GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b git commit -qm second && git worktree add -q wt && git -C wt status --short && git gc -q && git log --format=%s; sleep 1',
-      () => void seen.push(it.git('status', '--short')),
+      { onPrinted: () => void seen.push(it.git('status', '--short')) },
     );
     assert.equal(printed, 'second\nfirst\n');
     assert.deepEqual([...new Set(await Promise.all(seen))], ['?? wt/\n']);
@@ -144,6 +145,14 @@ test(
       why: 'alias.x',
     }));
     assert.deepEqual(file.result, { kind: 'exited', exitCode: 0, planted });
+    const stopped = await it.run(`git init -q late && git -C late config alias.x '!ls'; sleep 60`, {
+      timeoutMs: 1_500,
+    });
+    assert.deepEqual(stopped.result, {
+      kind: 'stopped',
+      reason: new StopReason('timeout', 'Not finished within 1.5 s'),
+      planted: [{ kind: 'repository', path: join(it.workdir, 'late/.git'), why: 'alias.x' }],
+    });
   },
 );
 

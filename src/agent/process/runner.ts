@@ -78,7 +78,7 @@ export interface ProcessHooks {
 export type ProcessResult =
   | ({ kind: 'exited'; exitCode: number } & CommandTrace)
   | ({ kind: 'killed'; signal: NodeJS.Signals } & CommandTrace)
-  | { kind: 'stopped'; reason: StopReason }
+  | ({ kind: 'stopped'; reason: StopReason } & Pick<CommandTrace, 'planted'>)
   | { kind: 'failed'; message: string };
 
 export interface RunnerOptions {
@@ -162,7 +162,8 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, machine: M
   const planted = await child.findPlanted().catch(() => []); // the folder is gone
   await child.release();
   if (failure === undefined) return withTrace(await child.exited, toTrace(limit, planted));
-  if (failure instanceof StopReason || hooks.signal.aborted) return toStopped(failure);
+  if (failure instanceof StopReason || hooks.signal.aborted)
+    return { ...toStopped(failure), ...toTrace(undefined, planted) };
   throw failure;
 }
 

@@ -41,6 +41,12 @@ export async function enter(t: TestContext, layout: Parameters<typeof place>[1])
 
 type Place = Awaited<ReturnType<typeof place>>;
 
+interface Started {
+  onPrinted?: () => void;
+  isOutside: boolean;
+  timeoutMs?: number;
+}
+
 export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
   const clock = systemClock;
   const programs = { bash: BASH, bwrap };
@@ -59,10 +65,10 @@ export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
   const runner = createProcessRunner({ clock, environment, sandbox, bash: BASH, ids: randomIds, home });
   let printed = '';
   const stop = new AbortController();
-  const start = async (command: string, { onPrinted, isOutside }: { onPrinted: () => void; isOutside: boolean }) => {
+  const start = async (command: string, { onPrinted = () => undefined, isOutside, timeoutMs = 20_000 }: Started) => {
     printed = '';
     const result = await runner.run(
-      { command, folder, timeoutMs: 20_000, isOutside },
+      { command, folder, timeoutMs, isOutside },
       {
         signal: stop.signal,
         onProcess: async () => undefined,
@@ -74,9 +80,8 @@ export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
     );
     return { result, printed };
   };
-  const run = (command: string, onPrinted: () => void = () => undefined) =>
-    start(command, { onPrinted, isOutside: false });
-  const runOutside = (command: string) => start(command, { onPrinted: () => undefined, isOutside: true });
+  const run = (command: string, how: Omit<Started, 'isOutside'> = {}) => start(command, { ...how, isOutside: false });
+  const runOutside = (command: string) => start(command, { isOutside: true });
   return { ...at, run, runOutside, stop };
 }
 

@@ -104,7 +104,7 @@ test(
     await writeFile(join(it.workdir, 'runaway'), runaway);
     const { result } = await it.run(
       '(setsid bash runaway &); until [ -e beat ]; do sleep 0.01; done; trap "touch cleaned; exit" TERM; echo up; while :; do sleep 0.01; done',
-      () => it.stop.abort(reason),
+      { onPrinted: () => it.stop.abort(reason) },
     );
     assert.deepEqual(result, { kind: 'stopped', reason });
     assert.equal(existsSync(join(it.workdir, 'cleaned')), true);

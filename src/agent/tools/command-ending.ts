@@ -34,11 +34,15 @@ export function limitOf(result: ProcessResult): CommandLimit | undefined {
   return result.kind === 'exited' || result.kind === 'killed' ? result.limit : undefined;
 }
 
-/** The person sees it beside the output, the model is told what to do. */
-function toPlantedLines(result: ProcessResult): string[] {
-  const planted = result.kind === 'exited' || result.kind === 'killed' ? (result.planted ?? []) : [];
-  return planted.map((found) => toPlantedLine(found));
-}
+/** What the command left that programs outside the sandbox obey. The person sees it beside the output, the model is told what to do. */
+const toPlantedLines = (result: ProcessResult): string[] =>
+  result.kind === 'failed' ? [] : (result.planted ?? []).map(toPlantedLine);
+
+/** The same as lines of an output; empty if there is nothing. */
+export const toPlantedText = (result: ProcessResult): string =>
+  toPlantedLines(result)
+    .map((line) => `\n${line}\n`)
+    .join('');
 
 function toPlantedLine(found: PlantedPath): string {
   const path = toVisibleLine(found.path);

@@ -1,7 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
-import type { ServerFigures, ToolServers } from '../../agent/mcp/tool-servers.ts';
+import { figuresOf, type ServerFigures } from '../../agent/mcp/catalog/server-figures.ts';
+import type { ToolServers } from '../../agent/mcp/tool-servers.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
 
@@ -27,7 +28,7 @@ interface MirroredParts {
   health: { summary(): HealthSummary };
   workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
   sockets: { readonly connections: number };
-  toolServers: Pick<ToolServers, 'figures'>;
+  toolServers: Pick<ToolServers, 'list'>;
   shared: MirroredState['shared'];
 }
 
@@ -45,7 +46,7 @@ export const stateOf = ({ live, health, workstreams, sockets, toolServers, share
   isJudgeEnabled: () => live.judge.enabled,
   backend: () => health.summary().backend,
   store: () => health.summary().store,
-  toolServers: () => toolServers.figures(),
+  toolServers: () => figuresOf(toolServers.list()),
 });
 
 const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
