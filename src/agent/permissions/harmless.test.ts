@@ -160,6 +160,7 @@ const OTHERS = [
   ...['git config get --unset core.x', 'git config edit', 'git config set core.pager get', 'git config $X'],
   ...['git stash -m list', 'git notes --ref list add -m x', 'git bisect view push', 'git bisect visualize x'],
   // Secrets that are recorded.
+  ...['git status -v .env', 'git status -sv .env', 'git status --verb -- .env', 'git commit --dry-run -v .env'],
   ...['git blame .env', 'git log -p -- .env', 'git diff HEAD .env', 'git show :0:.env', 'git log -L 1,5:.env'],
   ...['git archive HEAD .env', 'git archive --add-file=/srv/x HEAD', 'git grep -e x -- id_rsa'],
   // Variables that are set without an assignment.

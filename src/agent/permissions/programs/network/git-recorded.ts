@@ -18,8 +18,12 @@ export function addRecorded(call: ProgramCall, word: ShellWord, isBehindOptions:
   const { value, start } = word;
   if (FILE_OF_REVISION.test(start))
     addUse(call, 'read', value === undefined ? toUncertain(word) : toKnownWord(value.replace(/^.*:/s, '')));
-  else if (!WITHOUT_CONTENT.test(call.name)) addNamed(call, word, isBehindOptions);
+  else if (!WITHOUT_CONTENT.test(call.name) || isVerbose(call)) addNamed(call, word, isBehindOptions);
 }
+
+/** `git status -v` prints what is staged, and so does a commit that is only tried. */
+const isVerbose = ({ args }: ProgramCall): boolean =>
+  args.some((word) => /^-[a-zA-Z]*v/.test(word.start) || mayBe(word, ['--verbose']) || word.value === undefined);
 
 function addNamed(call: ProgramCall, word: ShellWord, isBehindOptions: boolean): void {
   const { value, start } = word;
