@@ -130,6 +130,36 @@ test(
   },
 );
 
+test(
+  'what is written while the connection comes back is written once, also beside units that are refused',
+  installed,
+  async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    await using store = await openPostgresStore({
+      ...{ url, machine: someMachine(), log: recordingLog(), clock: systemClock },
+      retryForMs: 300_000,
+    });
+    await store.commit({ statements: [setMeta('count', '0')] });
+    const more = `update meta set value = (value::integer + 1)::text where key = 'count'`;
+    const nothing = { sql: `update meta set value = '' where key = 'missing'`, parameters: [], expect: 1 };
+    let done = 0;
+    for (let rounds = 0; rounds < 20; rounds += 1) {
+      const [before] = await queryPostgres(url, 'select pid, pg_terminate_backend(pid::integer) from headgate.leases');
+      await untilHealth(store, 'degraded');
+      // Nothing waits, and the new connection is about to be used.
+      while ((await queryPostgres(url, 'select pid from headgate.leases'))[0]?.pid === before?.pid);
+      for (const upTo = done + 3; done < upTo; ) {
+        const refused = assert.rejects(store.commit({ statements: [nothing] }), { name: 'UnitRefused' });
+        await Promise.all([store.commit({ statements: [{ sql: more, parameters: [], expect: 1 }] }), refused]);
+        done += 1;
+      }
+      const [row] = await store.db.selectFrom('meta').select('value').where('key', '=', 'count').execute();
+      assert.equal(Number(row?.value), done);
+      await untilHealth(store, 'ok');
+    }
+  },
+);
+
 const UNAVAILABLE = { code: 'UNAVAILABLE' };
 
 test('a daemon that stops no longer waits for a lost connection', installed, async () => {

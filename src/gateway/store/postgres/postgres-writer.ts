@@ -87,17 +87,22 @@ async function writeGroup(
       await client.query('rollback');
       return outcomes;
     }
-    await client.query('commit').catch(async (error: unknown) => {
+    const ended = await client.query('commit').catch(async (error: unknown) => {
       if (postgresFaultOf(error) !== 'lost') throw error;
       onLost(error);
       if (!(await isStored(session, { client, mark: place.mark, error }))) throw error;
+      return COMMITTED;
     });
+    if (ended.command !== COMMITTED.command) throw new Error('the transaction was rolled back');
     return { outcomes, appended: log.appended() };
   } catch (error) {
     if (postgresFaultOf(error) !== 'lost') await client.query('rollback').catch(() => undefined); // the first error says why
     throw error;
   }
 }
+
+/** What the server answers; of a failed transaction it says that it was rolled back, which is no error. */
+const COMMITTED = { command: 'COMMIT' };
 
 /**
  * Whether a group is stored whose commit has no answer. Only the server knows. The lock of the new session proves that the old

@@ -85,13 +85,11 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       peers: keeping.peers,
       client: connections.client,
       async restore() {
-        if (!connections.isThere()) {
-          const client = await reconnect(connections, deps, taken);
-          if (closing.signal.aborted) await leave(client, taken); // or nobody would end it
-          closing.signal.throwIfAborted();
-          connections.become(client);
-        }
-        await probe(connections.client(), taken);
+        if (connections.isThere()) return probe(connections.client(), taken);
+        const client = await reconnect(connections, deps, taken);
+        if (closing.signal.aborted) await leave(client, taken); // or nobody would end it
+        closing.signal.throwIfAborted();
+        connections.become(client);
       },
       restoredAfter: connections.restoredAfter,
       async close() {
@@ -187,6 +185,7 @@ async function reconnect(
     if (!isOwn) throw new LeaseLost();
     if (!(await tryLock(client))) throw new Error(`an earlier connection to ${place} has not ended yet`);
     await moveLease(client, lease);
+    await probe(client, lease); // before it is used: the statements of a group would become a part of this transaction
     return client;
   } catch (error) {
     void end(client);
@@ -240,6 +239,7 @@ async function isOwnLease(client: PostgresClient, { place, lease }: { place: str
  */
 function probe(client: PostgresClient, lease: Lease): Promise<void> {
   return fenced(client, lease, async () => {
+    await rowsOf(client, 'drop table if exists probe');
     await rowsOf(client, "create table probe as select repeat(' ', 1000) as value from generate_series(1, 64)");
     await rowsOf(client, 'drop table probe');
   });
