@@ -13,6 +13,8 @@ export interface DatabaseHealth {
   /** See LostConnection. */
   untilBack(): Promise<boolean>;
   onGivenUp(listener: (error: unknown) => void): void;
+  /** See LostConnection. */
+  readonly patience: AbortSignal;
   stopWaiting(): void;
   /** Nothing can be written until `restore` succeeds. */
   failed(error: unknown): void;
@@ -65,6 +67,9 @@ export function createDatabaseHealth({ clock, log, restore, isWorthWaiting }: He
     refusal: () => (lost.isWaited ? undefined : reason),
     untilBack: () => lost.untilBack(reason === undefined),
     onGivenUp: (listener) => lost.onGivenUp(listener),
+    get patience() {
+      return lost.patience;
+    },
     stopWaiting: () => lost.stopWaiting(),
     untilFailed: () => failing.promise,
     status() {

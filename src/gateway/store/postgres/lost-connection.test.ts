@@ -213,3 +213,32 @@ test('a server that is silent counts as lost, and writes again once it answers',
   await store.close(); // does not wait for it
   process.kill(Number(next?.pid), 'SIGCONT');
 });
+
+test(
+  'a server that is silent to all counts as lost once the lease is over, for what is under way, too',
+  installed,
+  async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    await using store = await openPostgresStore({
+      url,
+      machine: someMachine(),
+      clock: systemClock,
+      log: recordingLog(),
+    });
+    await append(store, 'a', '1');
+    assert.deepEqual(await textsOf(store, 'a'), ['1']);
+    const own = `application_name = 'headgate' and datname = current_database()`;
+    const sessions = await queryPostgres(url, `select pid from pg_stat_activity where ${own}`);
+    const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+      for (const { pid } of sessions) process.kill(Number(pid), name);
+    };
+    signal('SIGSTOP');
+    const beganMs = performance.now();
+    try {
+      await Promise.all([append(store, 'a', '2'), textsOf(store, 'a')].map((one) => assert.rejects(one, UNAVAILABLE)));
+    } finally {
+      signal('SIGCONT');
+    }
+    assert.ok(performance.now() - beganMs < 30_000, 'long before the limit of a statement, a minute');
+  },
+);

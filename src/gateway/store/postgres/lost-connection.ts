@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import { NotConnected, postgresFaultOf } from './postgres-errors.ts';
 
 /** How exactly the time that is worth waiting is kept. */
 const LOOK_MS = 200;
@@ -16,6 +17,8 @@ export class LostConnection {
   readonly #deps: LostDeps;
   readonly #listeners: ((error: unknown) => void)[] = [];
   #mayWait = true;
+  /** Aborted when nothing waits for the present outage any more. */
+  #patience = new AbortController();
   /** Answers what waits; undefined if nothing may wait. */
   #answer: PromiseWithResolvers<boolean> | undefined;
 
@@ -37,6 +40,11 @@ export class LostConnection {
     this.#listeners.push(listener);
   }
 
+  /** Aborts when nothing waits any more in the present outage, or in the next one. */
+  get patience(): AbortSignal {
+    return this.#patience.signal;
+  }
+
   begin(error: unknown): void {
     if (!this.#mayWait) this.giveUp(error);
     else {
@@ -48,18 +56,20 @@ export class LostConnection {
   back(): void {
     this.#answer?.resolve(true);
     this.#answer = undefined;
+    if (this.#patience.signal.aborted) this.#patience = new AbortController();
   }
 
   giveUp(error: unknown): void {
     this.#answer?.resolve(false);
     this.#answer = undefined;
+    if (postgresFaultOf(error) === 'lost') this.#patience.abort(error);
     for (const listener of this.#listeners) listener(error);
   }
 
   /** From now on, nothing waits. */
   stopWaiting(): void {
     this.#mayWait = false;
-    if (this.isWaited) this.giveUp(new Error('the daemon stops'));
+    if (this.isWaited) this.giveUp(new NotConnected('the daemon stops'));
   }
 
   /** An attempt to connect can take longer than it is worth waiting. */

@@ -64,7 +64,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closing.abort();
   };
   const onDamage = (error: unknown) => health.damaged(error);
-  const reading = createReading(pool, { clock, log, onDamage, isWorthWaiting, closing: closing.signal });
+  const reading = createReading(pool, { clock, log, onDamage, isWorthWaiting, health, closing: closing.signal });
   const closeAll = once(async () => {
     health.close();
     await endConnections({ session, pool, clock });

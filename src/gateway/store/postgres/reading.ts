@@ -3,7 +3,10 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { isAbortedWithin } from '../../../timing/is-aborted-within.ts';
+import { until } from '../../../timing/until.ts';
 import { damaged, unavailable } from '../store-fault.ts';
+import type { DatabaseHealth } from './database-health.ts';
+import { LEASE_MS } from './lease/lease-tables.ts';
 import { toParameter } from './parameters.ts';
 import { bigIntegers, type PostgresPool } from './postgres-connection.ts';
 import { isTooManyConnections, messageOf, postgresFaultOf } from './postgres-errors.ts';
@@ -24,6 +27,7 @@ interface ReadingDeps {
   onDamage(error: unknown): void;
   /** Whether a connection that was lost then may still come back in time for what waits for it. */
   isWorthWaiting(lostMs: number): boolean;
+  health: Pick<DatabaseHealth, 'patience'>;
   /** Ends what waits, for good. */
   closing: AbortSignal;
 }
@@ -51,12 +55,13 @@ export function createReading(pool: PostgresPool, { onDamage, ...deps }: Reading
   };
 }
 
-type WaitingDeps = Pick<ReadingDeps, 'clock' | 'isWorthWaiting' | 'closing'>;
+type WaitingDeps = Pick<ReadingDeps, 'clock' | 'isWorthWaiting' | 'health' | 'closing'>;
 
 type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 /** Reads that lost their connection are made again, at most until what waits for the database is given up. */
-function askingAgain(ask: Ask, { clock, isWorthWaiting, closing }: WaitingDeps): Ask {
+function askingAgain(askOnce: Ask, { clock, isWorthWaiting, health, closing }: WaitingDeps): Ask {
+  const ask = askingWhileHeard(askOnce, health);
   /** When the first of the connections was lost that were since the last answer. */
   let lostMs: number | undefined;
   return async (query) => {
@@ -75,6 +80,18 @@ function askingAgain(ask: Ask, { clock, isWorthWaiting, closing }: WaitingDeps):
 }
 
 const RETRY_MS = 100;
+
+/** A server that is silent may never answer: nothing waits for it longer than for a lost connection, and then only for a moment. */
+const askingWhileHeard =
+  (ask: Ask, health: ReadingDeps['health']): Ask =>
+  (query) =>
+    health.patience.aborted ? ask(limited(query)) : until(ask(query), health.patience);
+
+/** The types of the driver leave this setting out. */
+const limited = (query: pg.QueryConfig): pg.QueryConfig & { query_timeout: number } => ({
+  ...query,
+  query_timeout: LEASE_MS,
+});
 
 /** Where the server allows fewer connections than the pool may have, its queries wait for those that it has. */
 function askingWithFew(pool: PostgresPool, { clock, log }: Pick<ReadingDeps, 'clock' | 'log'>): Ask {

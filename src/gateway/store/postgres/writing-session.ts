@@ -73,7 +73,11 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
     await createLeaseTables(first);
     const taken = await takeLease(first, { place, clock, signal: closing.signal, machine });
     lease = taken;
-    const keeping = keepLease({ url: deps.url, lease, machine, clock, log: deps.log, onTaken: deps.onReplaced });
+    const keeping = keepLease({
+      ...{ url: deps.url, lease, machine, clock, log: deps.log },
+      onTaken: deps.onReplaced,
+      onLate: connections.drop,
+    });
     keeper = keeping;
     const claimed = await prepare(first, deps, taken);
     connections.become(first);
@@ -120,6 +124,7 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
   const lose = (client: PostgresClient, error: unknown): void => {
     if (current !== client) return;
     current = undefined;
+    client.connection.stream.destroy(); // what is under way would wait for a silent server
     void end(client);
     waiting = Promise.withResolvers();
     waiting.promise.catch(() => undefined); // perhaps nobody waits
@@ -146,6 +151,10 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
     client() {
       if (current === undefined) throw new NotConnected('there is no connection to the database');
       return current;
+    },
+    /** The server answers others no more: perhaps nothing is ever heard of this connection. */
+    drop(error: unknown): void {
+      if (current && postgresFaultOf(error) === 'lost') lose(current, error);
     },
     restoredAfter(client: PostgresClient, error: unknown) {
       lose(client, error); // an error of a query may come before those of its connection

@@ -16,6 +16,8 @@ interface KeeperDeps {
   log: Log;
   /** Another daemon has taken the lease. */
   onTaken(): void;
+  /** The lease was not renewed in time: the server may be silent for longer than anybody waits. Called once until it is renewed. */
+  onLate(error: unknown): void;
 }
 
 /** Renews the lease until it is closed. */
@@ -29,12 +31,13 @@ export interface LeaseKeeper {
 }
 
 /** A renewal must not wait for a write that takes long, so it has a connection of its own. */
-export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDeps): LeaseKeeper {
+export function keepLease({ url, lease, machine, clock, log, onTaken, onLate }: KeeperDeps): LeaseKeeper {
   const stop = new AbortController();
   let client: PostgresClient | undefined;
   let renewedMs = clock.monotonic();
-  let isLate = false;
   const peers = createKnownPeers();
+  const ageMs = () => clock.monotonic() - renewedMs;
+  const failures = createFailures({ log, onLate }, { ageMs });
 
   const connect = async (): Promise<PostgresClient> => {
     const next = writingClient(url, LEASE_MS);
@@ -51,8 +54,7 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
     await reportMachine(client, machine);
     peers.replace(await readPeers(client, machine));
     renewedMs = askedMs;
-    if (isLate) log.info({}, 'the lease of the database is renewed again');
-    isLate = false;
+    failures.end();
     return true;
   };
   const drop = async () => {
@@ -67,10 +69,8 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
       stop.abort();
       onTaken();
     } catch (error) {
-      if (!isLate && !stop.signal.aborted)
-        log.warn({ reason: messageOf(error) }, 'the lease of the database could not be renewed');
-      isLate = true;
       void drop();
+      if (!stop.signal.aborted) failures.note(error);
     }
     return RETRY_MS;
   };
@@ -82,7 +82,6 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
   };
   const running = run();
 
-  const ageMs = () => clock.monotonic() - renewedMs;
   return {
     ageMs,
     // Also if nobody else was there: a standby may have come since.
@@ -94,6 +93,26 @@ export function keepLease({ url, lease, machine, clock, log, onTaken }: KeeperDe
       if (client) await forgetMachine(client, machine).catch(() => undefined); // another one forgets it in a day
       await drop();
     }),
+  };
+}
+
+/** Tells once of renewals that fail one after the other, and once that it is too late for them. */
+function createFailures({ log, onLate }: Pick<KeeperDeps, 'log' | 'onLate'>, { ageMs }: Pick<LeaseKeeper, 'ageMs'>) {
+  let isFailing = false;
+  let isLate = false;
+  return {
+    note(error: unknown): void {
+      if (!isFailing) log.warn({ reason: messageOf(error) }, 'the lease of the database could not be renewed');
+      isFailing = true;
+      if (isLate || ageMs() <= LEASE_MS) return;
+      isLate = true;
+      onLate(error);
+    },
+    end(): void {
+      if (isFailing) log.info({}, 'the lease of the database is renewed again');
+      isFailing = false;
+      isLate = false;
+    },
   };
 }
 
