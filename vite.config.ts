@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { defineConfig, type Plugin } from 'vite';
-import { toLicenseText } from './scripts/licenses.js';
+import { readPackages, toLicenseText } from './scripts/licenses.js';
 import { inlinePage, PARTS } from './scripts/page/inline-page.js';
 
 /** The page: one document with its script and its styles, the parts that it loads later, and the hashes that its Content-Security-Policy needs. */
@@ -37,7 +37,7 @@ function licenses(): Plugin {
   return {
     name: 'headgate:licenses',
     async generateBundle() {
-      const source = await toLicenseText([...this.getModuleIds()]);
+      const source = toLicenseText(await readPackages([...this.getModuleIds()]));
       this.emitFile({ type: 'asset', fileName: 'licenses.txt', source });
     },
   };

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toLicenseText } from './licenses.js';
+import { readPackages, toLicenseText } from './licenses.js';
 import { buildDiagrams } from './page/build-diagrams.js';
 import { toGzip } from './precompress.js';
 
@@ -33,24 +33,26 @@ const COPIED = {
 
 /**
  * Writes the files into `outDir`, in gzip only because they are large and rarely asked for, and site.json: what the daemon has to
- * know of each file to answer without reading it. `html` is the finished page.
+ * know of each file to answer without reading it. `html` is the finished page. Returns the packages that are in the files, but not in the page.
  */
 export async function buildSite(html, outDir) {
   const folder = path.join(outDir, 'site');
   await mkdir(folder, { recursive: true });
+  const swagger = await readPackages([path.join(SWAGGER, 'swagger-ui-bundle.js')]);
   const texts = {
     '/static/app.js': textOf(html, 'script', /type="module"/),
     '/static/style.css': textOf(html, 'style'),
-    '/static/swagger-ui-licenses.txt': await swaggerLicenses(),
+    '/static/swagger-ui-licenses.txt': await swaggerLicenses(swagger),
     '/static/sw.js': await serviceWorker(),
     '/shared/base.css': await baseStyles(),
   };
   for (const [served, source] of Object.entries(COPIED)) texts[served] = await readFile(source);
   const diagrams = await buildDiagrams();
-  Object.assign(texts, diagrams.texts, { '/static/diagram-licenses.txt': diagrams.licenses });
+  Object.assign(texts, diagrams.texts, { '/static/diagram-licenses.txt': toLicenseText(diagrams.packages) });
   const rows = await Promise.all(Object.entries(texts).map(([served, text]) => write(folder, served, text)));
   Object.assign(Object.fromEntries(rows)['/static/diagram.html'], { policy: diagrams.policy });
   await writeFile(path.join(outDir, 'site.json'), `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
+  return [...swagger, ...diagrams.packages];
 }
 
 /** Adds files to those that buildSite wrote into `outDir`. */
@@ -109,7 +111,6 @@ function textOf(html, tag, attributes = /^/) {
 }
 
 /** Swagger UI's bundle contains packages whose licences it lists in a file of its own. */
-async function swaggerLicenses() {
-  const own = await toLicenseText([path.join(SWAGGER, 'swagger-ui-bundle.js')]);
-  return `${own}\n${await readFile(path.join(SWAGGER, 'swagger-ui-bundle.js.LICENSE.txt'), 'utf8')}`;
+async function swaggerLicenses(swagger) {
+  return `${toLicenseText(swagger)}\n${await readFile(path.join(SWAGGER, 'swagger-ui-bundle.js.LICENSE.txt'), 'utf8')}`;
 }

@@ -1,23 +1,24 @@
-// Builds dist/: the bundles of the daemon and its workers, the page, the OpenAPI document and the clients of the package. Everything is built in a
+// Builds dist/: the bundles of the daemon and its workers, the page, the OpenAPI document, the clients of the package and its SBOM. Everything is built in a
 // temporary folder and renamed into place, the entry last, so that readers of dist/ see complete old or new files.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { bundledBefore, loadedFrom, PLUGINS } from './bundle-plugins.js';
-import { toLicenseText } from './licenses.js';
+import { readPackages, toLicenseText } from './licenses.js';
 import { linkScript } from './link-script.js';
+import { moveInto } from './move-into.js';
 import { precompress } from './precompress.js';
+import { keepPackages, writeSbom } from './sbom.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = path.join(ROOT, 'dist');
-const HOUR_MS = 3_600_000;
 const LICENSES = 'THIRD-PARTY-LICENSES.txt';
 
-/** The sources of each part. A part is rebuilt only if its sources have changed. */
+/** The sources of each part, and how to build it, which returns the packages in it. A part is rebuilt only if its sources have changed. */
 const PARTS = {
   server: {
     sources: [
@@ -33,6 +34,7 @@ const PARTS = {
       'scripts/link-script.js',
       'scripts/newest-schema.js',
       'scripts/precompress.js',
+      'scripts/sbom.js',
       'package-lock.json',
       'tsconfig.json',
     ],
@@ -55,7 +57,14 @@ const PARTS = {
     build: buildPage,
   },
   clients: {
-    sources: ['protocol', 'scripts/build.js', 'package-lock.json', 'tsconfig.json', 'tsconfig.clients.json'],
+    sources: [
+      'protocol',
+      'scripts/build.js',
+      'scripts/licenses.js',
+      'package-lock.json',
+      'tsconfig.json',
+      'tsconfig.clients.json',
+    ],
     skip: (file) => file.startsWith('protocol/generated/') || isTest(file),
     build: buildClients,
   },
@@ -71,7 +80,7 @@ export async function build({ ifStale }) {
     await mkdir(DIST, { recursive: true });
     const aside = await mkdtemp(path.join(DIST, `.${name}-`));
     try {
-      await part.build(aside);
+      await keepPackages(aside, name, await part.build(aside));
       await moveInto(aside, DIST);
       await writeFile(stamp, digest);
     } finally {
@@ -79,6 +88,7 @@ export async function build({ ifStale }) {
     }
     built.push(name);
   }
+  if (built.length > 0) await writeSbom(DIST, Object.keys(PARTS));
   return built;
 }
 
@@ -127,10 +137,11 @@ async function buildServer(outdir) {
     await writeFile(aside, text);
   }
   await writeFile(path.join(outdir, 'webp-decoder.wasm'), await readFile(path.join(ROOT, WEBP_DECODER)));
-  await writeLicenses(path.join(outdir, LICENSES), bundles);
+  const packages = await writeLicenses(path.join(outdir, LICENSES), bundles);
   const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
   await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
   await precompress(path.join(outdir, 'openapi.json'));
+  return packages;
 }
 
 /**
@@ -225,7 +236,7 @@ const toAscii = (source) =>
 
 async function buildPage(outdir) {
   const page = await import('./build-page.js');
-  await page.buildPage(path.join(outdir, 'ui'));
+  return page.buildPage(path.join(outdir, 'ui'));
 }
 
 /** Builds `headgate/client` and `headgate/http`: one file each, without imports, and the types of both. */
@@ -243,47 +254,20 @@ async function buildClients(outdir) {
     target: 'es2022',
     logLevel: 'warning',
   });
-  await writeLicenses(path.join(outdir, 'clients', LICENSES), [clients]);
+  const packages = await writeLicenses(path.join(outdir, 'clients', LICENSES), [clients]);
   // `npm run check` checks the types; an error here would only keep a daemon from starting.
   const compiler = path.join(ROOT, 'node_modules/.bin/tsc');
   const types = ['--outDir', path.join(outdir, 'clients/types')];
   await promisify(execFile)(compiler, ['-p', path.join(ROOT, 'tsconfig.clients.json'), '--noCheck', ...types]);
+  return packages;
 }
 
+/** Returns the packages of the bundles. */
 async function writeLicenses(file, bundles) {
   const files = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  await writeFile(file, await toLicenseText(files.map((input) => path.resolve(ROOT, input))));
-}
-
-async function moveInto(from, to) {
-  const files = (await readdir(from, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  const names = files.map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)));
-  // What names the others comes last.
-  for (const name of names.sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
-    await mkdir(path.dirname(path.join(to, name)), { recursive: true });
-    await rename(path.join(from, name), path.join(to, name));
-  }
-  for (const [entry, folders] of Object.entries(FOLDERS))
-    if (names.includes(entry)) for (const folder of folders) await sweep(folder, { entry, to, names });
-}
-
-/** The folders whose files these name. */
-const FOLDERS = { 'main.js': ['chunks', 'daemon'], 'ui/site.json': ['ui/site'] };
-
-/** The files that name others. */
-const isEntry = (name) => name === 'ui/index.html' || Object.hasOwn(FOLDERS, name);
-
-/** Keeps old files for an hour, because a daemon that runs the previous build may still load them. */
-async function sweep(folder, { entry, to, names }) {
-  const builtMs = (await stat(path.join(to, entry))).mtimeMs;
-  for (const name of await readdir(path.join(to, folder))) {
-    const chunk = path.join(folder, name);
-    const found = await stat(path.join(to, chunk)).catch((error) => {
-      if (error.code !== 'ENOENT') throw error; // another build has removed it
-    });
-    const isOld = found !== undefined && builtMs - found.mtimeMs > HOUR_MS;
-    if (isOld && !names.includes(chunk)) await rm(path.join(to, chunk), { force: true });
-  }
+  const packages = await readPackages(files.map((input) => path.resolve(ROOT, input)));
+  await writeFile(file, toLicenseText(packages));
+  return packages;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,4 +1,4 @@
-// The licence texts of all packages whose code is in a bundle.
+// The packages whose code is in a bundle, and their licences.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -7,18 +7,29 @@ const LICENSE_FILE = /^(licen[cs]e|copying|notice|copyright)([-.].*)?$/i;
 /** For packages with code of others, whose licence lies elsewhere in the package. */
 const INNER = { '@jsquash/webp': ['codec/LICENSE.codec.md'] };
 
+/** For packages whose licence is a text without a name. */
+const UNNAMED = { khroma: 'MIT' };
+
 /** For packages that name their licence without its text. */
 const STANDARD = { 'Apache-2.0': new URL('../LICENSE', import.meta.url) };
 
-/** The licence texts for a list of bundled files, sorted by package. Throws if a package has no licence text. */
-export async function toLicenseText(bundledFiles) {
+/**
+ * The packages of a list of bundled files, in order: `{ name, version, license, texts }`, of which `texts` are the licence's. Throws if a
+ * package has no licence, or no text of it.
+ */
+export async function readPackages(bundledFiles) {
   const folders = new Set(bundledFiles.flatMap((file) => packageFolderOf(file) ?? []));
-  const packages = await Promise.all([...folders].map(readPackage));
-  // One package may be installed in several folders.
-  const entries = new Map(packages.map((one) => [`${one.name} ${one.version}`, one]));
-  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
-  return `${HEAD}\n${sorted.map(([, one]) => toEntry(one)).join('\n')}`;
+  return mergePackages(await Promise.all([...folders].map(readPackage)));
 }
+
+/** Each package once, in order: it may be installed in several folders, and be in several bundles. */
+export function mergePackages(packages) {
+  const entries = new Map(packages.map((one) => [`${one.name} ${one.version}`, one]));
+  return [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
+/** The licence texts of these packages. */
+export const toLicenseText = (packages) => `${HEAD}\n${packages.map(toEntry).join('\n')}`;
 
 const HEAD = `Third-party software in Headgate's bundles, with its licences.
 `;
@@ -30,7 +41,9 @@ function packageFolderOf(file) {
 }
 
 async function readPackage(folder) {
-  const { name, version, license, author } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  const { name, version, author, license = UNNAMED[name] } = manifest;
+  if (typeof license !== 'string') throw new Error(`${name} ${version} names no licence`);
   const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
   const found = [...files, ...(INNER[name] ?? [])].map((file) => path.join(folder, file));
   const holder = typeof author === 'string' ? author.replace(/ *<.*/, '') : author?.name;

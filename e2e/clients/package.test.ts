@@ -71,7 +71,9 @@ test('the package contains every file it exports', async () => {
   );
   assert.equal(targets.length, 5);
   assert.deepEqual(
-    [...targets, 'protocol/generated/asyncapi.json', 'docs/examples/ask.mjs'].filter((file) => !packed.has(file)),
+    [...targets, 'protocol/generated/asyncapi.json', 'docs/examples/ask.mjs', 'dist/sbom.cdx.json'].filter(
+      (file) => !packed.has(file),
+    ),
     [],
   );
 });
@@ -148,6 +150,27 @@ test('the package contains the licences of all bundled code, and the page those 
     [...new Set(imported)].filter((name) => !name.startsWith('node:') && !ofPage.includes(name)),
     [],
   );
+});
+
+/** Whoever adds a package raises this on purpose: each one is code that users run. */
+const MOST_BUNDLED = 235;
+
+test(`the SBOM names the packages of all licence texts, at most ${MOST_BUNDLED}`, async () => {
+  await bundleUpToDate();
+  const dist = path.join(ROOT, 'dist');
+  const files = (await readdir(dist, { recursive: true })).filter((file) => /licenses\.txt(\.gz)?$/i.test(file));
+  assert.equal(files.length, 5);
+  const texts = await Promise.all(files.map((file) => readFile(path.join(dist, file))));
+  const licensed = texts
+    .map((text, at) => String(files[at]?.endsWith('.gz') === true ? gunzipSync(text) : text))
+    .flatMap((text) => [...text.matchAll(/^-{80}\n(\S+ \S+) \(/gm)].map(([, one = '']) => one));
+  const { components } = JSON.parse(await readFile(path.join(dist, 'sbom.cdx.json'), 'utf8'));
+  const named: string[] = components.map(
+    ({ group, name, version }: { group?: string; name: string; version: string }) =>
+      `${group === undefined ? '' : `${group}/`}${name} ${version}`,
+  );
+  assert.deepEqual(named, [...new Set(licensed)].sort());
+  assert.ok(named.length <= MOST_BUNDLED, `${named.length} packages are bundled`);
 });
 
 test('the archive takes at most 15 MB, and the installed package 30 MB, including dependencies', async () => {

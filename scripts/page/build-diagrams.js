@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { toLicenseText } from '../licenses.js';
+import { readPackages } from '../licenses.js';
 import { linkParts } from './link-parts.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +34,7 @@ const SHARED = [
 
 /**
  * Builds the frame that draws diagrams: its document, its scripts, which have their hashes in their names, and its policy. Returns
- * `{ texts, policy, licenses }`; `texts` are the served paths with their contents.
+ * `{ texts, policy, packages }`; `texts` are the served paths with their contents, `packages` those that are in them.
  */
 export async function buildDiagrams() {
   const { outputFiles, metafile } = await bundle();
@@ -59,7 +59,7 @@ export async function buildDiagrams() {
       ...Object.fromEntries(files.map(({ file, code }) => [`/static/${file}`, code])),
     },
     policy: toPolicy(files),
-    licenses: await toLicenseText(Object.keys(metafile.inputs).map((input) => path.resolve(ROOT, input))),
+    packages: await readPackages(Object.keys(metafile.inputs).map((input) => path.resolve(ROOT, input))),
   };
 }
 
