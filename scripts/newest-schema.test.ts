@@ -29,7 +29,7 @@ test('the schema of the build is that of all migrations, with the same rows', (t
   migrate(atOnce, { path: ':memory:', log, atOnce: schemaAfter(MIGRATIONS, opened(t)) });
   assert.deepEqual(contentOf(atOnce), contentOf(stepwise));
   const { meta, memory_words_config: words } = contentOf(atOnce).rows;
-  assert.deepEqual(meta, [{ key: 'schema_version', value: String(MIGRATIONS.length) }]);
+  assert.deepEqual(meta?.at(-1), { key: 'schema_version', value: String(MIGRATIONS.length) });
   assert.equal(words?.length, 2, 'a migration has inserted one');
 });
 

@@ -197,14 +197,15 @@ export class Runs {
     return undefined;
   }
 
-  #read(runId: string, { principal, wsId }: { principal: string; wsId?: string }): Promise<RunTable | undefined> {
-    let query = this.#store.db
+  /** An id wins over a key. Each is looked up by its own index: together, all runs of the caller would be read. */
+  async #read(runId: string, { principal, wsId }: { principal: string; wsId?: string }): Promise<RunTable | undefined> {
+    const theirs = this.#store.db
       .selectFrom('runs')
       .selectAll()
       .where('principal', '=', principal)
-      .where((where) => where.or([where('run_id', '=', runId), where('run_key', '=', runId)]));
-    if (wsId !== undefined) query = query.where('ws_id', '=', wsId);
-    return query.orderBy('accepted_ms', 'desc').limit(1).executeTakeFirst();
+      .$if(wsId !== undefined, (query) => query.where('ws_id', '=', wsId ?? ''));
+    const byId = await theirs.where('run_id', '=', runId).executeTakeFirst();
+    return byId ?? theirs.where('run_key', '=', runId).orderBy('accepted_ms', 'desc').limit(1).executeTakeFirst();
   }
 
   async #freeId(key: string | undefined): Promise<string> {

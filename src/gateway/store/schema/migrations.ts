@@ -37,6 +37,7 @@ import {
   cuts,
   journaledDeciders,
   keepLastRunStatus,
+  keysOfRuns,
   lastingOccurrence,
   lessSpace,
   lineage,
@@ -125,6 +126,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 50, statements: watchesOfChats },
   { version: 51, statements: pushes },
   { version: 52, statements: [] }, // files in the database, which only PostgreSQL has
+  { version: 53, statements: keysOfRuns, isAdditive: true },
 ];
 
 interface MigrateOptions {

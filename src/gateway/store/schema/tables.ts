@@ -288,3 +288,6 @@ export const lessSpace: readonly string[] = [
 
 /** Schema version 25: rows of a log are compressed. Older builds would show a block as damage. */
 export const blocks: readonly string[] = ['alter table log_heads add column blocked bigint not null default 0'];
+
+/** Finds a run by its key in whatever workstream, without reading all runs of its caller. */
+export const keysOfRuns = [`create index runs_by_own_key on runs (run_key, principal) where run_key is not null`];
