@@ -19,7 +19,7 @@ import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import { readById } from '../workstreams/workstream-rows.ts';
 import { tooMany, tooManyAtOnce, tooManyForOne, unknown } from './attachment-errors.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
-import { findAttachment, findWaiting, isNamed, type Owner } from './attachment-queries.ts';
+import { findAttachment, findWaiting, type Owner, unnamedOf } from './attachment-queries.ts';
 import { insertPending, insertReserved, type NewAttachment, reserve, toAttachment } from './attachment-rows.ts';
 import type { Claim, Held } from './claim.ts';
 import type { InlineFile } from './inline.ts';
@@ -222,9 +222,9 @@ export class Attachments {
       .where('status', '=', 'pending')
       .where('created_ms', '<', clock.now() - PENDING_DAYS * DAY_MS);
     await store.commit({ statements: [statementOf(forgotten)] });
-    for (const id of await files.list())
-      if (isOurs(id) && !this.#arriving.has(id) && !(await isNamed(store.db, id)))
-        await files.remove(id).catch((err: unknown) => log.warn({ err, attachment: id }, 'an unused file stays'));
+    const mayGo = (id: string) => isOurs(id) && !this.#arriving.has(id);
+    for await (const id of unnamedOf(store.db, (await files.list()).filter(mayGo)))
+      await files.remove(id).catch((err: unknown) => log.warn({ err, attachment: id }, 'an unused file stays'));
   }
 
   /** Sweeps daily until the signal aborts. */

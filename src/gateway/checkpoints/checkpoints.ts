@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type {
   ComparedCheckpoint,
@@ -9,6 +10,7 @@ import type { CommittedFile } from '../../agent/workspace/workspace.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
+import type { Store } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { CheckpointDeps } from './checkpoint-deps.ts';
@@ -174,9 +176,8 @@ export class Checkpoints {
     try {
       // In this order: what a workstream stores that is created meanwhile is not among them.
       const stored = await files.do('workstreams', {});
-      const rows = await store.db.selectFrom('workstreams').select('ws_id').execute();
-      const there = new Set(rows.map(({ ws_id }) => ws_id));
-      await files.do('drop', { wsIds: stored.filter((wsId) => !there.has(wsId)) });
+      const gone = await missingIn(store, stored);
+      if (gone.length > 0) await files.do('drop', { wsIds: gone });
     } catch (err) {
       log.warn({ err }, 'snapshots of removed workstreams could not be removed');
     }
@@ -276,4 +277,20 @@ function nothingTo(direction: Direction, isOn: boolean): GatewayError {
     'NOT_FOUND',
     isOn ? `${what}.` : `${what}: checkpoints.enabled is false in the configuration.`,
   );
+}
+
+/** How many ids one query names. */
+const AT_ONCE = 500;
+
+/** Those of these workstreams that are not stored. */
+async function missingIn({ db }: Pick<Store, 'db'>, wsIds: readonly string[]): Promise<string[]> {
+  const missing: string[] = [];
+  for (let at = 0; at < wsIds.length; at += AT_ONCE) {
+    const asked = wsIds.slice(at, at + AT_ONCE);
+    const rows = await db.selectFrom('workstreams').select('ws_id').where('ws_id', 'in', asked).execute();
+    const there = new Set(rows.map(({ ws_id }) => ws_id));
+    missing.push(...asked.filter((wsId) => !there.has(wsId)));
+    await nextTurn(); // other work must not wait for all of them
+  }
+  return missing;
 }

@@ -11,6 +11,8 @@ import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
 import { toBlock } from '../compaction/block.ts';
 import type { DaemonStore } from '../daemon-store.ts';
 import { openPostgresStore } from '../postgres/postgres-store.ts';
+import { MIGRATIONS } from '../schema/migrations.ts';
+import { versionAfter } from '../schema/schema-version.ts';
 import { openConnection } from '../sqlite/sqlite-connection.ts';
 import { dying, fill, openFile } from './copy-fixture.ts';
 import { CopyRefused, type CopySide } from './copy-side.ts';
@@ -269,13 +271,16 @@ test('each database says itself which versions may use it', installed, async () 
   const url = await createDatabase();
   const store = await openFile(first);
   await store.commit({
-    statements: [{ sql: `insert into meta (key, value) values ('schema_usable_from', '1')`, parameters: [] }],
+    statements: [{ sql: `update meta set value = '1' where key = 'schema_usable_from'`, parameters: [], expect: 1 }],
   });
   await store.close();
   await toServer(first, url);
   await toFile(url, back);
   const connection = openConnection(back);
   // Left behind by a copy from before it, it would let an older version use tables that changed since.
-  assert.deepEqual(connection.all("select value from meta where key = 'schema_usable_from'"), []);
+  const { usableFrom } = versionAfter(MIGRATIONS);
+  assert.deepEqual(connection.all("select value from meta where key = 'schema_usable_from'"), [
+    { value: String(usableFrom) },
+  ]);
   connection.close();
 });
