@@ -265,6 +265,31 @@ test('a copy that was killed before the source was told is completed by the next
   assert.notEqual(former.epoch, server.epoch);
 });
 
+test('a complete copy is not taken for one of what was stored in the source since', installed, async () => {
+  using dir = tempDir();
+  const file = join(dir.path, 'headgate.db');
+  const url = await createDatabase();
+  await (await openFile(file)).close();
+  const source = openSqliteSource(file);
+  const deaf: CopySide = { ...source, changeMeta: () => Promise.reject(new Error('killed')) };
+  await assert.rejects(copyBetween({ source: deaf, target: await openSide(url, true) }, asIs), /killed/);
+  const used = await openFile(file);
+  await used.markAlive(1);
+  await used.close();
+  await refused(toServer(file, url), /holds a complete copy of .*headgate\.db, which was used since/);
+});
+
+test('a daemon that has only lost its connection still owns its database', installed, async () => {
+  using dir = tempDir();
+  const url = await createDatabase();
+  const running = await openServer(url);
+  const free = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+    and database = (select oid from pg_database where datname = current_database())`;
+  await queryPostgres(url, free);
+  await assert.rejects(toFile(url, join(dir.path, 'new.db')), /Another Headgate daemon is using postgresql:/);
+  await running.close();
+});
+
 test('each database says itself which versions may use it', installed, async () => {
   using dir = tempDir();
   const [first, back] = ['first.db', 'back.db'].map((name) => join(dir.path, name)) as [string, string];

@@ -70,7 +70,12 @@ async function findBeginning({ target }: CopyOptions, { tables, mark }: Known): 
       `${target.place} holds an unfinished copy of another store, ${before.from}. Use an empty database instead of it.`,
     );
   }
-  if (before && mark.epoch !== null && before.epoch === mark.epoch) return 'complete';
+  if (before && mark.epoch !== null && before.epoch === mark.epoch) {
+    if (before.state === mark.state) return 'complete';
+    throw new CopyRefused(
+      `${target.place} holds a complete copy of ${before.from}, which was used since. Use an empty database instead of it, or go on with the copy.`,
+    );
+  }
   await requireEmpty(target, tables);
   return 'empty';
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { lockDatabase } from '../postgres/lease/database-lock.ts';
+import { createLeaseTables } from '../postgres/lease/lease-tables.ts';
 import { placeOf } from '../postgres/place-of.ts';
 import { type PostgresClient, writingClient } from '../postgres/postgres-connection.ts';
 import { messageOf } from '../postgres/postgres-errors.ts';
@@ -42,11 +43,12 @@ export async function openPostgresSide(options: PostgresSideOptions): Promise<Co
       throw new CopyRefused(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
     });
     await requireUsable(client, place);
-    await lockDatabase(client, { place, clock, signal });
     const version = await versionOf(client);
     if (version > 0) requireVersion(place, version);
     else if (!isTarget) throw new CopyRefused(`There is no store in ${place}.`);
-    else await migratePostgres((sql, parameters) => rowsOf(client, sql, parameters), { place, log });
+    await createLeaseTables(client);
+    await lockDatabase(client, { place, clock, signal });
+    if (version === 0) await migratePostgres((sql, parameters) => rowsOf(client, sql, parameters), { place, log });
     const meta = await readMeta(client);
     const state = `${meta.get('owner') ?? ''} ${meta.get('last_alive_ms') ?? ''}`;
     return sideOver(client, { place, state, clock });

@@ -187,6 +187,34 @@ test('a daemon that lost its connection does not write once another one has used
   await store.close();
 });
 
+test(
+  'a database that lacks what it had confirmed is not written: a replica without it took over',
+  installed,
+  async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const log = recordingLog();
+    let isReplaced = false;
+    const onReplaced = () => {
+      isReplaced = true;
+    };
+    const open = () => openPostgresStore({ url, machine: someMachine(), clock: systemClock, log, onReplaced });
+    const store = await open();
+    await append(store, 'a', '1');
+    const older = await queryPostgres(url, `select value from headgate.meta where key = 'last_group'`);
+    await append(store, 'a', '2');
+    await queryPostgres(url, 'delete from headgate.events where "offset" > 1');
+    await queryPostgres(url, `update headgate.meta set value = '${older[0]?.value}' where key = 'last_group'`);
+    await queryPostgres(url, 'select pg_terminate_backend(pid::integer) from headgate.leases');
+    while (!isReplaced) await new Promise(setImmediate);
+    await assert.rejects(append(store, 'a', '3'), UNAVAILABLE);
+    assert.match(store.health().reason ?? '', /lacks changes that it had confirmed/);
+    await store.close();
+    await using again = await open();
+    assert.notEqual(again.epoch, store.epoch, 'clients that have seen more begin anew');
+    assert.deepEqual([await append(again, 'a', '3'), await textsOf(again, 'a')], [2, ['1', '3']]);
+  },
+);
+
 test('a server that is silent counts as lost, and writes again once it answers', installed, async () => {
   const url = await (await sharedPostgres()).createDatabase();
   await using store = await openPostgresStore({

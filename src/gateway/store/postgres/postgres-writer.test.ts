@@ -5,6 +5,7 @@ import { needs } from '../../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
 import { someMachine } from '../../../testing/some-machine.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
+import { GroupMarks } from './group-marks.ts';
 import type { PostgresClient } from './postgres-connection.ts';
 import { createPostgresWriter } from './postgres-writer.ts';
 import { openWritingSession } from './writing-session.ts';
@@ -44,6 +45,7 @@ for (const [sent, outcome] of [
     const ends = new Map<string, number>();
     const write = createPostgresWriter({
       session: {
+        marks: new GroupMarks(),
         lease: session.lease,
         client: () => losing(session.client(), sent),
         restoredAfter: async () => session.client(),
@@ -85,6 +87,7 @@ test(
     const lost: unknown[] = [];
     const write = createPostgresWriter({
       session: {
+        marks: new GroupMarks(),
         lease: session.lease,
         client: () => losing(session.client(), 'commit'),
         async restoredAfter(client, error) {

@@ -1,10 +1,10 @@
-import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import { createGroupLog, type GroupLog } from '../group-log.ts';
 import type { UnitOutcome } from '../group-writer.ts';
 import { eventChecksum } from '../row-checksum.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from '../store.ts';
 import { notesOf } from '../unit-notes.ts';
+import { FIND_MARK, markQuery } from './group-marks.ts';
 import { fenceOf, LeaseLost } from './lease/lease.ts';
 import { type Query, type Sent, sendAll, toQuery } from './pipeline.ts';
 import type { PostgresClient } from './postgres-connection.ts';
@@ -20,7 +20,7 @@ export interface PostgresGroup {
 }
 
 interface WriterDeps {
-  session: Pick<WritingSession, 'client' | 'restoredAfter' | 'lease'>;
+  session: Pick<WritingSession, 'client' | 'restoredAfter' | 'lease' | 'marks'>;
   heads: PostgresHeads;
   clock: Pick<Clock, 'now'>;
   /** The connection was lost during a commit. */
@@ -35,14 +35,11 @@ interface WriterDeps {
  */
 export function createPostgresWriter(deps: WriterDeps): (units: readonly Unit[]) => Promise<PostgresGroup> {
   const { session, heads, clock } = deps;
-  const writer = nanoid(12);
   const fence = fenceOf(session.lease);
-  let attempts = 0;
   return async (units) => {
     await heads.know(units.flatMap(logsOf), (sql, parameters) => rowsOf(session.client(), sql, parameters));
     const write = (attempt: Attempt) => {
-      attempts += 1;
-      const mark = `${writer} ${attempts}`;
+      const mark = session.marks.next();
       return writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now(), fence, mark });
     };
     const together = await write(sendTogether);
@@ -94,6 +91,7 @@ async function writeGroup(
       return COMMITTED;
     });
     if (ended.command !== COMMITTED.command) throw new Error('the transaction was rolled back');
+    session.marks.stored(place.mark);
     return { outcomes, appended: log.appended() };
   } catch (error) {
     if (postgresFaultOf(error) !== 'lost') await client.query('rollback').catch(() => undefined); // the first error says why
@@ -240,13 +238,6 @@ const toError = (error: unknown): Error =>
   error instanceof Error ? error : new Error('a unit failed', { cause: error });
 
 const BEGIN: Query = { text: 'begin' };
-const MARK = 'last_group';
-const markQuery = (mark: string): Query => ({
-  name: 'mark',
-  text: `insert into meta (key, value) values ('${MARK}', $1) on conflict (key) do update set value = excluded.value`,
-  values: [mark],
-});
-const FIND_MARK = `select value from meta where key = '${MARK}'`;
 const INSERT_EVENTS = `insert into events (ws_id, "offset", body_json, created_ms, checksum)
   select ws_id, "offset", body_json, $4, checksum
   from unnest($1::text[], $2::bigint[], $3::text[], $5::bigint[]) as added (ws_id, "offset", body_json, checksum)`;

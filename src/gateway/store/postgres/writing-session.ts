@@ -2,6 +2,7 @@ import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
+import { FIND_MARK, GroupMarks } from './group-marks.ts';
 import { takeLease, tryLock } from './lease/database-lock.ts';
 import {
   fenced,
@@ -36,6 +37,7 @@ export interface WritingSession {
   /** The lease was not renewed in time, so another daemon may be active. */
   mayBeReplaced(): boolean;
   readonly peers: KnownPeers;
+  readonly marks: GroupMarks;
   /** Throws while there is no connection. */
   client(): PostgresClient;
   /** Connects again, if the connection was lost, and throws if this daemon may not or cannot write. */
@@ -65,6 +67,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
   const { place, machine, clock } = deps;
   const closing = new AbortController();
   const connections = createConnections(deps, closing.signal);
+  const marks = new GroupMarks();
   const first = await connections.connect();
   let lease: Lease | undefined;
   let keeper: LeaseKeeper | undefined;
@@ -87,10 +90,11 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       leaseAgeMs: keeping.ageMs,
       mayBeReplaced: keeping.mayBeTaken,
       peers: keeping.peers,
+      marks,
       client: connections.client,
       async restore() {
         if (connections.isThere()) return probe(connections.client(), taken);
-        const client = await reconnect(connections, deps, taken);
+        const client = await reconnect(connections, deps, { lease: taken, marks });
         if (closing.signal.aborted) await leave(client, taken); // or nobody would end it
         closing.signal.throwIfAborted();
         connections.become(client);
@@ -184,8 +188,8 @@ async function prepare(client: PostgresClient, { place, machine, log }: SessionD
 /** After this, no transaction of the lost connection is running. */
 async function reconnect(
   { connect }: ReturnType<typeof createConnections>,
-  { place, onReplaced }: SessionDeps,
-  lease: Lease,
+  { place, log, onReplaced }: SessionDeps,
+  { lease, marks }: { lease: Lease; marks: GroupMarks },
 ): Promise<PostgresClient> {
   const client = await connect();
   try {
@@ -193,6 +197,12 @@ async function reconnect(
     if (!isOwn) onReplaced();
     if (!isOwn) throw new LeaseLost();
     if (!(await tryLock(client))) throw new Error(`an earlier connection to ${place} has not ended yet`);
+    if (!(await hasAll(client, marks))) {
+      log.error({ place }, FORGOTTEN);
+      await fenced(client, lease, () => renewEpoch(client));
+      onReplaced();
+      throw new Error(FORGOTTEN);
+    }
     await moveLease(client, lease);
     await probe(client, lease); // before it is used: the statements of a group would become a part of this transaction
     return client;
@@ -201,6 +211,19 @@ async function reconnect(
     throw error;
   }
 }
+
+const FORGOTTEN =
+  'the database lacks changes that it had confirmed: a replica without them may have taken over. This daemon has to be started again, to read everything anew';
+
+/** False if the server has forgotten a group that it had confirmed. */
+async function hasAll(client: PostgresClient, marks: GroupMarks): Promise<boolean> {
+  const [found] = await rowsOf(client, FIND_MARK);
+  return marks.allIn(found && String(found.value));
+}
+
+/** What clients know of the logs holds no more. */
+const renewEpoch = (client: PostgresClient): Promise<unknown> =>
+  rowsOf(client, "update meta set value = $1 where key = 'epoch'", [nanoid(12)]);
 
 const end = (client: PostgresClient): Promise<void> => client.end().catch(() => undefined); // it is gone already
 

@@ -1,3 +1,4 @@
+import { nanoid } from 'nanoid';
 import type { Clock } from '../../../../clock.ts';
 import type { PostgresClient } from '../postgres-connection.ts';
 import { rowsOf } from '../rows-of.ts';
@@ -7,11 +8,14 @@ import {
   type Lease,
   LeaseHeld,
   type LeaseState,
+  leaveLease,
   type Machine,
   readLease,
 } from './lease.ts';
 import { LEASE_MS, RENEW_MS } from './lease-tables.ts';
 import { findMachine } from './machines.ts';
+
+type Claimant = Pick<Machine, 'process' | 'nodeId'>;
 
 interface Locking {
   place: string;
@@ -19,14 +23,18 @@ interface Locking {
   signal: AbortSignal;
 }
 
-/** Keeps every daemon out of the database while this connection lasts. */
+/**
+ * Keeps every daemon out of the database while this connection lasts. The lease passes to nobody, so that a daemon which was only
+ * cut off does not go on afterwards as if nothing had changed.
+ */
 export async function lockDatabase(client: PostgresClient, { place, clock, signal }: Locking): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
-    if (await tryLock(client)) return;
-    if (waitedMs >= LOCK_MS)
-      throw new LeaseHeld(`Another Headgate daemon is using ${place}. Stop it first, or use another database.`);
-    await clock.sleep(RETRY_MS, signal);
-  }
+  const owner = nanoid(12);
+  const machine = { process: owner, nodeId: owner };
+  const lease = await takeLease(client, { place, clock, signal, machine }).catch((error: unknown) => {
+    if (!(error instanceof LeaseHeld)) throw error;
+    throw new LeaseHeld(`Another Headgate daemon is using ${place}. Stop it first, or use another database.`);
+  });
+  await leaveLease(client, lease);
 }
 
 /** A lock of the database, which the server frees when the session ends, however that happens. */
@@ -41,7 +49,7 @@ export async function tryLock(client: PostgresClient): Promise<boolean> {
  */
 export async function takeLease(
   client: PostgresClient,
-  { place, clock, signal, machine }: Locking & { machine: Machine },
+  { place, clock, signal, machine }: Locking & { machine: Claimant },
 ): Promise<Lease> {
   let ends: string | undefined;
   for (let waitedMs = 0; waitedMs <= (ends === undefined ? LOCK_MS : LONGEST_MS); waitedMs += RETRY_MS) {
@@ -56,7 +64,7 @@ export async function takeLease(
 /** The lease, if it can be taken, or when that of another daemon ends, which throws if it was renewed since `ends`. */
 async function look(
   client: PostgresClient,
-  { place, machine, ends }: { place: string; machine: Machine; ends: string | undefined },
+  { place, machine, ends }: { place: string; machine: Claimant; ends: string | undefined },
 ): Promise<Lease | string | undefined> {
   const found = await readLease(client);
   if (found === undefined || !isOfAnother(found, machine)) return tryTake(client, { place, machine });
@@ -71,7 +79,7 @@ export const isOfAnother = (found: LeaseState, { nodeId }: Pick<Machine, 'nodeId
 /** Undefined: a connection of another daemon has the lock of the database. */
 async function tryTake(
   client: PostgresClient,
-  { place, machine }: { place: string; machine: Machine },
+  { place, machine }: { place: string; machine: Claimant },
 ): Promise<Lease | undefined> {
   if (!(await tryLock(client))) {
     await endFormerSession(client, DAEMON_LOCK);

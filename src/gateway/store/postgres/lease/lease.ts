@@ -110,7 +110,7 @@ export async function readLease(client: PostgresClient): Promise<LeaseState | un
  */
 export async function claimLease(
   client: PostgresClient,
-  { process: owner, nodeId }: Machine,
+  { process: owner, nodeId }: Pick<Machine, 'process' | 'nodeId'>,
 ): Promise<Lease | undefined> {
   await rowsOf(client, 'begin');
   try {
@@ -158,4 +158,9 @@ export async function moveLease(client: PostgresClient, { owner, epoch }: Lease)
 /** Lets another daemon take the lease at once. */
 export async function releaseLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
   await rowsOf(client, `update leases set expires_at = '-infinity' where ${OWN}`, [owner, epoch]);
+}
+
+/** The same, but this connection goes on: nobody ends it to take the lease. */
+export async function leaveLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
+  await rowsOf(client, `update leases set expires_at = '-infinity', pid = 0 where ${OWN}`, [owner, epoch]);
 }
