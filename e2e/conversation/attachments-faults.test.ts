@@ -98,6 +98,23 @@ test('An attachment whose file is missing or damaged must be neither served nor 
   assert.equal((await daemon.fetch(placeOf(wsId, `/${waiting.attachment_id}`), { method: 'DELETE' })).status, 200);
 });
 
+test('an upload whose form ends early is refused, and nothing of it is kept', async () => {
+  const { wsId } = await (await daemon.client()).call('workstream.create', {});
+  const part = (field: string) =>
+    `--x\r\nContent-Disposition: form-data; name="${field}"; filename="a.txt"\r\n\r\ntext`;
+  const upload = async (body: string) => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const response = await daemon.fetch(placeOf(wsId), { method: 'POST', body, headers });
+    return [response.status, await readBody(response)];
+  };
+  const refused = [400, { error: 'The request body ended early' }];
+  assert.deepEqual(
+    [await upload(part('other')), await upload(`${part('file')}\r\n${part('other')}`), await upload(part('file'))],
+    [refused, refused, refused],
+  );
+  assert.deepEqual(await readBody(await daemon.fetch(placeOf(wsId))), { attachments: [] });
+});
+
 test('an upload to a full disk gets an error, leaves nothing and can be repeated', smallDisks, async () => {
   using disk = mountSmallDisk(24);
   await using small = await startDaemon({ home: path.join(disk.folder, 'home') });

@@ -80,6 +80,10 @@ const formOf = (...fields: [string, string | File][]) => {
 };
 const file = (text: string, name = 'a.txt') => new File([text], name);
 
+/** A file of a form up to the end of its text, without the boundary that ends it. */
+const partOf = (field: string, text: string) =>
+  `--x\r\nContent-Disposition: form-data; name="${field}"; filename="a"\r\n\r\n${text}`;
+
 test('the first file in the field `file` is used, whatever surrounds it', async () => {
   await using server = await setUp();
   const form = formOf(['note', 'x'], ['other', file('no')], ['file', file('yes')], ['file', file('second')]);
@@ -96,7 +100,9 @@ test('a form without the file and a body that is not a form have different error
     await server.post('{}', { 'content-type': 'application/json' }),
     await server.post('--x', { 'content-type': 'multipart/form-data' }),
     await server.post('no boundary in here', multipart),
-    await server.post('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf', multipart),
+    await server.post(partOf('file', 'half'), multipart),
+    await server.post(partOf('other', 'half'), multipart),
+    await server.post(`${partOf('file', 'whole')}\r\n${partOf('file', 'half')}`, multipart),
   ];
   assert.deepEqual(refusals, [
     'INVALID_REQUEST: Missing form field: file',
@@ -104,7 +110,23 @@ test('a form without the file and a body that is not a form have different error
     'INVALID_REQUEST: Send multipart/form-data with a field named file',
     'INVALID_REQUEST: The request body ended early',
     'INVALID_REQUEST: The request body ended early',
+    'INVALID_REQUEST: The request body ended early',
+    'INVALID_REQUEST: The request body ended early',
   ]);
+});
+
+test('a file of a form that ends early after it is not received as whole', async () => {
+  const received: string[] = [];
+  await using server = await setUp(async (file) => {
+    received.push(await collect(file).catch((error: Error) => error.message));
+    return 'received';
+  });
+  const note = '\r\n--x\r\nContent-Disposition: form-data; name="note"\r\n\r\nhalf';
+  await server.post(`${partOf('file', 'whole')}${note}`, { 'content-type': 'multipart/form-data; boundary=x' });
+  assert.deepEqual(
+    [received, server.outcomes],
+    [['The request body ended early'], ['INVALID_REQUEST: The request body ended early']],
+  );
 });
 
 test('a declared length above the limit is refused before the body is read', async () => {

@@ -7,7 +7,8 @@ import type { ReceivedFile } from '../../gateway/attachments/staged-files.ts';
 
 /**
  * Streams the multipart field `file` to `receive`, at the speed at which it reads. Rejects as soon as the request or
- * the file is known to be invalid; `bytes` then ends with an error, as when the client disconnects.
+ * the file is known to be invalid; `bytes` then ends with an error, as when the client disconnects. `bytes` ends only
+ * with the whole form, so that nothing of a refused form is stored.
  */
 export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile) => Promise<T>): Promise<T> {
   const type = req.headers['content-type'] ?? '';
@@ -19,20 +20,24 @@ export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile
   return new Promise((resolve, reject) => {
     let file: BusboyFileStream | undefined;
     let received: Promise<T> | undefined;
+    const form = Promise.withResolvers<void>();
+    form.promise.catch(() => undefined); // `reject` reports it, too
     const stop = (error: unknown) => {
       dropRest(req, parser);
       file?.destroy();
+      form.reject(error);
       reject(error);
     };
     parser.on('file', (field, stream, fileName) => {
+      stream.on('error', () => undefined); // its reader gets the error; without a reader, the form ends with one
       if (field !== 'file' || file) return void stream.resume();
       file = stream;
-      stream.on('error', () => undefined); // its reader gets the error; without a reader, the form ends with one
-      received = receive({ fileName: fileName || undefined, bytes: readingOf(stream) });
+      received = receive({ fileName: fileName || undefined, bytes: readingOf(stream, form.promise) });
       received.catch(stop);
     });
     parser.once('error', () => stop(cutOff()));
     parser.once('finish', () => {
+      form.resolve();
       if (received === undefined) reject(noFile());
       else received.then(resolve, reject);
     });
@@ -64,10 +69,11 @@ function createParser(req: IncomingMessage, type: string): BusboyInstance | unde
   }
 }
 
-/** The bytes of a file. One that breaks off is the client's error. */
-export async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
+/** The bytes of a file, which end when `form` is read, too. A file that breaks off is the client's error. */
+export async function* readingOf(stream: BusboyFileStream, form?: Promise<void>): AsyncGenerator<Uint8Array> {
   try {
     yield* stream;
+    await form;
   } catch (cause) {
     throw cause instanceof GatewayError ? cause : cutOff(cause);
   }
