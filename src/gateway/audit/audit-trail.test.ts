@@ -1,78 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Notice } from '../../../protocol/notice.ts';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { UnitRefused } from '../store/store.ts';
-import { type AuditHead, createAuditHeadFile } from './audit-head.ts';
 import { type AuditFilter, findAudit } from './audit-pages.ts';
-import type { AuditRecord } from './audit-record.ts';
-import { AuditTrail } from './audit-trail.ts';
-import { type AuditMark, SignedEnd } from './signed-end.ts';
-
-const DAY_MS = 86_400_000;
-const SECRET = '5a'.repeat(32);
-
-async function setUp() {
-  const clock = fakeClock(Date.UTC(2030, 0, 1));
-  const home = tempDir();
-  const store = await tempStore({ clock });
-  const path = join(home.path, 'audit-head.json');
-  const log = recordingLog();
-  let marked: AuditHead | undefined;
-  const mark: AuditMark = {
-    read: async () => marked,
-    write: async (head) => {
-      marked = head;
-    },
-  };
-  /** As a new process does. */
-  const open = ({ isKeyNew = false } = {}) => {
-    const end = new SignedEnd({ file: createAuditHeadFile({ path, secret: SECRET }), mark });
-    return new AuditTrail({ store, end, isKeyNew, clock, log });
-  };
-  const trail = open();
-  /** Signs what was recorded so far, as the daemon does in the background. */
-  const sign = async (of = trail) => {
-    const ended = new AbortController();
-    const done = of.run(ended.signal);
-    ended.abort();
-    await done;
-  };
-  return {
-    ...{ clock, store, path, log, open, trail, sign },
-    /** As a home of an earlier version, which had no mark. */
-    forgetMark: () => {
-      marked = undefined;
-    },
-    marked: () => marked?.seq,
-    add: (n: number, given: Partial<AuditRecord> = {}) => trail.append(recordOf(n, { atMs: clock.now(), ...given })),
-    async [Symbol.asyncDispose]() {
-      await store.close();
-      home[Symbol.dispose]();
-    },
-  };
-}
-
-const recordOf = (n: number, given: Partial<AuditRecord> = {}): AuditRecord => ({
-  eventId: `aud_${n}`,
-  atMs: 1_000 + n,
-  userId: `user_${n % 3}`,
-  username: 'ada',
-  principal: 'operator',
-  action: n % 2 === 0 ? 'user.create' : 'role.assign',
-  resourceType: 'user',
-  resourceId: `user_${n}`,
-  outcome: 'ok',
-  detail: '{}',
-  ipAddress: '127.0.0.1',
-  ...given,
-});
+import type { AuditTrail } from './audit-trail.ts';
+import { openTrail, recordOf } from './audit-trail-fixture.ts';
 
 test('records are numbered without gaps, listed newest first, and filtered', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   for (let n = 0; n < 10; n += 1) await world.add(n, { atMs: n });
   const page = await world.trail.list({}, { limit: 3, offset: 1 });
   assert.deepEqual([page.total, page.events.map(({ seq }) => seq)], [10, [9, 8, 7]]);
@@ -87,7 +23,7 @@ test('records are numbered without gaps, listed newest first, and filtered', asy
 });
 
 test('a page is the same however many records are looked at in one turn', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   for (let n = 0; n < 30; n += 1) await world.add(n, { atMs: n, outcome: n % 5 === 0 ? 'denied' : 'ok' });
   const filters: AuditFilter[] = [
     { sinceMs: 4, untilMs: 23 },
@@ -113,7 +49,7 @@ test('a page is the same however many records are looked at in one turn', async 
 });
 
 test('a record is stored only with what it records, and refused units leave no gap', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   const refused = { sql: 'update users set version = 2 where user_id = ?', parameters: ['nobody'], expect: 1 };
   const units = [
     world.store.commit({ statements: [world.trail.statementOf(recordOf(1))] }),
@@ -134,7 +70,7 @@ test('a record is stored only with what it records, and refused units leave no g
 });
 
 test('a trail that was cut off is reported at the next start, and its head is not signed again', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   for (let n = 0; n < 5; n += 1) await world.add(n);
   await world.sign();
   const signed = await readFile(world.path, 'utf8');
@@ -154,7 +90,7 @@ test('a trail that was cut off is reported at the next start, and its head is no
 });
 
 test('the file with the signature cannot be removed, changed or replaced unnoticed', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   await world.add(1);
   await world.sign();
   const problemAt = async () => {
@@ -174,7 +110,7 @@ test('the file with the signature cannot be removed, changed or replaced unnotic
 });
 
 test('a trail of which everything was removed but the mark does not begin anew', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   for (let n = 0; n < 3; n += 1) await world.add(n);
   await world.sign();
   await world.store.commit({ statements: [world.store.db.deleteFrom('audit').compile()] });
@@ -194,7 +130,7 @@ test('a trail of which everything was removed but the mark does not begin anew',
 });
 
 test('while the daemon works, removing the file and the mark begins no new trail either', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   for (let n = 0; n < 3; n += 1) await world.add(n);
   await world.sign();
   await rm(world.path);
@@ -205,7 +141,7 @@ test('while the daemon works, removing the file and the mark begins no new trail
 });
 
 test('a home of an earlier version gets its mark, and one that never had a signature gets one', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   await world.add(1);
   await world.sign();
   world.forgetMark();
@@ -224,7 +160,7 @@ test('a home of an earlier version gets its mark, and one that never had a signa
 });
 
 test('records without a signature, and a key that was made just now, were left by somebody who removed both', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   await world.add(1);
   await world.sign();
   world.forgetMark();
@@ -237,7 +173,7 @@ test('records without a signature, and a key that was made just now, were left b
 });
 
 test('a new home is signed before its first record, so that a kill right after that is not mistaken for an attack', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   await world.trail.recover(() => assert.fail('nothing is wrong'));
   await world.add(1); // killed before its signature
   const next = world.open({ isKeyNew: false });
@@ -246,7 +182,7 @@ test('a new home is signed before its first record, so that a kill right after t
 });
 
 test('records of an earlier start are continued, also after a kill before their signature', async () => {
-  await using world = await setUp();
+  await using world = await openTrail();
   await world.add(1);
   await world.sign();
   await world.add(2); // not signed any more
@@ -255,44 +191,4 @@ test('records of an earlier start are continued, also after a kill before their 
   await next.append(recordOf(3));
   await world.sign(next);
   assert.deepEqual(await next.verify(), { ok: true, checked: 3 });
-});
-
-test('records are dropped after a year, and the rest can still be verified', async () => {
-  await using world = await setUp();
-  for (let n = 0; n < 4; n += 1) await world.add(n);
-  await world.clock.advance(366 * DAY_MS);
-  for (let n = 4; n < 6; n += 1) await world.add(n);
-  await world.sign();
-  const { events, total } = await world.trail.list({}, { limit: 10, offset: 0 });
-  assert.deepEqual([total, events.map(({ seq }) => seq)], [2, [6, 5]]);
-  assert.deepEqual(await world.trail.verify(), { ok: true, checked: 2 });
-  await world.store.commit({ statements: [world.store.db.deleteFrom('audit').where('seq', '=', 5).compile()] });
-  assert.deepEqual(await world.trail.verify(), {
-    ...{ ok: false, checked: 0, brokenAt: 5, problem: 'missing', signedSeq: 6 },
-  });
-});
-
-test('a damaged record is listed as unreadable, stops no filter, and is dropped like the others', async () => {
-  await using world = await setUp();
-  await world.add(0);
-  await world.add(1, { outcome: 'denied' });
-  await world.store.commit({
-    statements: [{ sql: 'UPDATE audit SET body_json = ? WHERE seq = 1', parameters: ['{"eventId'] }],
-  });
-  const all = { limit: 10, offset: 0 };
-  assert.deepEqual(
-    (await world.trail.list({}, all)).events.map(({ seq }) => seq),
-    [2, 1],
-  );
-  assert.deepEqual(
-    (await world.trail.list({ outcome: 'denied' }, all)).events.map(({ seq }) => seq),
-    [2],
-  );
-  world.clock.jump(366 * DAY_MS);
-  await world.add(2);
-  await world.sign();
-  assert.deepEqual(
-    (await world.trail.list({}, all)).events.map(({ seq }) => seq),
-    [3],
-  );
 });

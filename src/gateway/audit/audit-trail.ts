@@ -3,6 +3,9 @@ import type { AuditEvent } from '../../../protocol/methods/accounts/audit.ts';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
+import { dailyWhileSteady } from '../../timing/steady-time.ts';
+import { until } from '../../timing/until.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { AuditHead } from './audit-head.ts';
 import { type AuditFilter, findAudit } from './audit-pages.ts';
@@ -14,7 +17,8 @@ import { NOTHING_SIGNED, verifyChain } from './verify-chain.ts';
 const SIGN_AFTER_MS = 1_000;
 /** Records are kept at least this long. */
 const RETENTION_MS = 365 * 86_400_000;
-const DAY_MS = 86_400_000;
+/** Of what changes the head, one at a time. */
+const HEAD = 'head';
 
 interface AuditTrailDeps {
   store: Pick<Store, 'db' | 'commit'>;
@@ -34,6 +38,7 @@ export class AuditTrail {
   #isDue = true;
   #wake: () => void = () => undefined;
   #isBroken = false;
+  readonly #serial = createSerialKeys();
 
   constructor(deps: AuditTrailDeps) {
     this.#deps = deps;
@@ -104,19 +109,16 @@ export class AuditTrail {
     onNotice(warn('audit_damaged', `The audit trail is not as it was left: ${problem}. Run: headgate audit verify`));
   }
 
-  /** Signs new heads and removes old records, until aborted. */
+  /** Signs new heads, and removes old records while the clock does not jump, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
-    let tidiedMs = Number.NEGATIVE_INFINITY;
+    const dropping = dailyWhileSteady(clock, signal, () => this.#serial.run(HEAD, () => this.#dropOld()));
     while (!signal.aborted) {
       if (this.#isDue) await this.#signHead();
-      if (clock.monotonic() - tidiedMs >= DAY_MS) {
-        tidiedMs = clock.monotonic();
-        await this.#dropOld();
-      }
       await this.#untilDue(signal);
       await clock.sleep(SIGN_AFTER_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
+    await dropping;
     await this.#signHead();
   }
 
@@ -149,11 +151,14 @@ export class AuditTrail {
     return db.selectFrom('audit').select(['seq', 'digest']).orderBy('seq', 'desc').limit(1).executeTakeFirst();
   }
 
-  /** A head is replaced only by one that continues it: a trail that was cut off stays recognizable. */
   async #signHead(): Promise<void> {
-    const { end, log } = this.#deps;
     this.#isDue = false;
-    if (this.#isBroken) return;
+    if (!this.#isBroken) await this.#serial.run(HEAD, () => this.#continueHead());
+  }
+
+  /** A head is replaced only by one that continues it: a trail that was cut off stays recognizable. */
+  async #continueHead(): Promise<void> {
+    const { end, log } = this.#deps;
     try {
       const signed = await end.read();
       const last = await this.#lastRow();
@@ -189,20 +194,13 @@ export class AuditTrail {
 
   /** The signed head says where the trail begins before anything is deleted. */
   async #dropOld(): Promise<void> {
-    const { store, end, clock, log } = this.#deps;
+    const { store, end, log } = this.#deps;
     try {
       const signed = await end.read();
       if (this.#isBroken || signed.kind !== 'signed') return;
       const { head } = signed;
       const { db } = store;
-      const newest = await db
-        .selectFrom('audit')
-        .select(['seq', 'digest'])
-        .where('at_ms', '<', clock.now() - RETENTION_MS)
-        .where('seq', '<', head.seq)
-        .orderBy('seq', 'desc')
-        .limit(1)
-        .executeTakeFirst();
+      const newest = await this.#newestOld(head);
       if (newest === undefined) return;
       await end.write({ ...head, firstSeq: newest.seq + 1, before: newest.digest });
       const gone = db.deleteFrom('audit').where('seq', '<=', newest.seq);
@@ -212,11 +210,28 @@ export class AuditTrail {
     }
   }
 
+  /**
+   * The last one of the records that may go: it is old, and so are all before it. A clock that was wrong when one of them was
+   * written does not matter: one that is called old does not make new ones before it old, and a time in the future says nothing.
+   */
+  async #newestOld(head: AuditHead) {
+    const { store, clock } = this.#deps;
+    const records = store.db.selectFrom('audit').select(['seq', 'digest']).where('seq', '<', head.seq).limit(1);
+    const [nowMs, beforeMs] = [clock.now(), clock.now() - RETENTION_MS];
+    const kept = await records
+      .where('at_ms', '>=', beforeMs)
+      .where('at_ms', '<=', nowMs)
+      .orderBy('seq')
+      .executeTakeFirst();
+    const old = kept === undefined ? records : records.where('seq', '<', kept.seq);
+    return old.where('at_ms', '<', beforeMs).orderBy('seq', 'desc').executeTakeFirst();
+  }
+
   async #untilDue(signal: AbortSignal): Promise<void> {
     if (this.#isDue || signal.aborted) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await this.#deps.clock.sleep(DAY_MS, AbortSignal.any([signal, woken.signal])).catch(() => undefined); // woken
+    const woken = Promise.withResolvers<void>();
+    this.#wake = woken.resolve;
+    await until(woken.promise, signal).catch(() => undefined); // aborted: the loop ends
     this.#wake = () => undefined;
   }
 }

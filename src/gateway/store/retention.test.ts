@@ -49,6 +49,25 @@ test('an event with an altered time does not prove its age', async () => {
   assert.deepEqual(store.bounds('a'), { first: 1, last: 5 });
 });
 
+test('an event that was written while the clock was wrong does not make those before it old, and keeps none that are old', async () => {
+  const { store, clock, retention } = await setUp();
+  await using _ = store;
+  const appendAt = async (ms: number) => {
+    clock.jump(ms);
+    await append(store, 'a', 1);
+    clock.jump(-ms);
+  };
+  await append(store, 'a', 1);
+  await appendAt(99 * 365 * DAY);
+  await append(store, 'a', 1);
+  await clock.advance(4 * DAY);
+  await append(store, 'a', 2);
+  await appendAt(-4 * DAY);
+  await append(store, 'a', 1);
+  await retention.sweep(never);
+  assert.deepEqual(store.bounds('a'), { first: 4, last: 7 });
+});
+
 test('a log with an unfinished run is not pruned until the run ends', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;

@@ -36,9 +36,10 @@ export function createRetention(deps: {
     await store.commit({ statements: [statementOf(sentLongAgo)] });
     await forgetChats(store, { nowMs: clock.now(), days: deps.live.retentionDays, signal });
     await removeDeleted(store, deps.isBeingMade);
-    const beforeMs = clock.now() - deps.live.retentionDays * DAY_MS;
+    const nowMs = clock.now();
+    const beforeMs = nowMs - deps.live.retentionDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
-      await pruneLog(store, { wsId, beforeMs, signal }).catch((err: unknown) =>
+      await pruneLog(store, { wsId, beforeMs, nowMs, signal }).catch((err: unknown) =>
         log.warn({ err, wsId }, 'the old events of a workstream could not be removed'),
       );
       await nextTurn(); // otherwise the reads would block the event loop
@@ -72,11 +73,11 @@ async function sweepExpired(store: RetainedStore, nowMs: number): Promise<void> 
  */
 async function pruneLog(
   store: RetainedStore,
-  { wsId, beforeMs, signal }: { wsId: string; beforeMs: number; signal: AbortSignal },
+  { wsId, signal, ...age }: Age & { wsId: string; signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
     if (await hasUnfinishedRun(store, wsId)) return; // its events are still read from the beginning
-    const through = await oldPrefixEnd(store, wsId, beforeMs);
+    const through = await oldPrefixEnd(store, wsId, age);
     if (through === undefined) return;
     await store.dropPrefix(wsId, through);
   }
@@ -93,7 +94,13 @@ async function hasUnfinishedRun(store: RetainedStore, wsId: string): Promise<boo
   return row !== undefined;
 }
 
-async function oldPrefixEnd(store: RetainedStore, wsId: string, beforeMs: number): Promise<number | undefined> {
+/** Events of before `beforeMs` are old. */
+interface Age {
+  beforeMs: number;
+  nowMs: number;
+}
+
+async function oldPrefixEnd(store: RetainedStore, wsId: string, { beforeMs, nowMs }: Age): Promise<number | undefined> {
   const rows = await store.db
     .selectFrom('events')
     .select(['offset', 'created_ms'])
@@ -101,8 +108,10 @@ async function oldPrefixEnd(store: RetainedStore, wsId: string, beforeMs: number
     .orderBy('offset')
     .limit(BATCH + 1)
     .execute();
-  // Everything before an old event is old, even if the clock was wrong when it was written.
-  const old = rows.slice(0, -1).filter((row) => row.created_ms < beforeMs);
+  // The clock may have been wrong: an event that is called old does not make new ones before it old, and everything before an
+  // old event is old if its time is in the future.
+  const kept = rows.findIndex(({ created_ms: ms }) => ms >= beforeMs && ms <= nowMs);
+  const old = rows.slice(0, kept).filter((row) => row.created_ms < beforeMs); // -1: all except the last one
   for (const { offset } of old.reverse()) {
     const [event] = await store.readEvents(wsId, offset - 1, 1); // checks the row, because an altered time proves nothing
     if (event?.offset === offset && !event.isDamaged) return offset;
