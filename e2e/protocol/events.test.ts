@@ -269,3 +269,21 @@ test('every connection gets the events that a workstream was created, closed and
   );
   socket.socket.close();
 });
+
+test('a connection shows the workstream that it reported last, and none after it reported none', async () => {
+  const socket = await openSocket(daemon);
+  const [first, second] = await Promise.all([
+    socket.call('workstream.create', {}),
+    socket.call('workstream.create', {}),
+  ]);
+  for (const wsId of [first.wsId, second.wsId]) await socket.call('events.view', { wsId });
+  await socket.call('events.view', {});
+  await settle(socket);
+  assert.deepEqual(payloadsOf(socket, 'workstream.viewers'), [
+    { wsId: first.wsId, userIds: [''] },
+    { wsId: first.wsId, userIds: [] },
+    { wsId: second.wsId, userIds: [''] },
+    { wsId: second.wsId, userIds: [] },
+  ]);
+  socket.socket.close();
+});

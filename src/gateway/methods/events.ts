@@ -34,10 +34,10 @@ export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eve
   },
   'events.unsubscribe': ({ wsId }, call) => ({ ok: true, removed: subscriptionsOf(call).remove(wsId) }),
   'events.view': async ({ wsId }, call) => {
-    const connection = subscriptionsOf(call);
+    subscriptionsOf(call); // only a connection can show one
     const viewer = viewerOf(call);
     if (wsId !== undefined) await deps.workstreams.get(wsId, viewer);
-    deps.viewers.view(connection, { wsId, viewer, signal: call.signal });
+    deps.viewers.view({ wsId, viewer, signal: call.signal });
     return { userIds: wsId === undefined ? [] : deps.viewers.of(wsId) };
   },
 });

@@ -29,9 +29,9 @@ function open() {
     broadcast: { publishOf },
   });
   const connect = (viewer: Viewer) => {
-    const [connection, ending] = [{}, new AbortController()];
+    const ending = new AbortController();
     return {
-      view: (wsId?: string) => viewers.view(connection, { wsId, viewer, signal: ending.signal }),
+      view: (wsId?: string) => viewers.view({ wsId, viewer, signal: ending.signal }),
       end: () => ending.abort(),
     };
   };

@@ -11,24 +11,26 @@ interface ViewersDeps {
 
 /** Who sees which workstream now, in memory only: each connection reports it. */
 export interface Viewers {
-  /** `connection` identifies the caller until `signal` aborts. `wsId` undefined: it shows no workstream. */
-  view(connection: object, { wsId, viewer, signal }: View): void;
+  /** In place of what the connection showed before. */
+  view(shown: View): void;
   /** The ids of the users, each once; empty: the operator. */
   of(wsId: string): string[];
 }
 
 interface View {
+  /** Undefined: the connection shows no workstream. */
   wsId: string | undefined;
   viewer: Viewer;
+  /** Aborts when the connection ends. All calls of a connection have the same one, which identifies it. */
   signal: AbortSignal;
 }
 
 export function createViewers({ workstreams, sharing, broadcast }: ViewersDeps): Viewers {
-  const views = new Map<object, { wsId: string; viewer: Viewer }>();
+  const views = new Map<AbortSignal, { wsId: string; viewer: Viewer }>();
   /** Who was last said to see a workstream; without those that nobody sees. */
   const told = new Map<string, string[]>();
   /** The connections whose end is awaited. */
-  const known = new WeakSet<object>();
+  const known = new WeakSet<AbortSignal>();
   const find = (wsId: string) => workstreams.find(wsId, DAEMON)?.data;
 
   /** A person who no longer perceives the workstream is not named to those who do. */
@@ -50,9 +52,9 @@ export function createViewers({ workstreams, sharing, broadcast }: ViewersDeps):
     broadcast.publishOf(about, 'workstream.viewers', { wsId, userIds });
   }
 
-  function leave(connection: object): void {
-    const last = views.get(connection)?.wsId;
-    views.delete(connection);
+  function leave(signal: AbortSignal): void {
+    const last = views.get(signal)?.wsId;
+    views.delete(signal);
     if (last !== undefined) tell(last);
   }
 
@@ -61,13 +63,13 @@ export function createViewers({ workstreams, sharing, broadcast }: ViewersDeps):
 
   return {
     of,
-    view(connection, { wsId, viewer, signal }) {
-      const last = views.get(connection)?.wsId;
+    view({ wsId, viewer, signal }) {
+      const last = views.get(signal)?.wsId;
       if (signal.aborted || last === wsId) return;
-      if (!known.has(connection)) signal.addEventListener('abort', () => leave(connection), { once: true });
-      known.add(connection);
-      if (wsId === undefined) views.delete(connection);
-      else views.set(connection, { wsId, viewer });
+      if (!known.has(signal)) signal.addEventListener('abort', () => leave(signal), { once: true });
+      known.add(signal);
+      if (wsId === undefined) views.delete(signal);
+      else views.set(signal, { wsId, viewer });
       for (const changed of [last, wsId]) if (changed !== undefined) tell(changed);
     },
   };
