@@ -110,6 +110,13 @@ test('a discarded memory is gone, and a second one of the same name replaces the
   assert.equal((await gateway.refusal('memory.quarantine.discard', { memoryId })).code, 'NOT_FOUND');
 });
 
+test('memories are brought in for messages in scripts without spaces, and for signs that are no words', async () => {
+  await using gateway = await gatewayWithMemories({ relevanceK: 1 });
+  await gateway.call('memory.save', { name: 'greeting', content: 'คำทักทายคือ สวัสดีครับ' });
+  assert.deepEqual(shownMemories(await gateway.say('①②③ ½')), []);
+  assert.match(shownMemories(await gateway.say('สวัสดี ½')).join(), /"name":"greeting"/);
+});
+
 test('memories are brought in behind the message, nearest first, and once for each beginning', async () => {
   await using gateway = await gatewayWithMemories({ relevanceK: 2 });
   const save = (name: string, content: string) => gateway.call('memory.save', { name, content });

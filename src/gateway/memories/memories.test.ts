@@ -122,7 +122,7 @@ test('a search finds memories with all words, in any of their texts, the last sa
 test('a query is only text, however it looks', async () => {
   await using world = await setUp();
   const { memories } = world;
-  await save(memories, 'odd', { content: 'a "quoted" NEAR c++ 🚀 naïve 深色模式 x-y' });
+  await save(memories, 'odd', { content: 'a "quoted" NEAR c++ 🚀 naïve 深色模式 สวัสดี x-y' });
   await save(memories, 'plain', { content: 'quoted' });
   const queries = {
     '"quoted"': ['plain', 'odd'],
@@ -145,6 +145,10 @@ test('a query is only text, however it looks', async () => {
     naive: ['odd'],
     色模: ['odd'],
     色深: [],
+    สวัสดี: ['odd'],
+    สวดี: [],
+    '½': [],
+    '5 ½ ①': [],
     'quoted\u0000"': ['plain', 'odd'],
     "'; drop table memories; --": [],
   };

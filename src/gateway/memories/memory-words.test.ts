@@ -41,6 +41,7 @@ test('a ranking looks for the words that say something, those of the first text 
     '"harbour" OR "port" OR "港" OR "naïve"',
   );
   assert.equal(toRankingQuery(['what is it?', '']), undefined);
+  assert.equal(toRankingQuery(['สั่ง ခင်']), '"ส" OR "ง" OR "ခ" OR "င"'); // their marks are not looked for
   const many = Array.from({ length: 100 }, (_, n) => `word${n}`).join(' ');
   assert.equal(toRankingQuery([many])?.split(' OR ').length, 20);
 });

@@ -56,7 +56,7 @@ export function toRankingQuery(texts: readonly string[]): string | undefined {
   const words = new Set<string>();
   for (const text of texts) {
     const found = toIndexed(text.replaceAll(NEVER_IN_QUOTES, ' ')).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-    for (const word of found) {
+    for (const word of found.filter(hasWord)) {
       const lower = word.toLowerCase();
       if (words.size < MOST_RANKING_WORDS && !COMMON.has(lower) && (lower.length > 2 || UNSPACED.test(lower)))
         words.add(lower);

@@ -19,6 +19,17 @@ test('all words of a query are searched for, longer ones also as beginnings', ()
   ]);
 });
 
+test('words without a letter or a decimal digit, which the index does not have, are not searched for', () => {
+  assert.deepEqual(['½', '5 ½', 'foo ² ①②', 'สวัสดี'].map(searched), [
+    '',
+    "'5'",
+    "'foo':*",
+    "('ส' <-> 'ว' <-> 'ส' <-> 'ด')",
+  ]);
+  assert.equal(toTsQuery(toRankingQuery(['steps ①②③ สั']) ?? ''), "'steps' | 'ส'");
+  assert.equal(toTsQuery(toRankingQuery(['①②③']) ?? ''), '');
+});
+
 test('a ranking searches for any of its words', () => {
   assert.equal(toTsQuery(toRankingQuery(['Harbour "or" port']) ?? ''), "'harbour' | 'port'");
   assert.equal(toTsQuery(toRankingQuery(['harbour']) ?? ''), "'harbour'");

@@ -12,13 +12,13 @@ const wordsOf = (as: string): RawBuilder<unknown> => sql.ref(`${as}.words`);
 
 const toQuery = (match: string): RawBuilder<unknown> => sql`cast(${toTsQuery(match)} as tsquery)`;
 
-/** The expression for PostgreSQL; exported for its test. */
+/** The expression for PostgreSQL, which is empty if it finds nothing; exported for its test. The index has no words such as `½`. */
 export function toTsQuery(match: string): string {
-  const phrases = [...match.matchAll(PHRASE)].map(([, text = '', star]) => {
+  const phrases = [...match.matchAll(PHRASE)].flatMap(([, text = '', star = '']) => {
     const words = toWords(text).map((word) => `'${word}'`);
-    const phrase = words.join(' <-> ');
-    if (star === undefined) return words.length > 1 ? `(${phrase})` : phrase;
-    return words.length > 1 ? `(${phrase}:*)` : `${phrase}:*`;
+    if (words.length === 0) return [];
+    const phrase = words.join(' <-> ') + (star && ':*');
+    return [words.length > 1 ? `(${phrase})` : phrase];
   });
   return phrases.join(match.includes('" OR "') ? ' | ' : ' & ');
 }
