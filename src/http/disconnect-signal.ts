@@ -7,7 +7,10 @@ export function createDisconnectSignals(): (socket: Socket) => AbortSignal {
     const known = signals.get(socket);
     if (known) return known;
     const gone = new AbortController();
-    socket.once('close', () => gone.abort(new Error('the client disconnected')));
+    const leave = () => gone.abort(new Error('the client disconnected'));
+    if (socket.destroyed)
+      leave(); // before it was known
+    else socket.once('close', leave);
     signals.set(socket, gone.signal);
     return gone.signal;
   };

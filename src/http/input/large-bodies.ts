@@ -18,6 +18,7 @@ export function createLargeBodies({ most, what, onLarge }: LargeBodies): AdmitBo
   const held = new Set<ServerResponse>();
   return (req, res) => {
     if (Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LIMITS.maxPayloadBytes) return;
+    if (res.destroyed) return; // the client left before it was known: nothing of the body comes, and `close` has passed
     if (held.size >= most) throw tooMany(what, most);
     held.add(res);
     res.once('close', () => held.delete(res));

@@ -39,6 +39,7 @@ export function createMcpEdge(deps: McpEdgeDeps): EdgeHandler {
 
   function serve(exchange: Exchange, caller: Principal): void {
     const { req, res } = exchange;
+    if (res.destroyed) return; // the client left before it was known: nobody would give its place back
     if (!isDeclaredJson(req.headers['content-type'])) return void respond(exchange, NOT_JSON);
     const leave = places.take(caller.id);
     if (leave === undefined) return void respond(exchange, TOO_MANY);
@@ -77,6 +78,7 @@ async function answer(exchange: Exchange, { body, caller }: Asked, deps: McpEdge
   const { serveMessage } = await import('./serve-message.ts');
   const left = new AbortController();
   res.once('close', () => left.abort());
+  if (res.destroyed) left.abort(); // while the server was loaded
   const signal = AbortSignal.any([left.signal, closing]);
   const response = await serveMessage({
     request: new Request(`http://localhost${PATH}`, { method: 'POST', headers: headersOf(exchange), signal }),
