@@ -272,18 +272,16 @@ test('every connection gets the events that a workstream was created, closed and
 
 test('a connection shows the workstream that it reported last, and none after it reported none', async () => {
   const socket = await openSocket(daemon);
-  const [first, second] = await Promise.all([
-    socket.call('workstream.create', {}),
-    socket.call('workstream.create', {}),
-  ]);
-  for (const wsId of [first.wsId, second.wsId]) await socket.call('events.view', { wsId });
+  const create = async () => ((await socket.call('workstream.create', {})) as { wsId: string }).wsId;
+  const [first, second] = [await create(), await create()];
+  for (const wsId of [first, second]) await socket.call('events.view', { wsId });
   await socket.call('events.view', {});
   await settle(socket);
   assert.deepEqual(payloadsOf(socket, 'workstream.viewers'), [
-    { wsId: first.wsId, userIds: [''] },
-    { wsId: first.wsId, userIds: [] },
-    { wsId: second.wsId, userIds: [''] },
-    { wsId: second.wsId, userIds: [] },
+    { wsId: first, userIds: [''] },
+    { wsId: first, userIds: [] },
+    { wsId: second, userIds: [''] },
+    { wsId: second, userIds: [] },
   ]);
   socket.socket.close();
 });

@@ -74,9 +74,9 @@ export interface ClientLink {
 export interface Subscriptions {
   /**
    * Follows a workstream's log after `offset`, replacing an earlier subscription. Events start after the answer was
-   * sent, if the caller still perceives the workstream then.
+   * sent, if the caller still perceives the workstream then, and it was not closed since (see `FollowOptions`).
    */
-  add(about: Watched, offset: number): void;
+  add(about: Watched, offset: number, since?: number): void;
   /** False when there was no subscription. */
   remove(wsId: string): boolean;
 }

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
+import { ANYONE } from '../gateway/sharing/perception.ts';
 import { httpEdge, principalWith } from '../testing/http-edge.ts';
 
 /** An edge whose authentication waits until `admit` is called. */
@@ -13,7 +14,7 @@ async function openEdge() {
   const authenticator: Authenticator = {
     enabled: true,
     endOf: () => undefined,
-    viewerOf: (viewer) => viewer,
+    viewerOf: () => ANYONE,
     async authenticate() {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return principalWith('approve');

@@ -12,6 +12,9 @@ const entry = (offset: number, text: string): LogEntry => ({
   wsFrame: () => Buffer.from(text),
 });
 
+/** A moment before the end of every log. */
+const ENDED = -1;
+
 const shared = (wsId: string) => ({ wsId, ...OF_EVERYONE });
 
 function setUp() {
@@ -22,6 +25,7 @@ function setUp() {
     viewer: { userId: 'bob', permissions: new Set() },
     follow(wsId, after, stream) {
       seen.push(`follow ${wsId} after ${after}`);
+      if (stream.since === ENDED) stream.onEnd?.();
       readers.set(wsId, stream);
       return {
         offset: after,
@@ -53,6 +57,15 @@ test('a log is followed only after the request was answered', () => {
   assert.deepEqual(seen, []);
   request.start();
   assert.deepEqual(seen, ['follow a after 7', 'watch a']);
+});
+
+test('a workstream that was closed since it was looked up is not watched', () => {
+  const { seen, subscriptions } = setUp();
+  const request = subscriptions.during();
+  request.add(shared('a'), 7, ENDED);
+  request.start();
+  subscriptions.resume();
+  assert.deepEqual(seen, ['follow a after 7', 'unwatch a']);
 });
 
 test('what was followed before a request that is refused goes on where it was', () => {

@@ -38,6 +38,7 @@ export interface ConnectionSubscriptions {
 interface Place {
   about: Watched;
   after: number;
+  since?: number | undefined;
 }
 
 export function createSubscriptions({
@@ -61,7 +62,7 @@ export function createSubscriptions({
     return readers.delete(wsId);
   }
 
-  function open(about: Watched, after: number): void {
+  function open({ about, after, since }: Place): void {
     const { wsId } = about;
     drop(wsId); // a concurrent request may have subscribed before
     if (!mayPerceive(viewer, about)) {
@@ -69,10 +70,16 @@ export function createSubscriptions({
       return; // it became private since the request
     }
     let reader: LogReader | undefined;
+    let hasEnded = false;
     const onEnd = () => {
+      hasEnded = true;
       if (reader && readers.get(wsId) === reader) remove(wsId);
     };
-    reader = follow(wsId, after, { viewer, sink, onEnd, mayDecide });
+    reader = follow(wsId, after, { viewer, sink, onEnd, mayDecide, since });
+    if (hasEnded) {
+      watching.unwatch(wsId);
+      return; // it was closed since the request
+    }
     readers.set(wsId, reader);
     watching.watch(wsId);
   }
@@ -103,7 +110,7 @@ export function createSubscriptions({
 
 interface Changed {
   readers: ReadonlyMap<string, LogReader>;
-  open(about: Watched, after: number): void;
+  open(place: Place): void;
   drop(wsId: string): boolean;
   remove(wsId: string): boolean;
   isClosed(): boolean;
@@ -114,19 +121,19 @@ function changesOf({ readers, open, drop, remove, isClosed }: Changed): ReturnTy
   let added: Map<string, Place> | undefined;
   let before: Map<string, Place> | undefined;
   const openAll = (places: Map<string, Place> | undefined): void => {
-    if (!isClosed()) for (const { about, after } of places?.values() ?? []) open(about, after);
+    if (!isClosed()) for (const place of places?.values() ?? []) open(place);
     added = undefined;
     before = undefined;
   };
   return {
-    add(about, after) {
+    add(about, after, since) {
       const { wsId } = about;
       const offset = readers.get(wsId)?.offset;
       before ??= new Map();
-      if (offset !== undefined && !before.has(wsId)) before.set(wsId, { about, after: offset });
+      if (offset !== undefined && !before.has(wsId)) before.set(wsId, { about, after: offset, since });
       drop(wsId); // nothing from the old position may arrive between the answer and the new position
       added ??= new Map();
-      added.set(wsId, { about, after });
+      added.set(wsId, { about, after, since });
     },
     remove(wsId) {
       const wasAdded = added?.delete(wsId) === true;

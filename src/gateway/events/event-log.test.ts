@@ -108,6 +108,20 @@ test('the end of a workstream ends its readers; a later reader starts again', ()
   assert.deepEqual(texts(target.written), ['1']);
 });
 
+test('a log that ended since its beginning was read is not followed, and one that began again later is', () => {
+  const { events } = eventLog();
+  const ended: string[] = [];
+  const follow = (wsId: string, since: number) =>
+    events.follow(wsId, 0, { viewer: DAEMON, sink: roomySink().sink, onEnd: () => void ended.push(wsId), since });
+  const before = events.endings;
+  events.end('a');
+  follow('a', before).resume();
+  follow('b', before);
+  const after = events.endings;
+  follow('a', after);
+  assert.deepEqual(ended, ['a']);
+});
+
 test('transient frames are sent to all current readers', () => {
   const { events } = eventLog();
   const [here, gone, elsewhere] = [roomySink(), roomySink(), roomySink()];

@@ -4,6 +4,7 @@ import { type Audience, EVERYONE } from '../sharing/audience.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Store, StoredEvent } from '../store/store.ts';
 import { joinDeltas } from './join-deltas.ts';
+import { LogEnds } from './log-ends.ts';
 import { toLogEntry } from './log-entry.ts';
 import type { LogEntry, LogReader, Sink } from './log-reader.ts';
 import { type PulledLogs, PullReader, type PullReaderDeps } from './pull-reader.ts';
@@ -37,6 +38,8 @@ export interface FollowOptions {
   onEnd?: () => void;
   /** Whether this reader may approve. */
   mayDecide?: boolean;
+  /** `endings` when the beginning was read. A log that has ended since then is not followed: `onEnd` is called at once. */
+  since?: number | undefined;
   onWritten?: PullReaderDeps['onWritten'];
 }
 
@@ -59,6 +62,7 @@ export class EventLog {
   readonly #tails = new Map<string, Tail>();
   readonly #followers = new Map<string, Map<PullReader, Follower>>();
   readonly #listeners = new Set<Listener>();
+  readonly #ends = new LogEnds();
   readonly #logs: PulledLogs = {
     tail: (wsId, offset) => this.#fromTail(wsId, offset),
     page: (wsId, offset) => this.#fromStore(wsId, offset),
@@ -85,6 +89,11 @@ export class EventLog {
     void this.#clock.sleep(RETRY_MS, NEVER).then(again, () => undefined);
   }
 
+  /** How many logs have ended so far: see `since`. */
+  get endings(): number {
+    return this.#ends.count;
+  }
+
   bounds(wsId: string): { first: number; last: number } {
     return this.#store.bounds(wsId);
   }
@@ -96,7 +105,8 @@ export class EventLog {
 
   /** Writes every event after `after` into the sink, as fast as the sink accepts them, until closed. */
   follow(wsId: string, after: number, options: FollowOptions): LogReader {
-    const { viewer, sink, onEnd, mayDecide = false, onWritten } = options;
+    const { viewer, sink, onEnd, mayDecide = false, since, onWritten } = options;
+    if (since !== undefined && this.#ends.hasEnded(wsId, since)) return endedReader(after, onEnd);
     const group = this.#followers.get(wsId) ?? new Map<PullReader, Follower>();
     this.#followers.set(wsId, group);
     const onClosed = (closed: PullReader) => {
@@ -132,6 +142,7 @@ export class EventLog {
 
   /** Ends the readers of an unloaded workstream and releases its tail. */
   end(wsId: string): void {
+    this.#ends.add(wsId);
     this.endFor(wsId, EVERYONE);
     this.#tails.delete(wsId);
   }
@@ -191,4 +202,10 @@ export class EventLog {
     const events = await this.#store.readEvents(wsId, offset, PAGE);
     return joinDeltas(events).map((event) => this.#toEntry(wsId, event));
   }
+}
+
+/** A reader of a log that can no longer be followed. */
+export function endedReader(offset: number, onEnd: (() => void) | undefined): LogReader {
+  onEnd?.();
+  return { resume: () => undefined, close: () => undefined, offset };
 }

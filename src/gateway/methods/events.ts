@@ -21,14 +21,15 @@ export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eve
     const { workstreams, snapshots, events } = deps;
     const subscriptions = subscriptionsOf(call);
     const workstream = await workstreams.get(wsId, viewerOf(call));
+    const since = events.endings;
     const cursor = parseCursor(after);
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
     if (resumed?.recovered) {
-      subscriptions.add(workstream.data, resumed.offset);
+      subscriptions.add(workstream.data, resumed.offset, since);
       return { cursor: formatCursor({ epoch: events.epoch, offset: resumed.offset }), recovered: true };
     }
     const taken = await snapshots.take(workstream);
-    subscriptions.add(workstream.data, taken.after);
+    subscriptions.add(workstream.data, taken.after, since);
     const { cursor: at, snapshot } = taken;
     return { cursor: at, recovered: false, ...(resumed?.reason && { reason: resumed.reason }), snapshot };
   },

@@ -8,6 +8,8 @@ import type { GlobalListener } from './global-events.ts';
 export interface Opening {
   /** The `connected` frame as JSON text. Send it at once, because many clients send their message after it. */
   connected: string;
+  /** For `follow`, which ends at once if the workstream was closed since then. */
+  since: number;
   /**
    * The frames after it, which may take a moment (decision 3). Abort the signal when the client disconnects, to end the
    * wait.

@@ -280,3 +280,19 @@ test('a stream of an unknown or closed workstream is NOT_FOUND', async () => {
     await assert.rejects(opening, { code: 'NOT_FOUND', message: 'Unknown workstream' });
   }
 });
+
+for (const method of ['workstream.close', 'workstream.delete'] as const)
+  test(`a stream whose beginning is read during a ${method} ends`, async () => {
+    await using gateway = await wholeGateway();
+    const { streams } = gateway.gateway;
+    const { wsId } = await gateway.call('workstream.create', {});
+    const opening = await streams.open(wsId, { viewer: DAEMON, resume: false, snapshot: false });
+    const begun = opening.begin(new AbortController().signal);
+    await gateway.call(method, { wsId });
+    const { after } = await begun;
+    const ended: number[] = [];
+    const onEnd = () => void ended.push(after);
+    const sink = { ready: () => true, write: () => assert.fail('it has ended') };
+    streams.follow(wsId, after, { viewer: DAEMON, sink, onEnd, since: opening.since });
+    assert.deepEqual(ended, [after]);
+  });

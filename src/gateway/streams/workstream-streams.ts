@@ -3,8 +3,8 @@ import { formatCursor } from '../../../protocol/cursor.ts';
 import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { RequireLease } from '../cluster/require-lease.ts';
-import type { EventLog } from '../events/event-log.ts';
-import type { LogEntry, LogReader } from '../events/log-reader.ts';
+import { type EventLog, endedReader } from '../events/event-log.ts';
+import type { LogEntry } from '../events/log-reader.ts';
 import { parsePlace, type Resumption, resumption, truncation } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { toQueuedEvent } from '../queue/queue-changes.ts';
@@ -42,19 +42,21 @@ export class WorkstreamStreams implements EventStreams {
     this.#deps.requireLease();
     const workstream = await this.#deps.workstreams.get(wsId, request.viewer);
     const { events } = this.#deps;
+    const since = events.endings;
     const cursor = request.resume ? parsePlace(request.lastEventId) : undefined;
     const log = { epoch: events.epoch, ...events.bounds(wsId) };
     const resumed = cursor && resumption(cursor, log);
     if (resumed?.recovered) {
       const beginning = this.#resumed(resumed);
       beginning.frames.push(...waitingIn(workstream));
-      return { connected: connectedTo(workstream, { recovered: true }), begin: async () => beginning };
+      return { connected: connectedTo(workstream, { recovered: true }), since, begin: async () => beginning };
     }
     const begin: Opening['begin'] = (signal) => this.#fresh(workstream, { ...request, signal });
-    if (!resumed) return { connected: connectedTo(workstream, {}), begin };
+    if (!resumed) return { connected: connectedTo(workstream, {}), since, begin };
     const { reason } = resumed;
     return {
       connected: connectedTo(workstream, { recovered: false, ...(reason && { reason }) }),
+      since,
       async begin(signal) {
         const { frames, after } = await begin(signal);
         const lost = frames.length > 0 ? [{ json: json(truncation(resumed, log)) }] : []; // or it became private
@@ -64,10 +66,10 @@ export class WorkstreamStreams implements EventStreams {
   }
 
   follow(wsId: string, after: number, stream: Parameters<EventStreams['follow']>[2]) {
-    const { viewer, sink, onEnd, mayDecide = false } = stream;
+    const { viewer, sink, onEnd, mayDecide = false, since } = stream;
     const known = this.#deps.global.find(wsId);
-    if (known && !mayPerceive(viewer, known)) return ended(after, onEnd); // it became private since the stream was opened
-    return this.#deps.events.follow(wsId, after, { viewer, sink, onEnd, mayDecide, onWritten: this.#onWritten });
+    if (known && !mayPerceive(viewer, known)) return endedReader(after, onEnd); // it became private since the stream was opened
+    return this.#deps.events.follow(wsId, after, { viewer, sink, onEnd, mayDecide, since, onWritten: this.#onWritten });
   }
 
   states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
@@ -163,11 +165,6 @@ interface StartingPlace {
   place: RunPlace;
   /** The approvals replayed up to this offset are decided. */
   overUpTo?: number | undefined;
-}
-
-function ended(offset: number, onEnd: () => void): LogReader {
-  onEnd();
-  return { resume: () => undefined, close: () => undefined, offset };
 }
 
 function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason?: Resumption['reason'] }): string {

@@ -39,7 +39,7 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
         await hold;
         return { frames: [{ id: 'e:7', json: '{"type":"history"}' }], after: 7 };
       };
-      return { connected: '{"type":"connected"}', begin };
+      return { connected: '{"type":"connected"}', since: 0, begin };
     },
     follow(_wsId, after, { sink, onEnd }) {
       const state = { sink, onEnd, after, resumed: 0, isClosed: false };

@@ -91,6 +91,7 @@ export async function streamWorkstream(
     sink: new StreamSink(stream, ws_id),
     onEnd: stream.end,
     mayDecide: mayDecide(principal),
+    since: opening.since,
   });
 }
 
