@@ -57,16 +57,17 @@ export function observeWorkstreams(
       outbox().deliveries.wake();
     },
     onDropped(data, { runId }) {
-      events.transient(data.wsId, JSON.stringify(toDroppedEvent(runId)));
+      events.transient(data.wsId, JSON.stringify(toDroppedEvent(runId)), runId);
       agentEvents.dropped(data, runId);
     },
     onSteered(data, { runId }, { into, ended }) {
-      events.transient(data.wsId, JSON.stringify(toDispatchedEvent(runId, into)));
+      events.transient(data.wsId, JSON.stringify(toDispatchedEvent(runId, into)), runId);
       void ended.then((result) => agentEvents.followed(data, runId, result));
     },
-    onDispatched: ({ wsId }, { runId }) => events.transient(wsId, JSON.stringify(toDispatchedEvent(runId, runId))),
+    onDispatched: ({ wsId }, { runId }) =>
+      events.transient(wsId, JSON.stringify(toDispatchedEvent(runId, runId)), runId),
     onSummary: ({ wsId }, phase) => tellPhase(events, wsId, phase),
-    onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
+    onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run)), run.runId),
     onQueue: (data, queue) =>
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested(data, approval) {

@@ -124,9 +124,12 @@ export class EventLog {
     return [...(this.#followers.get(wsId)?.values() ?? [])].some(({ mayDecide }) => mayDecide);
   }
 
-  /** Sends a frame that is not in the log to all current readers. */
-  transient(wsId: string, json: string): void {
-    for (const { sink } of this.#followers.get(wsId)?.values() ?? []) sink.transient?.(json);
+  /**
+   * Sends a frame that is not in the log to all current readers. Those that are behind get it once they have caught up, if it
+   * has a key and no later one has the same key.
+   */
+  transient(wsId: string, json: string, key?: string): void {
+    for (const reader of this.#followers.get(wsId)?.keys() ?? []) reader.transient(json, key);
   }
 
   /** Called after each commit with the new events, before readers are woken. Must not throw. */

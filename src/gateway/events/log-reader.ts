@@ -17,7 +17,7 @@ export interface Sink {
   ready(): boolean;
   /** Accepts entries in log order; called only while `ready`. */
   write(entries: readonly LogEntry[]): void;
-  /** A frame that is not in the log (`busy_error`, …), as JSON text; may be dropped when not ready. */
+  /** A frame that is not in the log (`busy_error`, …), as JSON text; may be dropped when not ready, if it has no key. */
   transient?(json: string): void;
 }
 

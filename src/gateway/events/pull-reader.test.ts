@@ -90,6 +90,43 @@ test('a page that arrives at a full sink is discarded and read again', async () 
   assert.deepEqual([offsets(), log.asked.at(-1)], [[1, 2], 'page 0']);
 });
 
+test('frames with a key wait for a reader that is behind: the latest of each, after the log, in their order', async () => {
+  const { reader, offsets, state, give, transients } = setUp({ last: 4, heldAfter: 2, room: 0 });
+  const takeTold = () => transients.splice(0);
+  reader.transient('a waits', 'a');
+  reader.transient('b waits', 'b');
+  reader.transient('c waits', 'c');
+  reader.transient('a waits no more', 'a');
+  state.room = 9;
+  reader.resume();
+  reader.transient('b waits no more', 'b'); // its sink is ready, but it still reads the log
+  await give(1, 2);
+  assert.deepEqual(
+    [offsets(), takeTold()],
+    [
+      [1, 2, 3, 4],
+      ['c waits', 'a waits no more', 'b waits no more'],
+    ],
+  );
+  reader.transient('d waits', 'd');
+  reader.resume();
+  assert.deepEqual(takeTold(), ['d waits']);
+});
+
+test('of frames that wait for a reader, the oldest are lost, and a closed one gets none', () => {
+  const many = setUp({ room: 0 });
+  for (let n = 1; n <= 205; n += 1) many.reader.transient(`${n}`, `${n}`);
+  many.state.room = 9;
+  many.reader.resume();
+  assert.deepEqual([many.transients.length, many.transients[0]], [200, '6']);
+  const closed = setUp({ room: 0 });
+  closed.reader.transient('late', 'a');
+  closed.reader.close();
+  closed.state.room = 9;
+  closed.reader.resume();
+  assert.deepEqual(closed.transients, []);
+});
+
 test('a closed reader writes nothing more, not even a pending page', async () => {
   const { reader, offsets, give, closed } = setUp({ heldAfter: 2 });
   reader.resume();

@@ -19,6 +19,9 @@ export interface PullReaderDeps {
   onClosed(reader: PullReader): void;
 }
 
+/** More frames that are not in the log do not wait for one reader; the oldest are lost. */
+const MOST_MISSED = 200;
+
 /** Pulls a log into a sink while the sink has room. Otherwise it holds only an offset. */
 export class PullReader implements LogReader {
   // Each event of a log passes through all of its readers, so what that needs is one step away.
@@ -33,6 +36,8 @@ export class PullReader implements LogReader {
   #hasFailed = false;
   /** Prevents a sink that calls `resume` during a write from getting the next entries inside it. */
   #delivering = false;
+  /** Frames that wait until the reader has caught up with the log, by their keys; few readers ever have one. */
+  #missed: Map<string, string> | undefined;
 
   constructor(deps: PullReaderDeps) {
     this.#deps = deps;
@@ -61,14 +66,42 @@ export class PullReader implements LogReader {
         void this.#load();
         return;
       }
-      if (entries.length === 0) return;
+      if (entries.length === 0) {
+        this.#tellMissed();
+        return;
+      }
       this.#deliver(entries);
+    }
+  }
+
+  /** Passes on a frame that is not in the log. With a key, it waits until the reader has caught up, unless a later one has the key. */
+  transient(json: string, key: string | undefined): void {
+    if (this.#closed || !this.#sink.transient) return;
+    const isCurrent = !this.#loading && !this.#hasFailed && !this.#missed?.size;
+    if (key === undefined || (isCurrent && this.#sink.ready())) this.#sink.transient(json);
+    else this.#miss(key, json);
+  }
+
+  #miss(key: string, json: string): void {
+    this.#missed ??= new Map();
+    this.#missed.delete(key); // moved to the end: the order is that of the latest ones
+    this.#missed.set(key, json);
+    const [oldest] = this.#missed.keys();
+    if (this.#missed.size > MOST_MISSED && oldest !== undefined) this.#missed.delete(oldest);
+  }
+
+  #tellMissed(): void {
+    for (const [key, json] of this.#missed ?? []) {
+      if (!this.#sink.ready()) return;
+      this.#missed?.delete(key);
+      this.#sink.transient?.(json);
     }
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#missed = undefined;
     this.#deps.onClosed(this);
   }
 
@@ -90,7 +123,7 @@ export class PullReader implements LogReader {
       const entries = await logs.page(this.#wsId, this.#offset);
       this.#loading = false;
       this.#hasFailed = false;
-      if (entries.length === 0) return;
+      if (entries.length === 0) return this.#tellMissed();
       // If the sink filled up meanwhile, it gets the page again later, so a stalled client uses no memory.
       if (!this.#closed && this.#sink.ready()) this.#deliver(entries);
       this.resume();

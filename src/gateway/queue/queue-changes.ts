@@ -81,7 +81,7 @@ const createChanges = ({ store, events }: QueueChangesDeps): QueueChanges => ({
 function tellQueued(events: QueueChangesDeps['events'], queue: RunQueue, runIds?: readonly string[]): void {
   for (const { run } of queue.stored()) {
     if (runIds?.includes(run.runId) === false) continue;
-    events.transient(run.wsId, JSON.stringify(toQueuedEvent(run)));
+    events.transient(run.wsId, JSON.stringify(toQueuedEvent(run)), run.runId);
   }
 }
 

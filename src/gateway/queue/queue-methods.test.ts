@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A session whose run goes on until `answer`, and the messages that wait for it; each has its text as its key. */
@@ -55,6 +56,38 @@ test('taking a message back again with the same key has the same answer, also af
   assert.deepEqual([await remove('k1'), await remove('k1')], [{ removed: true }, { removed: true }]);
   await gateway.restart();
   assert.deepEqual([await remove('k1'), await remove('k2')], [{ removed: true }, { removed: false }]);
+});
+
+test('a stream that is behind gets how each message waits, or that it does not, once it has caught up', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, answer } = await setUp(gateway);
+  const told: string[] = [];
+  const room = { isThere: false };
+  const reader = gateway.gateway.streams.follow(wsId, gateway.store.bounds(wsId).last, {
+    viewer: DAEMON,
+    onEnd: () => assert.fail('it goes on'),
+    sink: {
+      ready: () => room.isThere,
+      write: (entries) => void told.push(...entries.map(({ type }) => type)),
+      transient: (json) => void told.push(json),
+    },
+  });
+  for (const message of ['a', 'b', 'c'])
+    await gateway.call('workstream.send', { wsId, message, queue: true, idempotencyKey: message });
+  await gateway.call('queue.remove', { wsId, runId: 'a' });
+  await gateway.call('queue.remove', { wsId, runId: 'c' });
+  answer();
+  await askedIn(gateway, wsId, 'b');
+  room.isThere = true;
+  reader.resume();
+  const shown = told.filter((text) => text === 'user_turn' || text.startsWith('{'));
+  assert.deepEqual(shown, [
+    'user_turn',
+    '{"type":"message_dropped","msg_id":"a"}',
+    '{"type":"message_dropped","msg_id":"c"}',
+    '{"type":"message_dispatched","msg_id":"b","run_id":"b"}',
+  ]);
+  reader.close();
 });
 
 test('a restart keeps the order and the texts, and sends each message once', async () => {
