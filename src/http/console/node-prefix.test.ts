@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { httpEdge } from '../../testing/http-edge.ts';
 import { withoutNode } from './node-prefix.ts';
@@ -56,4 +59,44 @@ test('requests are counted under the row, whatever their prefix, so that ids mak
       '/v1/api/route/workstreams/{ws_id}/history',
     ],
   );
+});
+
+/** A machine that answers everything with the same type and body. */
+async function openStandby(type: string | undefined, body: string) {
+  const server = createServer((_req, res) =>
+    res.writeHead(200, type === undefined ? {} : { 'Content-Type': type }).end(body),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+test('of another machine, only what a standby answers is passed on', async () => {
+  const metrics = 'text/plain; version=0.0.4; charset=utf-8';
+  const found: unknown[] = [];
+  for (const type of ['application/json', metrics, 'text/html', 'text/plain', 'image/svg+xml', undefined]) {
+    await using standby = await openStandby(type, '{"status":"standby"}');
+    const standbys = () => new Map([['node_3c4d', standby.address]]);
+    const others = { read: async () => [], ownerOf: async () => undefined, liveOf: async () => undefined };
+    const own = { here: cluster.here, onStandbys: () => () => undefined };
+    await using edge = await httpEdge({ cluster: { ...own, ...others, standbys } });
+    const { status, headers } = await edge.send({
+      path: '/node/node_3c4d/health',
+      headers: { authorization: 'Bearer read' },
+    });
+    found.push([type, status, status === 200 && headers['content-type'], headers['x-content-type-options']]);
+  }
+  assert.deepEqual(found, [
+    ['application/json', 200, 'application/json', 'nosniff'],
+    [metrics, 200, metrics, 'nosniff'],
+    ['text/html', 502, false, undefined],
+    ['text/plain', 502, false, undefined],
+    ['image/svg+xml', 502, false, undefined],
+    [undefined, 502, false, undefined],
+  ]);
 });
