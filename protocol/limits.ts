@@ -41,6 +41,8 @@ export const LIMITS = {
   importsAtOnce: 2,
   /** Calls of chat services whose body is larger than a frame, or of unknown size. */
   hookBodiesAtOnce: 8,
+  /** Open event streams of one principal: each may hold a history that its client does not read. */
+  streamsPerPrincipal: 1_000,
   pendingAttachments: 10,
   maxBufferedBytes: 1_572_864,
   tickIntervalMs: 30_000,

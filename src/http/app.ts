@@ -31,6 +31,7 @@ import { createGate, type Gate, preflight } from './gate.ts';
 import { fail, type Guarded, guard } from './guard.ts';
 import { createForms } from './input/form.ts';
 import { createLargeBodies } from './input/large-bodies.ts';
+import { createPlaces } from './input/places.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
 import { createMachineEdge } from './machines/machine-edge.ts';
 import { createMcpEdge } from './mcp/mcp-edge.ts';
@@ -274,8 +275,9 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const { findHook } = deps;
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
-  const streamDeps = { streams, writing: createSseWriting({ defer, clock }), metrics, closing, clock, log };
-  const { importsAtOnce, hookBodiesAtOnce } = LIMITS;
+  const { importsAtOnce, hookBodiesAtOnce, streamsPerPrincipal } = LIMITS;
+  const writing = createSseWriting({ defer, clock });
+  const streamDeps = { streams, writing, places: createPlaces(streamsPerPrincipal), metrics, closing, clock, log };
   const onLarge = (req: IncomingMessage) => bodies.mayTakeLong(req);
   const admitBody = createLargeBodies({ most: importsAtOnce, what: 'imports', onLarge });
   // Anybody may send to a hook, so these have neither the places of imports nor their time.

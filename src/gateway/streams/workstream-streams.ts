@@ -27,6 +27,8 @@ export interface StreamsDeps {
 }
 
 const MAX_TURN_CHARS = 1024 * 1024;
+/** A longer turn is read from the log although a snapshot was asked for. */
+const MAX_SNAPSHOT_CHARS = 8 * 1024 * 1024;
 
 /** The event streams of the HTTP interface, on the shared logs. */
 export class WorkstreamStreams implements EventStreams {
@@ -119,7 +121,7 @@ export class WorkstreamStreams implements EventStreams {
     ];
     const asOne = snapshot && overUpTo === undefined;
     const head = events.bounds(wsId).last;
-    const range = { after, upTo: head, maxChars: asOne ? Infinity : MAX_TURN_CHARS, overUpTo };
+    const range = { after, upTo: head, maxChars: asOne ? MAX_SNAPSHOT_CHARS : MAX_TURN_CHARS, overUpTo };
     const turn = await replay(events, wsId, range);
     if (!mayPerceive(viewer, loaded.workstream.data)) return { frames: [], after: head }; // it became private meanwhile
     if (!turn || signal.aborted) return { frames: [...frames, ...waitingIn(loaded.workstream)], after };

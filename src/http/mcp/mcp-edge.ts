@@ -11,7 +11,7 @@ import { type Answer, type Exchange, everyAnswer, json, type Respond } from '../
 import type { EdgeHandler } from '../express-classes.ts';
 import { admit, attempt, fail, known } from '../guard.ts';
 import { isDeclaredJson, readBody, UNREADABLE } from '../input/body.ts';
-import { createPlaces } from './places.ts';
+import { createPlaces } from '../input/places.ts';
 
 export interface McpEdgeDeps {
   dispatch: Dispatch;
@@ -26,6 +26,8 @@ export interface McpEdgeDeps {
 }
 
 const PATH = '/mcp';
+/** Requests of one caller at the same time. Each may wait for the end of a run. */
+const MOST_AT_ONCE = 32;
 
 /**
  * The daemon as a tool server (MCP over streamable HTTP), behind the gate of all other paths. Stateless: each request is one
@@ -34,7 +36,7 @@ const PATH = '/mcp';
 export function createMcpEdge(deps: McpEdgeDeps): EdgeHandler {
   const { authenticator, originPolicy, respond, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
-  const places = createPlaces();
+  const places = createPlaces(MOST_AT_ONCE);
   const failing = { respond, log };
 
   function serve(exchange: Exchange, caller: Principal): void {

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
 import { typeOf } from '../../gateway/events/log-entry.ts';
@@ -12,6 +14,7 @@ import type { Log } from '../../log.ts';
 import { type Exchange, type HttpMetrics, noteAnswered } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
+import type { Places } from '../input/places.ts';
 import { openSse, RETRY, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
 import { type Change, createLatest } from '../streams/latest.ts';
 
@@ -20,6 +23,8 @@ export interface EventRouteDeps {
   clock: Clock;
   writing: SseWriting;
   metrics: Pick<HttpMetrics, 'httpRequest' | 'sseConnections' | 'sseCoalesced'>;
+  /** The open streams of each caller. */
+  places: Places;
   log: Pick<Log, 'debug' | 'isDebugging'>;
   /** Aborts when the server shuts down. */
   closing: AbortSignal;
@@ -41,13 +46,22 @@ interface StreamRoute<E extends Endpoint> {
 export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>, deps: EventRouteDeps): Guarded => ({
   endpoint,
   async work(exchange, caller) {
-    await open(
-      { exchange, principal: known(caller), request: read(endpoint, { ...queryOf(exchange), ...exchange.fields }) },
-      deps,
-    );
+    const principal = known(caller);
+    takePlace(exchange, principal, deps);
+    await open({ exchange, principal, request: read(endpoint, { ...queryOf(exchange), ...exchange.fields }) }, deps);
     noteAnswered(exchange, 200, deps);
   },
 });
+
+function takePlace({ res }: Exchange, { id }: Principal, { places }: EventRouteDeps): void {
+  if (res.destroyed) return; // the client left before it was known: nobody would give its place back
+  const leave = places.take(id);
+  if (leave === undefined)
+    throw new GatewayError('RATE_LIMITED', `Too many open event streams (limit ${LIMITS.streamsPerPrincipal})`, {
+      retryAfterMs: 5_000,
+    });
+  res.once('close', leave);
+}
 
 type EventsQuery = z.output<ReturnType<(typeof eventsEndpoints)['events']['request']>>;
 

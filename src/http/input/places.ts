@@ -1,18 +1,15 @@
-/** Requests of one caller at the same time. Each may wait for the end of a run. */
-const MOST_AT_ONCE = 32;
-
 /** Counts the requests in progress, by caller. */
-interface Places {
+export interface Places {
   /** Returns what gives the place back; undefined if all are taken. */
   take(caller: string): (() => void) | undefined;
 }
 
-export function createPlaces(): Places {
+export function createPlaces(most: number): Places {
   const taken = new Map<string, number>();
   return {
     take(caller) {
       const count = taken.get(caller) ?? 0;
-      if (count >= MOST_AT_ONCE) return undefined;
+      if (count >= most) return undefined;
       taken.set(caller, count + 1);
       return () => {
         const left = (taken.get(caller) ?? 1) - 1;
