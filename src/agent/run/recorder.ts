@@ -105,8 +105,8 @@ export interface Step {
   reserved?: { expected: Usage; model: Spending['model'] };
   /** Background commands of whose end the messages tell. */
   told?: readonly string[];
-  /** The run ends with this step. */
-  ended?: RunOutcome & { summary: string };
+  /** The run ends with this step. `said`: the last text of a run that did not end well; absent: it wrote none. */
+  ended?: RunOutcome & { summary: string; said?: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */
   durable?: boolean;
 }

@@ -110,8 +110,8 @@ const cutAnswer = (text: string, calls: ToolCall[] = []): ModelPart[] => [
 ];
 const INCOMPLETE = 'The answer is incomplete: it was cut off at the model’s output limit.';
 
-for (const [title, turns] of [
-  ['a text that stays cut', [cutAnswer('Once'), cutAnswer(' upon')]],
+for (const [title, turns, said] of [
+  ['a text that stays cut', [cutAnswer('Once'), cutAnswer(' upon')], 'Once upon'],
   ['reasoning alone', [[{ type: 'reasoning', text: 'hm' }, ...cutAnswer('')]]],
   ['calls that are cut twice in a row', [cutAnswer('', [ONE]), cutAnswer('', [callOf('two')])]],
 ] as const) {
@@ -120,7 +120,7 @@ for (const [title, turns] of [
     assert.equal(await runToEnd(fixture.run), 'ended');
     assert.equal(fixture.requests.length, turns.length);
     const run = { run_id: 'run_1', status: 'incomplete', error: INCOMPLETE };
-    assert.deepEqual(fixture.steps.at(-1)?.ended, { ...run, summary: INCOMPLETE });
+    assert.deepEqual(fixture.steps.at(-1)?.ended, { ...run, summary: INCOMPLETE, ...(said && { said }) });
     assert.deepEqual(fixture.events.slice(-2), [
       { type: 'error', message: INCOMPLETE },
       { type: 'ws_state', ws_id: 'ws-1', state: 'idle', run },

@@ -76,7 +76,7 @@ test('a provider’s failure ends the run with an error and keeps the text so fa
     ],
     messages: [{ role: 'assistant', content: 'Hel', toolCalls: [], partial: true }],
     journal: [{ kind: 'ended', status: 'error' }],
-    ended: { ...outcome, summary: 'The server hung up.' },
+    ended: { ...outcome, summary: 'The server hung up.', said: 'Hel' },
   });
 });
 
@@ -107,7 +107,7 @@ test('cancelled during an answer: cancelled, stream_end, ws_state in one step wi
     events: cancelledEvents,
     messages: [{ role: 'assistant', content: 'Hel', toolCalls: [], partial: true }],
     journal: [{ kind: 'ended', status: 'cancelled' }],
-    ended: { ...CANCELLED, summary: 'cancelled' },
+    ended: { ...CANCELLED, summary: 'cancelled', said: 'Hel' },
   });
 });
 

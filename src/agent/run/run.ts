@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { MessageFailure, OutputError, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
+import { lastAnswer, lastWords, saidIn } from '../last-words.ts';
 import type { AssistantMessage } from '../message.ts';
 import { settleTrust } from '../prefix/settle-trust.ts';
 import { ProviderError } from '../providers/model.ts';
@@ -127,7 +128,7 @@ type Conclusion =
 async function converse(run: RunContext): Promise<Conclusion> {
   if (run.progress.attempts >= MAX_ATTEMPTS) throw new GatewayError('UNAVAILABLE', INTERRUPTED_TOO_OFTEN);
   if (run.progress.phase === 'batch') {
-    const conclusion = await finishTurn(run, { text: lastWords(run) });
+    const conclusion = await finishTurn(run, { text: lastAnswer(run.messages) });
     if (conclusion) return conclusion;
   }
   let seen = run.progress.turns === 0 ? await settleTrust(run) : undefined;
@@ -165,7 +166,7 @@ async function conclude(
 ): Promise<Conclusion | undefined> {
   const isRefused = isBlocked && run.progress.turns === 1;
   const failure = isRefused && { failed: { code: 'content_filter' as const, text: BLOCKED } };
-  if (!run.output) return { kind: 'done', summary: text, ...failure };
+  if (!run.output) return { kind: 'done', summary: text.trim() === '' ? lastWords(run.messages) : text, ...failure };
   if (isBlocked) return { kind: 'misfit', errors: [{ path: '', message: BLOCKED }], ...failure };
   const settled = await settleOutput(run, run.output, text);
   if (settled === undefined) return undefined;
@@ -176,11 +177,6 @@ const INCOMPLETE = 'The answer is incomplete: it was cut off at the model’s ou
 const BLOCKED = 'The provider’s content filter removed the answer.';
 const INTERRUPTED_TOO_OFTEN =
   'The answer was interrupted three times by crashes of the daemon. Send the message again.';
-
-function lastWords(run: RunContext): string {
-  const last = run.messages.at(-1);
-  return last?.role === 'assistant' ? last.content : '';
-}
 
 function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): End {
   if (stop?.kind === 'cancel') {
@@ -272,7 +268,7 @@ function endStep(run: RunContext, { outcome: whole, summary, events, state, part
     messages: isDamaged ? [] : [...(partial ? [partial] : []), ...(left.messages ?? [])],
     journal: [...(left.journal ?? []), { kind: 'ended', status: outcome.status }],
     ...(left.settled && { settled: left.settled }),
-    ended: { ...outcome, summary },
+    ended: { ...outcome, summary, ...(outcome.status !== 'ok' && saidIn(run.messages, partial)) },
   };
 }
 

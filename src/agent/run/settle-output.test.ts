@@ -21,7 +21,7 @@ const output: RunOutput = {
 async function ended(options: FixtureOptions) {
   const fixture = runFixture({ output, ...options });
   assert.equal(await runToEnd(fixture.run), 'ended');
-  const { summary: _, ...outcome } = fixture.steps.at(-1)?.ended ?? assert.fail('no end');
+  const { summary: _, said: __, ...outcome } = fixture.steps.at(-1)?.ended ?? assert.fail('no end');
   const contents = fixture.messages.map((message) => `${message.role}: ${'content' in message ? message.content : ''}`);
   return { ...fixture, outcome, contents };
 }

@@ -1,4 +1,5 @@
 import type { SubAgent, SubAgentOutcome } from '../../../protocol/events/sub-agent.ts';
+import { lastWords } from '../../agent/last-words.ts';
 import type { Message } from '../../agent/message.ts';
 import type { NewPrefix, Prefix } from '../../agent/prefix/prefix.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
@@ -52,7 +53,7 @@ function endOf(
     agentId,
     outcome,
     ...(outcome === 'cancelled' && by !== undefined && { isByPerson: true as const }),
-    text: textOf(outcome, ended, messages),
+    text: textOf(ended, messages),
     turns,
     toolCalls,
     tokens,
@@ -67,8 +68,7 @@ function outcomeOf({ status, limit }: NonNullable<Step['ended']>): SubAgentOutco
 }
 
 /** What it said last comes with the reason why it says no more. */
-function textOf(outcome: SubAgentOutcome, { summary }: NonNullable<Step['ended']>, messages: readonly Message[]) {
-  if (outcome !== 'limit' && outcome !== 'cancelled') return summary;
-  const last = messages.findLast(({ role }) => role === 'assistant');
-  return last?.role === 'assistant' && last.content !== '' ? `${last.content}\n\n[${summary}]` : summary;
+function textOf({ status, summary, said }: NonNullable<Step['ended']>, messages: readonly Message[]): string {
+  const last = said ?? lastWords(messages);
+  return status === 'ok' || last === '' ? summary : `${last}\n\n[${summary}]`;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import type { ModelPart } from '../../agent/providers/model.ts';
 import { taskTool } from '../../agent/tools/agents/task.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
 import { createOutputSource } from '../history/output-source.ts';
@@ -71,6 +72,19 @@ test('a sub-agent has its own context, and its answer is the result of the call'
   );
 });
 
+test('the parent reads what a sub-agent wrote before its answer was cut off', async () => {
+  const usage = { promptTokens: 7, completionTokens: 3, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  const cut: ModelPart = { type: 'finish', reason: 'length', usage };
+  await using machine = await machineWith();
+  machine.puppet.turn(calling('task', { title: 'Look around', prompt: 'What is there?' }));
+  machine.puppet.turn('Nothing', cut);
+  machine.puppet.turn(' special', cut);
+  await (await machine.accept('hello'))?.ended;
+  const result = lastResult(machine.puppet.requests.at(-1) ?? assert.fail()) as { outcome: string; text: string };
+  const text = 'Nothing special\n\n[The answer is incomplete: it was cut off at the model’s output limit.]';
+  assert.deepEqual([result.outcome, result.text], ['failed', text]);
+});
+
 test('the ids of all calls of a sub-agent are taken, and its outputs are found while it works', async () => {
   const outputs: string[] = [];
   await using machine = await machineWith({
@@ -93,7 +107,7 @@ test('the ids of all calls of a sub-agent are taken, and its outputs are found w
   await (await machine.accept('hello'))?.ended;
   assert.deepEqual(outputs, ['what it saw']);
   const [, , , last] = machine.puppet.requests;
-  assert.match([...(last?.earlierCalls ?? [])].join(), /^call_2_\w+,call_3_\w+$/);
+  assert.match([...(last?.earlierCalls ?? [])].join(), /^call_2_[\w-]+,call_3_[\w-]+$/);
   const [id = ''] = ofType(await machine.events(await machine.main()), 'tool_result').map(({ call_id }) => call_id);
   const source = createOutputSource({ store: machine.store, outputs: { open: async () => undefined } });
   assert.equal((await source.open(await machine.main(), id)).kind, 'unknown', 'it has ended');

@@ -37,7 +37,10 @@ export function puppetModels() {
       requests.push({ ...request, messages: request.messages.map(asRead) });
       const moves = choose?.(request) ?? turns.shift() ?? ['ok'];
       for (const move of moves) yield* withIds(perform(move, { signal, patience }), request);
-      const calls = moves.some((move) => typeof move === 'object' && 'type' in move && move.type === 'tool_call');
+      const has = (type: ModelPart['type']) =>
+        moves.some((move) => typeof move === 'object' && 'type' in move && move.type === type);
+      if (has('finish')) return;
+      const calls = has('tool_call');
       yield { type: 'finish', reason: calls ? 'tool_calls' : 'stop', usage: USAGE };
     },
   });
