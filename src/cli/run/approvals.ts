@@ -1,3 +1,4 @@
+import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { hasQuestions } from '../chat/answers/typed-answers.ts';
@@ -33,7 +34,9 @@ export function createApprovals({ client, choice, answers, output, onInterrupt }
     asking.set(approvalId, over);
     const showAll = () => output.onWholeQuestion(question);
     const { stdin, stderr } = process;
-    const decision = await askPerson(question, { input: stdin, output: stderr, showAll, signal: over.signal });
+    const nowMs = () => systemTimers.now();
+    const shown = { input: stdin, output: stderr, showAll, nowMs };
+    const decision = await askPerson(question, { ...shown, signal: over.signal });
     if (decision === 'interrupt') onInterrupt();
     else if (decision !== undefined) await decide(approvalId, decision);
   };

@@ -1,5 +1,6 @@
 import { createInterface, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
+import { STARTLE_MS } from '../chat/answers/question-keys.ts';
 import { type Answering, answerLines, answerTyped, hasQuestions } from '../chat/answers/typed-answers.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { enterRawTerminal } from '../terminal/raw-terminal.ts';
@@ -11,13 +12,15 @@ interface AskDeps {
   output: NodeJS.WritableStream;
   /** Prints the question in full. */
   showAll(): void;
+  /** On a clock that never jumps. */
+  nowMs(): number;
   /** Aborts when the question is decided elsewhere or the run ends. */
   signal: AbortSignal;
 }
 
 /**
  * Waits for a decision: y, n, or w and a line for each question of the agent; `v` shows everything first. Undefined if the
- * signal aborts.
+ * signal aborts. Keys that were typed before the question could be read do not count.
  */
 export async function askPerson(question: Question, deps: AskDeps): Promise<Decision | 'interrupt' | undefined> {
   for (;;) {
@@ -30,24 +33,32 @@ export async function askPerson(question: Question, deps: AskDeps): Promise<Deci
 
 async function pressKey(
   question: Question,
-  { input, output, showAll, signal }: AskDeps,
+  { input, output, showAll, nowMs, signal }: AskDeps,
 ): Promise<Decision | 'write' | 'interrupt' | undefined> {
   if (signal.aborted) return undefined;
   const write = (text: string) => void output.write(text);
   const canWrite = hasQuestions(question);
   const prompt = `${canWrite ? 'w write the answer · ' : ''}y approve · n deny · v view all: `;
   const { promise, resolve } = Promise.withResolvers<Decision | 'write' | 'interrupt' | undefined>();
-  const onKey = (text: string | undefined, { ctrl, name }: Key) => {
-    if (ctrl === true && name === 'c') resolve('interrupt');
-    else if (text === 'v') {
+  let shownMs = Number.POSITIVE_INFINITY;
+  const show = () => {
+    write(prompt);
+    shownMs = nowMs();
+  };
+  const choose = (text: string | undefined) => {
+    if (text === 'v') {
       write('\n');
       showAll();
-      write(prompt);
+      show();
     } else if (text === 'w' && canWrite) resolve('write');
     else if (text === 'y' || text === 'n') resolve({ approved: text === 'y' });
   };
+  const onKey = (text: string | undefined, { ctrl, name }: Key) => {
+    if (ctrl === true && name === 'c') resolve('interrupt');
+    else if (nowMs() - shownMs >= STARTLE_MS) choose(text);
+  };
   const onAbort = () => resolve(undefined);
-  write(prompt);
+  show();
   const terminal = enterRawTerminal({ input, write, onKey, onPaste: () => undefined });
   signal.addEventListener('abort', onAbort, { once: true });
   try {

@@ -16,7 +16,7 @@ interface QuestionKeysDeps {
 }
 
 /** A key pressed sooner after a question appeared was not meant as its answer. */
-const STARTLE_MS = 400;
+export const STARTLE_MS = 400;
 
 /** Turns keys into the answer to the pending question. */
 export class QuestionKeys {
