@@ -1,4 +1,4 @@
-import { ConnectionLostError } from './request-error.ts';
+import { isUnanswered } from './is-unanswered.ts';
 
 /**
  * Makes a call that may do something each time, such as the command `/undo`. Without an answer nobody knows whether it has
@@ -8,10 +8,9 @@ export async function askOnce<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof ConnectionLostError)) throw error;
+    if (!isUnanswered(error)) throw error;
     throw new Error(UNANSWERED, { cause: error });
   }
 }
 
-const UNANSWERED =
-  'The connection was lost before the answer, so this may have been carried out. Look before you send it again.';
+const UNANSWERED = 'No answer came, so this may have been carried out. Look before you send it again.';

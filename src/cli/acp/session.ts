@@ -1,4 +1,5 @@
 import type { ContentBlock, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import { isUnanswered } from '../../../protocol/client/is-unanswered.ts';
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
@@ -124,7 +125,13 @@ export class Session {
     const { client, wsId } = this.#deps;
     const turns = [...this.#turns];
     for (const turn of turns) turn.isCancelled = true;
-    await untilAnswered(() => client.call('workstream.cancel', { wsId }));
+    try {
+      await client.call('workstream.cancel', { wsId });
+    } catch (error) {
+      if (!isUnanswered(error)) throw error;
+      // Only these: if the first call has worked, another run may be in progress.
+      for (const { runId } of turns) await untilAnswered(() => client.call('chat.abort', { sessionKey: wsId, runId }));
+    }
     await Promise.all(turns.map((turn) => this.#waitFor(turn, CANCEL_MS)));
   }
 

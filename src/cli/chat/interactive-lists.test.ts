@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ConnectionLostError } from '../../../protocol/client/request-error.ts';
 import { settled } from '../../../protocol/client/testing/fake-timers.ts';
 import { openFakeChat, THINKING } from './interactive-chat-fixture.ts';
 
@@ -14,6 +15,17 @@ test('Escape stops the run and keeps the draft; without a run it does nothing', 
   await settled();
   assert.deepEqual(calls, [['workstream.cancel', { wsId: 'w', force: false }]]);
   assert.deepEqual(rows().at(-1), '› next');
+});
+
+test('a cancel whose answer was lost is not repeated, because another run may have begun, and a line says so', async () => {
+  const { press, tell, calls, rows } = openFakeChat(() => {
+    throw new ConnectionLostError('gone');
+  });
+  tell(THINKING);
+  press(ESCAPE);
+  await settled();
+  assert.deepEqual(calls, [['workstream.cancel', { wsId: 'w', force: false }]]);
+  assert.match(rows().join(), /may have been carried out/);
 });
 
 test('Ctrl-O opens the list of calls, in which no key is typed, and keeps the draft', () => {

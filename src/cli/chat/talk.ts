@@ -6,6 +6,7 @@ import type { ParamsInput, Result } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Attachment, StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { type ModelWait, toWaitLine } from '../../../protocol/text/wait-words.ts';
+import { isDecidedAlready } from '../decided-already.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { ChatFiles } from './chat-files.ts';
@@ -175,8 +176,15 @@ const createControls = ({
   },
   async cancel(force) {
     const waiting = queue.waiting.filter(({ source }) => source === 'person');
-    await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
-    if (waiting.length > 0) transcript.print(waiting.map(({ message }) => `(not sent) ${toSafeText(message)}`));
+    const tell = (what: string) => {
+      if (waiting.length > 0) transcript.print(waiting.map(({ message }) => `(${what}) ${toSafeText(message)}`));
+    };
+    // A repeat might stop a run that began since.
+    await askOnce(() => client.call('workstream.cancel', { wsId, force })).catch((error: unknown) => {
+      if (!(error instanceof RequestError)) tell('perhaps not sent');
+      throw error;
+    });
+    tell('not sent');
   },
   async tryNow() {
     await untilAnswered(() => client.call('workstream.proceed', { wsId }));
@@ -190,7 +198,7 @@ async function decide(
 ): Promise<void> {
   decisions.add(decision.approvalId);
   await untilAnswered(() => client.call('approval.resolve', decision)).catch((error: unknown) => {
-    if (isDecidedAlready(error)) return; // the log shows who decided
+    if (isDecidedAlready(error)) return;
     decisions.delete(decision.approvalId);
     throw error;
   });
@@ -254,6 +262,3 @@ function createSending(
 }
 
 export const isTalkBusy = ({ transcript }: Pick<Talk, 'transcript'>): boolean => isBusy(transcript.state);
-
-const isDecidedAlready = (error: unknown) =>
-  error instanceof RequestError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');

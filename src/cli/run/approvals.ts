@@ -2,6 +2,7 @@ import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { hasQuestions } from '../chat/answers/typed-answers.ts';
+import { isDecidedAlready } from '../decided-already.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { untilAnswered } from '../until-answered.ts';
 import { type ApproveChoice, type Decision, decideByPolicy } from './approval-policy.ts';
@@ -25,7 +26,7 @@ export function createApprovals({ client, choice, answers, output, onInterrupt }
   const asking = new Map<string, AbortController>();
   const decide = async (approvalId: string, decision: Decision) => {
     await untilAnswered(() => client.call('approval.resolve', { approvalId, ...decision })).catch((error: unknown) => {
-      process.stderr.write(`headgate: ${wordsOf(error)}\n`);
+      if (!isDecidedAlready(error)) process.stderr.write(`headgate: ${wordsOf(error)}\n`);
     });
   };
   const ask = async (question: Question) => {

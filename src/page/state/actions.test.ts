@@ -1,38 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConnectionLostError, RequestError } from '../../../protocol/client/request-error.ts';
-import { createActions } from './actions.ts';
+import { openActions as open } from './actions-fixture.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
-import { createFakeClient } from './fake-client.ts';
-import { openTab } from './tab.ts';
-
-function open(schedule = (run: () => void) => run()) {
-  const fake = createFakeClient();
-  const shown: string[] = [];
-  const kept: string[] = [];
-  const drafts = { find: () => '', findFiles: () => [], keep: (_wsId: string, text: string) => void kept.push(text) };
-  let keys = 0;
-  const actions = createActions({
-    client: fake.client,
-    workstreams: {
-      show: async (wsId) => void shown.push(wsId),
-      share: async ({ wsId }, { visibility }) => void shown.push(`${wsId} ${visibility}`),
-    },
-    newKey: () => `key${++keys}`,
-    files: { upload: () => assert.fail('nothing is mentioned') },
-  });
-  const tab = openTab(snapshot().workstream, {
-    client: fake.client,
-    schedule,
-    asides: { find: () => undefined, keep: () => undefined },
-    isInFront: () => true,
-    drafts,
-    onRetitled: () => undefined,
-    onWatch: () => undefined,
-    onGone: () => undefined,
-  });
-  return { ...fake, actions, shown, kept, tab };
-}
 
 test('a sent draft leaves the composer', async () => {
   const { actions, tab, calls, answer } = open();
@@ -44,7 +14,7 @@ test('a sent draft leaves the composer', async () => {
 });
 
 test('once a change is answered, the conversation has it, even if no frame was drawn since', async () => {
-  const { actions, tab, answer, deliver } = open(() => undefined);
+  const { actions, tab, answer, deliver } = open({ schedule: () => undefined });
   deliver('w').onSnapshot(snapshot(), 'e:0');
   answer('workstream.update', () => {
     const changed = {

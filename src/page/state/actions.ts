@@ -1,9 +1,11 @@
+import { isUnanswered } from '../../../protocol/client/is-unanswered.ts';
+import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import type { Visibility } from '../../../protocol/methods/conversation/sharing.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { prependPage } from './conversation/conversation.ts';
 import { repeatAfterLoss } from './reading/repeat-after-loss.ts';
-import { createSubmit, type SubmitPort } from './submit.ts';
+import { type Attempt, createSubmit, type SubmitPort } from './submit.ts';
 import type { Tab } from './tab.ts';
 import { waitingActions } from './waiting-actions.ts';
 
@@ -12,7 +14,7 @@ const PAGE_MESSAGES = 100;
 /** Actions in a conversation. A failure is shown as the `problem` of the tab and never thrown. */
 export function createActions(port: SubmitPort) {
   const { client } = port;
-  const attempt = async (tab: Tab, run: () => Promise<unknown>): Promise<boolean> => {
+  const attempt: Attempt = async (tab, run) => {
     tab.problem.value = undefined;
     try {
       await repeatAfterLoss(run);
@@ -28,8 +30,7 @@ export function createActions(port: SubmitPort) {
 
     ...waitingActions(port, attempt),
 
-    decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
-      attempt(tab, () => client.call('approval.resolve', decision)),
+    decide: createDecide(client, attempt),
 
     update: createUpdate(client, attempt),
 
@@ -85,9 +86,36 @@ export function createActions(port: SubmitPort) {
 
 export type Actions = ReturnType<typeof createActions>;
 
+/** If the answer to a decision is lost, it may have counted, and its repeat is refused. */
+const createDecide =
+  (client: SubmitPort['client'], attempt: Attempt) =>
+  (tab: Tab, decision: ParamsInput<'approval.resolve'>): Promise<boolean> => {
+    let mayHaveCounted = false;
+    return attempt(tab, async () => {
+      try {
+        await client.call('approval.resolve', decision);
+      } catch (error) {
+        if (mayHaveCounted && isDecidedAlready(error) && !isOther(tab, decision)) return;
+        mayHaveCounted ||= isUnanswered(error);
+        throw error;
+      }
+    });
+  };
+
+/** The run of a question that is decided may have ended, too. */
+const isDecidedAlready = (error: unknown): boolean =>
+  error instanceof RequestError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');
+
+/** Whether the conversation shows another decision. */
+function isOther(tab: Tab, { approvalId, approved }: ParamsInput<'approval.resolve'>): boolean {
+  tab.catchUp();
+  const asked = tab.conversation.peek()?.blocks.find((one) => one.kind === 'approval' && one.approvalId === approvalId);
+  return asked?.kind === 'approval' && asked.decision !== undefined && asked.decision.approved !== approved;
+}
+
 /** Changes settings. Once this resolves, the conversation has those that the daemon answered for. */
 const createUpdate =
-  (client: SubmitPort['client'], attempt: (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>) =>
+  (client: SubmitPort['client'], attempt: Attempt) =>
   async (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>): Promise<boolean> => {
     const isDone = await attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change }));
     tab.catchUp(); // the event of a change is received before the answer, but applied with the next drawn frame

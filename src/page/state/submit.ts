@@ -1,5 +1,7 @@
 import { askOnce } from '../../../protocol/client/ask-once.ts';
+import { isUnanswered } from '../../../protocol/client/is-unanswered.ts';
 import { createOutbox, type Outbox } from '../../../protocol/client/outbox.ts';
+import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isUploading } from './chips.ts';
@@ -17,7 +19,7 @@ export interface SubmitPort {
 }
 
 /** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
-type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
+export type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
 
 /** `steer`: a run in progress reads the message before its next step, instead of after its answer. */
 interface How {
@@ -27,6 +29,10 @@ interface How {
 interface Entry extends Draft {
   how: How;
   idempotencyKey: string;
+  /** Of its chips and of the files that it mentions; undefined until those are uploaded. */
+  attachmentIds?: readonly string[];
+  /** The daemon may have it, although it has not said so. */
+  isOpen?: boolean;
 }
 
 /**
@@ -35,13 +41,15 @@ interface Entry extends Draft {
  */
 export function createSubmit({ client, workstreams, newKey, files: { upload } }: SubmitPort, attempt: Attempt) {
   const outboxes = new WeakMap<Tab, Outbox<Entry>>();
+  const returned = createReturned();
 
   return async function submit(tab: Tab, how: How = {}): Promise<void> {
     const draft = readDraft(tab);
     if (draft === undefined) return;
+    const entry = returned.find(tab, draft) ?? { ...draft, how, idempotencyKey: newKey() };
     tab.draft.value = '';
     if (draft.chips.length > 0) tab.chips.value = [];
-    await outboxOf(tab).add({ ...draft, how, idempotencyKey: newKey() });
+    await outboxOf(tab).add(entry);
   };
 
   function outboxOf(tab: Tab): Outbox<Entry> {
@@ -52,18 +60,29 @@ export function createSubmit({ client, workstreams, newKey, files: { upload } }:
       onChange: (entries) => {
         tab.sending.value = entries;
       },
-      onRefused: (entries) => giveBack(tab, entries),
+      onRefused(entries) {
+        giveBack(tab, entries);
+        const [first] = entries;
+        if (first?.isOpen) returned.keep(tab, first);
+      },
     });
     outboxes.set(tab, outbox);
     return outbox;
   }
 
-  async function give(tab: Tab, { text, chips, how, idempotencyKey }: Entry): Promise<void> {
+  async function give(tab: Tab, entry: Entry): Promise<void> {
+    const { text, chips, how, idempotencyKey } = entry;
     if (isCommand(text)) return command(tab, text);
+    // Once for all attempts: with other files, it would be another message under the same key.
     const chosen = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
-    const attachmentIds = mayMention(text) ? [...chosen, ...(await attachMentioned(tab, text))] : chosen;
-    const files = attachmentIds.length > 0 && { attachmentIds };
-    await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files, idempotencyKey });
+    entry.attachmentIds ??= mayMention(text) ? [...chosen, ...(await attachMentioned(tab, text))] : chosen;
+    const files = entry.attachmentIds.length > 0 && { attachmentIds: [...entry.attachmentIds] };
+    try {
+      await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files, idempotencyKey });
+    } catch (error) {
+      entry.isOpen = isUnanswered(error) || (error instanceof RequestError && error.retryable);
+      throw error;
+    }
   }
 
   /** The files that the message mentions are attached to it. */
@@ -98,3 +117,28 @@ function giveBack(tab: Tab, drafts: readonly Draft[]): void {
   tab.draft.value = joinTexts([...drafts.map(({ text }) => text), tab.draft.peek()]);
   tab.chips.value = [...drafts.flatMap(({ chips }) => chips), ...tab.chips.peek()];
 }
+
+/** Messages that returned without an answer: sent again unchanged, each is the same call, so that it counts once. */
+function createReturned() {
+  const entries = new WeakMap<Tab, Entry>();
+  return {
+    /** Until the draft is changed: the same words typed later are another message. */
+    keep(tab: Tab, entry: Entry): void {
+      if (tab.draft.peek() !== entry.text) return;
+      entries.set(tab, entry);
+      const stop = tab.draft.subscribe((text) => {
+        if (text === entry.text) return;
+        entries.delete(tab);
+        stop();
+      });
+    },
+
+    find(tab: Tab, { text, chips }: Draft): Entry | undefined {
+      const entry = entries.get(tab);
+      const isSame = entry?.text === text && keysOf(entry.chips) === keysOf(chips);
+      return isSame ? entry : undefined;
+    },
+  };
+}
+
+const keysOf = (chips: Draft['chips']): string => JSON.stringify(chips.map(({ key }) => key));

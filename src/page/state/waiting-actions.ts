@@ -1,12 +1,13 @@
+import { askOnce } from '../../../protocol/client/ask-once.ts';
+import { isUnanswered } from '../../../protocol/client/is-unanswered.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import { withWorking } from './agents/agent-list.ts';
 import { stillRunning } from './background/background.ts';
 import { withMoved } from './composer/queue-order.ts';
+import { repeatAfterLoss } from './reading/repeat-after-loss.ts';
+import type { Attempt } from './submit.ts';
 import { joinTexts, type Tab } from './tab.ts';
-
-/** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
-type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
 
 interface Port {
   client: Pick<GatewayClient, 'call'>;
@@ -80,13 +81,36 @@ function createCancel(client: Pick<GatewayClient, 'call'>, attempt: Attempt) {
   const returned = new Set<string>();
   return (tab: Tab, force: boolean) => {
     const waiting = tab.queue.peek().filter(({ source }) => source === 'person');
-    return attempt(tab, async () => {
-      await client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) });
-      const dropped = waiting.filter(({ runId }) => !returned.has(runId));
-      for (const { runId } of dropped) returned.add(runId);
-      tab.draft.value = joinTexts([...dropped.map(({ message }) => message), tab.draft.peek()]);
-    });
+    return attempt(tab, () =>
+      askOnce(async () => {
+        const lost = await stop(client, tab, force);
+        const dropped = waiting.filter(({ runId }) => !returned.has(runId));
+        for (const { runId } of dropped) returned.add(runId);
+        tab.draft.value = joinTexts([...dropped.map(({ message }) => message), tab.draft.peek()]);
+        if (lost !== undefined) throw lost;
+      }),
+    );
   };
+}
+
+/**
+ * Cancels everything. If the answer is lost, only what ran and waited at that time is cancelled again: the first call may have
+ * worked, and something else may run since. Returns the loss if the run of that time is not known.
+ */
+async function stop(client: Pick<GatewayClient, 'call'>, tab: Tab, force: boolean): Promise<unknown> {
+  const { wsId } = tab;
+  const asked = tab.conversation.peek()?.blocks.findLast(({ kind }) => kind === 'user');
+  const current = asked?.kind === 'user' ? asked.runId : undefined;
+  const runIds = tab.queue.peek().map(({ runId }) => runId);
+  try {
+    await client.call('workstream.cancel', { wsId, ...(force ? { force } : {}) });
+    return undefined;
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    for (const runId of current === undefined ? runIds : [...runIds, current])
+      await repeatAfterLoss(() => client.call('chat.abort', { sessionKey: wsId, runId }));
+    return current === undefined ? error : undefined;
+  }
 }
 
 /**

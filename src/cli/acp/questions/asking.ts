@@ -1,7 +1,7 @@
-import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Approval } from '../../../../protocol/methods/approval.ts';
 import type { StreamEventOf } from '../../../../protocol/stream-events.ts';
+import { isDecidedAlready } from '../../decided-already.ts';
 import { type Question, toQuestion } from '../../terminal/question-lines.ts';
 import { untilAnswered } from '../../until-answered.ts';
 import { toAcpError } from '../told-errors.ts';
@@ -69,6 +69,3 @@ export class Asking {
     }
   }
 }
-
-const isDecidedAlready = (error: unknown): boolean =>
-  error instanceof RequestError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');

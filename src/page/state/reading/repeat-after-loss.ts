@@ -1,14 +1,15 @@
-import { ConnectionLostError } from '../../../../protocol/client/request-error.ts';
+import { isUnanswered } from '../../../../protocol/client/is-unanswered.ts';
 
-/**
- * Repeats a call once if the connection was lost before the answer. Only for calls that may run twice, and for those with an
- * idempotency key.
- */
+/** A call whose time is up is repeated before its connection counts as lost, and then once more. */
+const ATTEMPTS = 3;
+
+/** Repeats a call that got no answer. Only for calls that may run twice, and for those with an idempotency key. */
 export async function repeatAfterLoss<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ConnectionLostError)) throw error;
-    return run();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isUnanswered(error) || attempt >= ATTEMPTS) throw error;
+    }
   }
 }
