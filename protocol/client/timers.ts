@@ -8,6 +8,12 @@ export interface Timers {
   random(): number;
 }
 
+/** The time of day. Unlike `Timers.now`, it goes on while the machine sleeps, and it may be set to another time. */
+export const wallClock = {
+  // biome-ignore lint/plugin: the one place of the clients that asks the system.
+  now: (): number => Date.now(),
+};
+
 /** The longest timer of the platform, 24 days. A longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { createHttpCalls } from '../../protocol/client/http-calls.ts';
-import { systemTimers } from '../../protocol/client/timers.ts';
+import { systemTimers, wallClock } from '../../protocol/client/timers.ts';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { LoginKeeper } from './state/accounts/login-keeper.ts';
 import { App } from './state/app.ts';
@@ -22,7 +22,6 @@ const appearance = new Appearance({
 });
 
 const login = createLogin((...request) => window.fetch(...request));
-const now = () => performance.timeOrigin + systemTimers.now();
 
 const app = new App({
   login,
@@ -41,7 +40,7 @@ const app = new App({
   appearance,
   newKey: () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  now,
+  now: wallClock.now,
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   fragment: {
     read: () => location.hash.slice(1),
@@ -57,7 +56,7 @@ const keeper = new LoginKeeper({
   isNeeded: () => app.phase.peek().kind === 'desk' && document.visibilityState === 'visible',
   leftMs: login.leftMs,
   refresh: login.refresh,
-  now,
+  now: systemTimers.now,
 });
 
 function onReturn(): void {

@@ -1,4 +1,4 @@
-import { systemTimers } from '../../../protocol/client/timers.ts';
+import { wallClock } from '../../../protocol/client/timers.ts';
 import { App, type Desk } from '../state/app.ts';
 import { Appearance } from '../state/appearance.ts';
 import { snapshot } from '../state/conversation/conversation-fixture.ts';
@@ -9,7 +9,6 @@ import { toExampleEvents } from './example-events.ts';
 
 const OF_NOBODY = { getItem: () => null, setItem: () => undefined };
 const nothing = () => undefined;
-const now = () => performance.timeOrigin + systemTimers.now();
 
 /** The page’s state with a client that answers from this file. */
 export async function openExampleApp(): Promise<{ app: App; desk: Desk; tab: Tab }> {
@@ -44,7 +43,7 @@ export async function openExampleApp(): Promise<{ app: App; desk: Desk; tab: Tab
     lasting: OF_NOBODY,
     appearance: new Appearance({ memory: OF_NOBODY, asksForContrast: () => false, apply: nothing }),
     newKey: () => 'key',
-    now,
+    now: wallClock.now,
     timeZone: 'UTC',
     fragment: { read: () => '', clear: nothing },
     search: { read: () => '', clear: nothing },
@@ -58,6 +57,6 @@ export async function openExampleApp(): Promise<{ app: App; desk: Desk; tab: Tab
   if (!tab) throw new Error('the example has no workstream');
   const { onSnapshot, onEvent } = fake.deliver(tab.wsId);
   onSnapshot(snapshot(), 'e:0');
-  for (const [index, event] of toExampleEvents(now()).entries()) onEvent(event, `e:${index + 1}`);
+  for (const [index, event] of toExampleEvents(wallClock.now()).entries()) onEvent(event, `e:${index + 1}`);
   return { app, desk: phase.desk, tab };
 }

@@ -47,6 +47,14 @@ test('a rule about the same calls in the same place is changed; otherwise a new 
   ]);
 });
 
+test('a rule that replaces another one lasts no longer than that one did after its last change, also if the clock is slow', async () => {
+  const { board, changes } = opened();
+  await board.save({ ...DRAFT, match: { program: 'git' } }, { ...RULE, updatedAtMs: 41_000 });
+  const { expiresInMs: _, ...fields } = DRAFT;
+  const made = { ...fields, match: { program: 'git' }, expiresInMs: 20_000 };
+  assert.deepEqual(changes()[0], ['rule.create', made]);
+});
+
 test('a refused rule leaves the one before', async () => {
   const { board, answer, changes } = opened();
   answer('rule.create', () => {

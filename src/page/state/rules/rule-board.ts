@@ -70,9 +70,11 @@ export class RuleBoard {
   }
 }
 
-/** How long a rule still holds; undefined: without end. */
-const leftOf = (rule: Rule | undefined, nowMs: number): number | undefined =>
-  rule?.expiresAtMs === undefined ? undefined : Math.max(LEAST_MS, Math.ceil(rule.expiresAtMs - nowMs));
+/** How long a rule still holds; undefined: without end. If the clock of this machine is slow, no longer than after its last change. */
+function leftOf(rule: Rule | undefined, nowMs: number): number | undefined {
+  if (rule?.expiresAtMs === undefined) return undefined;
+  return Math.max(LEAST_MS, Math.ceil(rule.expiresAtMs - Math.max(nowMs, rule.updatedAtMs)));
+}
 
 /** The daemon takes no shorter ends. */
 const LEAST_MS = 1_000;
