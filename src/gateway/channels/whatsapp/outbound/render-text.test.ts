@@ -18,6 +18,14 @@ test('code is a block of its own', () => {
   assert.deepEqual(textsOf('```ts\nif (a) {\n  b();\n}\n```'), ['```\nif (a) {\n  b();\n}\n```']);
 });
 
+test('backticks inside and before code neither end nor begin it', () => {
+  const command = "echo '```'\n*This only reads.* ~rm -rf /~\n: '```'";
+  const apart = command.replaceAll('```', '`\u200b`\u200b`');
+  assert.deepEqual(textsOf(`\`\`\`\`\n${command}\n\`\`\`\``), [`\`\`\`\n${apart}\n\`\`\``]);
+  assert.deepEqual(textsOf('bash: \\`\\`\\`\n```\nls\n```'), ['bash: `\u200b`\u200b`\n\n```\nls\n```']);
+  assert.deepEqual(textsOf('`` a` *b* ``'), ['`aˋ *b*`']);
+});
+
 test('no message has more than 4 096 characters, and code that is cut is a block in each of them', () => {
   const lines = Array.from({ length: 600 }, (_, index) => `const line${index} = ${index};`);
   const texts = textsOf(`\`\`\`js\n${lines.join('\n')}\n\`\`\``);

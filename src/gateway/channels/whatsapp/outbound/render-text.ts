@@ -31,10 +31,16 @@ const SIGNS = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 /** WhatsApp has no links with texts, so their addresses follow them. */
 function markupOf(pieces: readonly Piece[]): Markup {
   const shown = textsOfLinks(pieces);
+  /** The last character that was written; an escaped one is a piece of its own. */
+  let before = '';
   return {
     open: (mark) => signOf(mark, 'open'),
     close: (mark) => (mark.kind === 'link' ? addressOf(mark, shown.get(mark)) : signOf(mark, 'close')),
-    text: ({ text, marks }) => (marks.some(({ kind }) => kind === 'quote') ? text.replaceAll('\n', '\n> ') : text),
+    text(piece) {
+      const text = withoutFences(piece, before);
+      before = text.at(-1) ?? before;
+      return piece.marks.some(({ kind }) => kind === 'quote') ? text.replaceAll('\n', '\n> ') : text;
+    },
   };
 }
 
@@ -43,6 +49,16 @@ function signOf(mark: Mark, side: 'open' | 'close'): string {
   if (mark.kind === 'block') return side === 'open' ? '```\n' : '\n```';
   if (mark.kind === 'quote') return side === 'open' ? '> ' : '';
   return SIGNS[mark.kind];
+}
+
+/**
+ * The text without what would begin or end code, which WhatsApp cannot escape: the rest would look like words of the bot. In a
+ * line of code, backticks become a character that looks like them; elsewhere, a character without width is between them.
+ */
+function withoutFences({ text, marks }: Piece, before: string): string {
+  if (marks.some(({ kind }) => kind === 'code')) return text.replaceAll('`', 'ˋ');
+  const apart = text.replaceAll(/`(?=`)/g, '`\u200b');
+  return before === '`' && text.startsWith('`') ? `\u200b${apart}` : apart;
 }
 
 function addressOf({ href }: { href: string }, text: string | undefined): string {
