@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { toOneColumn, unfold } from '../../state/text/diff-pieces.ts';
 import type { DiffRow, FileDiff } from '../../state/text/diff-rows.ts';
 import { findFileLanguage } from '../../state/text/languages.ts';
+import { lastPage } from '../../state/text/last-page.ts';
 import { useRemembered } from '../conversation/conversation-context.ts';
 import { useHighlighted } from './code-text.tsx';
 import { DiffRowView } from './diff-row-view.tsx';
@@ -27,7 +28,8 @@ export function FileDiffView({ file, numbered }: { file: FileDiff; numbered: boo
     const open = unfold(file.rows, opened);
     return isSplit ? open : toOneColumn(open);
   }, [file, opened, isSplit]);
-  const shown = rows.slice(page.value * PAGE_ROWS, (page.value + 1) * PAGE_ROWS);
+  const at = Math.min(page.value, lastPage(rows.length, PAGE_ROWS)); // side by side, there are fewer rows
+  const shown = rows.slice(at * PAGE_ROWS, (at + 1) * PAGE_ROWS);
   const name = file.newName ?? file.oldName ?? '';
   return (
     <section ref={element} class={`diff ${isSplit ? 'split' : 'unified'} ${numbered ? '' : 'unnumbered'}`}>

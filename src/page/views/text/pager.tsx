@@ -1,8 +1,9 @@
 import type { Signal } from '@preact/signals';
+import { lastPage } from '../../state/text/last-page.ts';
 import { Icon } from '../icons.tsx';
 
 interface PagerProps {
-  /** The page that is shown, from 0. */
+  /** The page that is shown, from 0; if it is past the last one, that one. */
   page: Signal<number>;
   size: number;
   total: number;
@@ -10,22 +11,23 @@ interface PagerProps {
 
 /** Shows the page number, with buttons to go to other pages. */
 export function Pager({ page, size, total }: PagerProps) {
-  const last = Math.max(0, Math.ceil(total / size) - 1);
+  const last = lastPage(total, size);
+  const current = Math.min(page.value, last); // there may be fewer than before
   const go = (to: number) => () => {
     page.value = Math.min(last, Math.max(0, to));
   };
   return (
     <nav class="pager" aria-label="Pages">
-      <span>{`Page ${(page.value + 1).toLocaleString()} of ${(last + 1).toLocaleString()}`}</span>
-      <button type="button" class="quiet icon-only" aria-label="First page" disabled={page.value === 0} onClick={go(0)}>
+      <span>{`Page ${(current + 1).toLocaleString()} of ${(last + 1).toLocaleString()}`}</span>
+      <button type="button" class="quiet icon-only" aria-label="First page" disabled={current === 0} onClick={go(0)}>
         <Icon name="first" />
       </button>
       <button
         type="button"
         class="quiet icon-only"
         aria-label="Previous page"
-        disabled={page.value === 0}
-        onClick={go(page.value - 1)}
+        disabled={current === 0}
+        onClick={go(current - 1)}
       >
         <Icon name="previous" />
       </button>
@@ -33,8 +35,8 @@ export function Pager({ page, size, total }: PagerProps) {
         type="button"
         class="quiet icon-only"
         aria-label="Next page"
-        disabled={page.value === last}
-        onClick={go(page.value + 1)}
+        disabled={current === last}
+        onClick={go(current + 1)}
       >
         <Icon name="chevron" />
       </button>
@@ -42,7 +44,7 @@ export function Pager({ page, size, total }: PagerProps) {
         type="button"
         class="quiet icon-only"
         aria-label="Last page"
-        disabled={page.value === last}
+        disabled={current === last}
         onClick={go(last)}
       >
         <Icon name="last" />
