@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { openWorkstream, send, state, untilCopied, visit, visitAgain } from '../support/clients/browser.ts';
 import { sharedStage } from '../support/daemon/stage.ts';
-import { say, stall, think } from '../support/model/scripted-steps.ts';
+import { callTools, say, stall, think } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await sharedStage();
 
@@ -217,4 +217,37 @@ test('formulas and footnotes are drawn without markup of the model, and a table 
   await page.keyboard.press('Enter');
   await untilCopied(page, table);
   await assertAccessible(page, 'formulas and footnotes');
+});
+
+test('text that would change the direction of its line is shown escaped in messages, formulas and checklists', async (t) => {
+  const { page } = await visitAgain(t, daemon);
+  await openWorkstream(page, 'directions');
+  const list = { items: [{ text: 'then \u202egnp', status: 'in_progress' }] };
+  const answered = stall();
+  model.when('say \u202egnp', callTools({ name: 'todo', arguments: list }), [
+    say('It is $\\text{a\u202eb}$ and $\\nothing{\u202ec}$.'),
+    answered,
+  ]);
+  await send(page, 'say \u202egnp');
+  await page.locator('.answer math').waitFor();
+  const texts = (selector: string) => page.locator(selector).allInnerTexts();
+  assert.deepEqual(
+    [await texts('.block.user div'), await texts('.todo-text')],
+    [[String.raw`say \u202egnp`], [String.raw`then \u202egnp`]],
+  );
+  assert.equal((await texts('.answer')).join().includes('\u202e'), false);
+  answered.release();
+  await state(page, 'idle');
+});
+
+test('a long diff whose last page is shown still has rows when it gets fewer pages', async (t) => {
+  const { page } = await visitAgain(t, daemon);
+  const pairs = Array.from({ length: 250 }, (_, line) => `-old ${line}\n+new ${line}`).join('\n');
+  await answer(page, 'pages', `\`\`\`diff\n--- a/x.txt\n+++ b/x.txt\n@@ -1,250 +1,250 @@\n${pairs}\n\`\`\`\n`);
+  const diff = page.locator('.answer .diff');
+  const inOneColumn = diff.getByRole('button', { name: 'One column' });
+  if ((await inOneColumn.count()) > 0) await inOneColumn.click();
+  await diff.getByRole('button', { name: 'Last page' }).click();
+  await diff.getByRole('button', { name: 'Side by side' }).click();
+  await diff.getByText('new 249', { exact: true }).waitFor();
 });

@@ -1,4 +1,4 @@
-import { wallClock } from '../../../protocol/client/timers.ts';
+import { systemTimers, wallClock } from '../../../protocol/client/timers.ts';
 import { App, type Desk } from '../state/app.ts';
 import { Appearance } from '../state/appearance.ts';
 import { snapshot } from '../state/conversation/conversation-fixture.ts';

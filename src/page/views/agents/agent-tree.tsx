@@ -28,7 +28,7 @@ export function AgentTree({ app, desk, tab, agents, isBusy }: AgentTreeProps) {
       <ul class="agent-tree">
         {agents.map((agent) => (
           <li key={agent.agent_id} style={indentOf(agent.depth - 1)}>
-            {agent.title} <span class="background-state">{subAgentWords(agent)}</span>
+            {toVisibleLine(agent.title)} <span class="background-state">{subAgentWords(agent)}</span>
             <OpenAside
               label={`Open ${toVisibleLine(agent.title)}`}
               onOpen={() => {

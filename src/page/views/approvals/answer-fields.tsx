@@ -38,7 +38,7 @@ export function AnswerFields({ approval, answers, denied }: AnswerFieldsProps) {
                 </button>
               ))}
               <textarea
-                aria-label={`Answer: ${question.text}`}
+                aria-label={`Answer: ${showHidden(question.text)}`}
                 placeholder={question.choices.length > 0 ? 'Another answer, or a remark' : 'Your answer'}
                 rows={2}
                 maxLength={LIMITS.answerChars}

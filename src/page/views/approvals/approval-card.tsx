@@ -8,6 +8,7 @@ import type { AskedQuestion } from '../../state/approvals/rule-choices.ts';
 import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
 import { resultOf } from '../../state/conversation/tool-blocks.ts';
 import type { Tab } from '../../state/tab.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { OpenAside } from '../conversation/open-aside.tsx';
 import { Icon } from '../icons.tsx';
@@ -97,7 +98,7 @@ export function ApprovalOutcome({ app, desk, question, names, decision }: Outcom
       <span>
         {[decisionWord(question, decision), ...(names.length > 0 ? [names.join(', ')] : [])].join(': ')}
         <Decider app={app} desk={desk} by={decision.by} />
-        {feedback !== '' && <q>{feedback}</q>}
+        {feedback !== '' && <q>{showHidden(feedback)}</q>}
       </span>
     </p>
   );

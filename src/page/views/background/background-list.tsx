@@ -2,6 +2,7 @@ import type { BackgroundCommand } from '../../../../protocol/events/background-c
 import { commandName, endWords, spanWords } from '../../../../protocol/text/background-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { OpenAside } from '../conversation/open-aside.tsx';
 import { AnsiText } from '../text/ansi-text.tsx';
 import { useNow } from '../use-now.ts';
@@ -56,7 +57,7 @@ function BackgroundItem({ command, ranMs, onOpen, onKill }: BackgroundItemProps)
     <div class={`background-item ${isGood ? '' : 'failed'}`}>
       <details>
         <summary>
-          <code title={text}>{name}</code>
+          <code title={showHidden(text)}>{showHidden(name)}</code>
           <span class="background-state">
             {isRunning ? `running for ${spanWords(ranMs)}` : `${endWords(command)}, after ${spanWords(ranMs)}`}
           </span>

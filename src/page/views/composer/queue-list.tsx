@@ -5,6 +5,7 @@ import type { Desk } from '../../state/app.ts';
 import { begunEditOf } from '../../state/composer/begun-edit.ts';
 import { toAllowedPlace, toPlaceWords } from '../../state/composer/queue-order.ts';
 import type { Tab } from '../../state/tab.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { MessageEditor } from '../conversation/messages/message-editor.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { type Drag, useQueueDrag } from './use-queue-drag.ts';
@@ -49,7 +50,7 @@ export function QueueList({ desk, tab }: { desk: Desk; tab: Tab }) {
       <ol class="queue" aria-label="Waiting messages" ref={list} onFocusOut={() => (focused.current = undefined)}>
         {first.held !== undefined && (
           <li role="note">
-            <span class="queue-text">Not sent: {first.held}</span>
+            <span class="queue-text">Not sent: {showHidden(first.held)}</span>
             <button type="button" onClick={() => void desk.actions.tryNow(tab)}>
               Send now
             </button>
@@ -131,7 +132,7 @@ function QueueItem({
       class={markOf(drag, { runId, place, queue })}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move the message that has the focus.
       tabIndex={0}
-      aria-label={`${place + 1} of ${queue.length}: ${message}`}
+      aria-label={`${place + 1} of ${queue.length}: ${showHidden(message)}`}
       aria-keyshortcuts={isMovable ? 'Alt+ArrowUp Alt+ArrowDown' : undefined}
       onKeyDown={(event) => {
         const step = STEPS[event.key];
@@ -148,7 +149,7 @@ function QueueItem({
       )}
       <Icon name={steer ? 'steer' : 'clock'} />
       {steer && <span class="queue-when">Before the next step</span>}
-      <span class="queue-text">{[message, files].filter((text) => text !== '').join(' ')}</span>
+      <span class="queue-text">{showHidden([message, files].filter((text) => text !== '').join(' '))}</span>
       <span class="queue-actions">
         {source === 'person' && !steer && (
           <Action icon="steer" word="Steer" label="Steer with this message" run={() => steerQueued(tab, runId)} />

@@ -98,10 +98,10 @@ function Answer({ block }: { block: AnswerBlock }) {
 
 const Note = ({ block }: { block: NoteBlock }) =>
   block.level === 'quiet' ? (
-    <div class="block note quiet-line">{block.text}</div>
+    <div class="block note quiet-line">{showHidden(block.text)}</div>
   ) : (
     <div class={`block note ${block.level}`} role={block.level === 'error' ? 'alert' : undefined}>
       <Icon name={block.level === 'error' ? 'warning' : 'info'} />
-      <div class={`note-text ${block.text.includes('\n') ? 'lines' : ''}`}>{block.text}</div>
+      <div class={`note-text ${block.text.includes('\n') ? 'lines' : ''}`}>{showHidden(block.text)}</div>
     </div>
   );

@@ -3,6 +3,7 @@ import { isBusy } from '../../../../protocol/is-busy.ts';
 import { isOpenTodo, toTodoWords } from '../../../../protocol/text/todo-words.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import { todoOf } from '../../state/conversation/todo-list.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { Icon, type IconName } from '../icons.tsx';
 
 const STATUSES: Record<TodoItem['status'], { word: string; icon: IconName | undefined }> = {
@@ -21,7 +22,7 @@ export function TodoPanel({ conversation }: { conversation: Conversation }) {
     <details class="todo" open>
       <summary>
         <b>Checklist</b> {toTodoWords(items)}
-        {current && <span class="todo-current">{current.text}</span>}
+        {current && <span class="todo-current">{showHidden(current.text)}</span>}
       </summary>
       <ul aria-label="Checklist">
         {items.map(({ text, status }, index) => {
@@ -29,7 +30,7 @@ export function TodoPanel({ conversation }: { conversation: Conversation }) {
           return (
             <li key={index} class={status}>
               <span class="todo-mark">{icon && <Icon name={icon} />}</span>
-              <span class="todo-text">{text}</span>
+              <span class="todo-text">{showHidden(text)}</span>
               <span class="hidden-text">{word}</span>
             </li>
           );

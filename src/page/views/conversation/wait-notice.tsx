@@ -1,6 +1,7 @@
 import { type ModelWait, toWaitText } from '../../../../protocol/text/wait-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { Icon } from '../icons.tsx';
 import { useNow } from '../use-now.ts';
 
@@ -12,7 +13,7 @@ export function WaitNotice({ wait, app, desk, tab }: { wait: ModelWait; app: App
       <Icon name="clock" />
       <div class="wait-text">
         <p>{toWaitText(wait, now.value)}</p>
-        <p class="detail">{wait.message}</p>
+        <p class="detail">{showHidden(wait.message)}</p>
       </div>
       <div class="wait-buttons">
         <button type="button" onClick={() => void desk.actions.tryNow(tab)}>

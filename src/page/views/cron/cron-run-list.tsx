@@ -5,6 +5,7 @@ import { runStatusOf } from '../../../../protocol/run-status.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { CronRuns } from '../../state/cron/cron-runs.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { toClock, toLength } from '../../state/text/moment.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { CronStatusMark } from './cron-status-mark.tsx';
@@ -66,6 +67,7 @@ interface RunRowProps {
 
 function RunRow({ run, place, onOpen }: RunRowProps) {
   const { error, summary } = run;
+  const text = error ?? summary;
   return (
     <li class="run">
       <CronStatusMark status={runStatusOf(run)} />
@@ -76,7 +78,7 @@ function RunRow({ run, place, onOpen }: RunRowProps) {
           Conversation
         </button>
       )}
-      {(error ?? summary) && <p class={error === undefined ? 'run-text' : 'run-text failed'}>{error ?? summary}</p>}
+      {text && <p class={error === undefined ? 'run-text' : 'run-text failed'}>{showHidden(text)}</p>}
     </li>
   );
 }

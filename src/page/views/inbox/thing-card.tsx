@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Desk } from '../../state/app.ts';
 import type { InboxPanel } from '../../state/inbox/inbox-panel.ts';
 import type { WaitingThing } from '../../state/inbox/waiting-things.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { toLength } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
 import { neighbourOf } from './neighbour.ts';
@@ -41,7 +42,7 @@ export function ThingCard({ desk, panel, thing, now }: ThingCardProps) {
           {title}
         </h2>
         <Waits sinceMs={sinceMs} now={now} />
-        <pre class="thing-detail">{detail}</pre>
+        <pre class="thing-detail">{showHidden(detail)}</pre>
         <div class="decide">
           {accept && (
             <button

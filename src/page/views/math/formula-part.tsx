@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import type { MathToken } from '../../state/text/markdown-extras.ts';
 import { FORMULA } from '../parts/parts.ts';
 
@@ -6,6 +7,10 @@ import { FORMULA } from '../parts/parts.ts';
 export function FormulaPart({ token: { raw, text, isBlock } }: { token: MathToken }) {
   useEffect(() => void FORMULA.load(), []);
   const part = FORMULA.module.value;
-  const formula = part ? <part.Formula tex={text} isBlock={isBlock} raw={raw} /> : <code>{raw.trim()}</code>;
+  const formula = part ? (
+    <part.Formula tex={text} isBlock={isBlock} raw={raw} />
+  ) : (
+    <code>{showHidden(raw.trim())}</code>
+  );
   return isBlock ? <span class="formula">{formula}</span> : formula;
 }

@@ -2,6 +2,7 @@ import katex from 'katex';
 import { type ComponentChild, h } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { macrosFor } from '../../state/text/formula-macros.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { type MathNode, toMathTree } from '../../state/text/math-tree.ts';
 
 interface FormulaProps {
@@ -14,7 +15,7 @@ interface FormulaProps {
 /** A formula, drawn by the browser: fonts and styles of the page do. */
 export function Formula({ tex, isBlock, raw }: FormulaProps) {
   const tree = useMemo(() => toTree(tex, isBlock), [tex, isBlock]);
-  if (!tree) return <code>{raw.trim()}</code>;
+  if (!tree) return <code>{showHidden(raw.trim())}</code>;
   return <>{draw(tree)}</>;
 }
 
@@ -32,4 +33,4 @@ function toTree(tex: string, displayMode: boolean): MathNode | undefined {
 }
 
 const draw = (node: MathNode | string): ComponentChild =>
-  typeof node === 'string' ? node : h(node.tag, node.attributes, ...node.children.map(draw));
+  typeof node === 'string' ? showHidden(node) : h(node.tag, node.attributes, ...node.children.map(draw));

@@ -6,6 +6,7 @@ import type { Desk } from '../../state/app.ts';
 import { toAge } from '../../state/rail/age.ts';
 import { MessageFinder, wordsToMark } from '../../state/rail/message-finder.ts';
 import type { Narrowing } from '../../state/rail/rail-filters.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { toCount } from '../panel.tsx';
 
 interface MessageHitsProps {
@@ -42,7 +43,7 @@ export function MessageHits({ desk, words, narrowing, onChosen }: MessageHitsPro
             </span>
             <span class="message-hit-text" dir="auto">
               {hit.role === 'user' && <span class="hidden-text">You: </span>}
-              {hit.excerpt}
+              {showHidden(hit.excerpt)}
             </span>
           </button>
         </li>

@@ -4,6 +4,7 @@ import { begunEditOf } from '../../../state/composer/begun-edit.ts';
 import type { AskedTurn } from '../../../state/conversation/asked-turn.ts';
 import type { UserBlock } from '../../../state/conversation/blocks.ts';
 import type { Tab } from '../../../state/tab.ts';
+import { showHidden } from '../../../state/text/hidden-characters.ts';
 import { Attachments } from '../attachments.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
@@ -49,10 +50,10 @@ export function Question({ block, turn, isBusy, mayWrite, desk, tab }: QuestionP
           onDone={() => edit(false)}
         />
       ) : (
-        <div dir="auto">{text}</div>
+        <div dir="auto">{showHidden(text)}</div>
       )}
       {failed && (
-        <span class="failed" title={failed.text}>
+        <span class="failed" title={showHidden(failed.text)}>
           Not answered, and no longer sent to the model
         </span>
       )}
