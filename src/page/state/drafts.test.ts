@@ -32,7 +32,7 @@ test('the files of a draft survive a reload with its text, and alone', () => {
   drafts.keep('a', 'with words', [one]);
   drafts.keep('a', 'with words', [one, two]);
   drafts.keep('b', '', [two]);
-  drafts.keep('c', 'x'.repeat(32_769), [one]);
+  drafts.keep('c', 'x'.repeat(1_000_001), [one]);
   const again = new Drafts(memory);
   assert.deepEqual([again.find('a'), again.findFiles('a')], ['with words', [one, two]]);
   assert.deepEqual([again.find('b'), again.findFiles('b')], ['', [two]]);
@@ -40,15 +40,17 @@ test('the files of a draft survive a reload with its text, and alone', () => {
   assert.deepEqual(new Drafts(memoryOf('[["a","text"],["b","text",[1,{"filename":"x"}]]]')).findFiles('b'), []);
 });
 
-test('the oldest drafts are dropped, and a draft that is too long is not stored', () => {
+test('the oldest drafts are dropped, and of a draft that is too long, its last shorter version stays', () => {
   const memory = memoryOf();
   const drafts = new Drafts(memory);
   for (let index = 0; index < 31; index += 1) drafts.keep(`w${index}`, 'text');
-  drafts.keep('long', 'x'.repeat(32_769));
-  assert.deepEqual(
-    ['w0', 'w1', 'w30', 'long'].map((wsId) => new Drafts(memory).find(wsId)),
-    ['', 'text', 'text', ''],
-  );
+  const kept = () => ['w0', 'w1', 'w30', 'long'].map((wsId) => new Drafts(memory).find(wsId).length);
+  assert.deepEqual(kept(), [0, 4, 4, 0]);
+  drafts.keep('long', 'x'.repeat(40_000));
+  drafts.keep('long', 'x'.repeat(1_000_001));
+  assert.deepEqual(kept(), [0, 0, 4, 40_000]);
+  drafts.keep('long', 'x'.repeat(999_990));
+  assert.deepEqual(kept(), [0, 0, 4, 999_990], 'those that fit beside it stay');
 });
 
 test('damaged drafts are ignored, and a full storage does no harm', () => {

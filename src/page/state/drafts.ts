@@ -3,9 +3,9 @@ import type { Attachment } from '../../../protocol/stream-events.ts';
 type Memory = Pick<Storage, 'getItem' | 'setItem'>;
 
 const MEMORY_KEY = 'headgate.drafts';
-/** At most MOST drafts are stored; the oldest are dropped first. A longer draft than MOST_CHARS is not stored. */
+/** At most MOST drafts are stored, with MOST_CHARS together; the oldest are dropped first. */
 const MOST = 30;
-const MOST_CHARS = 32_768;
+const MOST_CHARS = 1_000_000;
 
 type Kept = readonly [text: string, files: readonly Attachment[]];
 const NOTHING: Kept = ['', []];
@@ -30,12 +30,23 @@ export class Drafts {
   }
 
   keep(wsId: string, text: string, files: readonly Attachment[] = []): void {
-    const kept: Kept = [text.length <= MOST_CHARS ? text : '', files];
-    if (JSON.stringify(kept) === JSON.stringify(this.#of(wsId))) return;
+    const [before, filesBefore] = this.#of(wsId);
+    // Of a draft that is too long, the last version that was not stays.
+    const kept = text.length <= MOST_CHARS ? text : before;
+    if (kept === before && JSON.stringify(files) === JSON.stringify(filesBefore)) return;
     this.#kept.delete(wsId);
-    if (kept[0] !== '' || files.length > 0) this.#kept.set(wsId, kept);
-    for (const oldest of [...this.#kept.keys()].slice(0, -MOST)) this.#kept.delete(oldest);
+    if (kept !== '' || files.length > 0) this.#kept.set(wsId, [kept, files]);
+    this.#dropOldest();
     this.#write();
+  }
+
+  #dropOldest(): void {
+    let [count, chars] = [0, 0];
+    for (const [wsId, [text]] of [...this.#kept].reverse()) {
+      count += 1;
+      chars += text.length;
+      if (count > MOST || chars > MOST_CHARS) this.#kept.delete(wsId);
+    }
   }
 
   /** Called at logout, so that no drafts remain in the browser. */
