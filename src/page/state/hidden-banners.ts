@@ -21,7 +21,12 @@ export class HiddenBanners {
   hide(banner: Banner): void {
     const { keptAs } = banner;
     if (keptAs === undefined) this.#here.value = [...this.#here.peek(), nameOf(banner)];
-    else this.#kept.keep([...this.#kept.values.peek(), keptAs]);
+    else this.#kept.add(keptAs);
+  }
+
+  /** Another tab may have changed them. */
+  follow(): void {
+    this.#kept.follow();
   }
 }
 

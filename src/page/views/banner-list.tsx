@@ -5,10 +5,12 @@ import type { App, Desk } from '../state/app.ts';
 import type { Banner } from '../state/banners.ts';
 import { HiddenBanners } from '../state/hidden-banners.ts';
 import { Icon } from './icons.tsx';
+import { useOtherTabs } from './use-other-tabs.ts';
 
 /** Notices across the page. Information and warnings without an action can be hidden; errors cannot. */
 export function BannerList({ app, desk }: { app: App; desk: Desk }) {
   const hidden = useMemo(() => new HiddenBanners(localStorage), []);
+  useOtherTabs(hidden);
   const shown = app.banners.value.filter((banner) => !hidden.has(banner));
   return (
     <div class="banners" role="status" aria-label="Notices">

@@ -13,8 +13,12 @@ export class Pins {
   }
 
   toggle(wsId: string): void {
-    const ids = new Set(this.ids.peek());
-    if (!ids.delete(wsId)) ids.add(wsId);
-    this.#kept.keep([...ids]);
+    if (this.ids.peek().has(wsId)) this.#kept.remove(wsId);
+    else this.#kept.add(wsId);
+  }
+
+  /** Another tab may have changed them. */
+  follow(): void {
+    this.#kept.follow();
   }
 }

@@ -79,6 +79,30 @@ test('pins survive a reload, and a damaged or forbidden storage has none', () =>
   assert.deepEqual([...without.ids.value], ['a']);
 });
 
+test('pins of two tabs are kept together, also if the storage is full', () => {
+  let isFull = false;
+  const stored = storage();
+  const memory = {
+    getItem: stored.getItem,
+    setItem(key: string, value: string) {
+      if (isFull) throw new Error('full');
+      stored.setItem(key, value);
+    },
+  };
+  const [one, other] = [new Pins(memory), new Pins(memory)];
+  const ids = (pins: Pins) => [...pins.ids.value].join('');
+  one.toggle('a');
+  other.toggle('b');
+  assert.deepEqual([ids(one), ids(other), ids(new Pins(memory))], ['a', 'ab', 'ab']);
+  one.follow();
+  one.toggle('a');
+  assert.deepEqual([ids(one), ids(new Pins(memory))], ['b', 'b']);
+  isFull = true;
+  one.toggle('c');
+  one.toggle('d');
+  assert.equal(ids(one), 'bcd');
+});
+
 test('an age has one number and one letter', () => {
   const hours = (count: number) => toAge(0, count * 3_600_000);
   assert.deepEqual(

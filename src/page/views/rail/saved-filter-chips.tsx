@@ -1,16 +1,12 @@
 import type { Signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Desk } from '../../state/app.ts';
 import { isSameSearch } from '../../state/rail/saved-filters.ts';
+import { useOtherTabs } from '../use-other-tabs.ts';
 
 /** The saved filters: one click applies one, another takes it off. */
 export function SavedFilterChips({ desk, words }: { desk: Desk; words: Signal<string> }) {
   const { filters, savedFilters } = desk.rail;
-  useEffect(() => {
-    const follow = () => savedFilters.follow();
-    window.addEventListener('storage', follow); // another tab
-    return () => window.removeEventListener('storage', follow);
-  }, [savedFilters]);
+  useOtherTabs(savedFilters);
   const list = savedFilters.current.value;
   if (list.kind === 'unreadable' || list.filters.length === 0) return null;
   const now = { filter: filters.chosen.value, words: words.value };

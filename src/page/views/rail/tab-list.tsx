@@ -6,6 +6,7 @@ import { fits, toDay, toNarrowing } from '../../state/rail/rail-filters.ts';
 import { narrowSections, SECTION_WORDS } from '../../state/rail/rail-sections.ts';
 import { walk } from '../arrow-keys.ts';
 import { TabButton } from '../tab-button.tsx';
+import { useOtherTabs } from '../use-other-tabs.ts';
 import { MessageHits } from './message-hits.tsx';
 import { RailHead } from './rail-head.tsx';
 import { SavedHits } from './saved-hits.tsx';
@@ -20,6 +21,7 @@ interface TabListProps {
 /** The open workstreams in sections, and what a search finds among the saved ones. */
 export function TabList({ app, desk, onChosen }: TabListProps) {
   const words = useSignal('');
+  useOtherTabs(desk.rail.pins);
   const tabs = desk.workstreams.tabs.value;
   const { narrowing, clear, button } = useFilters(desk);
   const sections = narrowSections(desk.workstreams.sections.value, words.value, (tab) => fits(tab, narrowing));
