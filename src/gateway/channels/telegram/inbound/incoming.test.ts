@@ -54,6 +54,14 @@ test('in a topic, a message is for the bot if it mentions it, replies to it, or 
   );
 });
 
+test('the name of the bot is taken off only where it is no part of a longer name', () => {
+  const texts = ['@headgate_bot, hi', '@headgate_bot2 hi', '@headgate_bot_x hi', '@headgate_bot'];
+  assert.deepEqual(
+    texts.map((text) => read({ text })?.text),
+    ['hi', '@headgate_bot2 hi', '@headgate_bot_x hi', ''],
+  );
+});
+
 test('forwarded and quoted words are not those of the sender, nor is a forwarded command', () => {
   const origin = { type: 'hidden_user' as const, date: 1, sender_user_name: 'Eve\n"x"' };
   const command = [{ type: 'bot_command' as const, offset: 0, length: 4 }];

@@ -122,8 +122,10 @@ const isReplyTo = ({ reply_to_message: reply }: Message, { id }: BotIdentity): b
 
 function withoutMention(text: string, { username }: BotIdentity): string {
   const mention = `@${username}`;
+  const rest = text.slice(mention.length);
   const isFirst = text.slice(0, mention.length).toLowerCase() === mention.toLowerCase();
-  return (isFirst ? text.slice(mention.length).replace(/^[\s,:]+/, '') : text).trim();
+  const isWhole = !/^\w/.test(rest); // not the beginning of another name
+  return (isFirst && isWhole ? rest.replace(/^[\s,:]+/, '') : text).trim();
 }
 
 /** What the sender replies to, unless the sender or the bot wrote it. */
