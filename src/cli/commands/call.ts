@@ -46,6 +46,7 @@ function callMethod(client: GatewayClient, method: CallableMethod, params: Given
     method,
     params as ParamsInput<CallableMethod>, // typed by a person: the daemon validates it
     {
+      timeoutMs: patienceMs(method, params),
       onInterim(payload) {
         process.stderr.write(`${JSON.stringify(payload)}\n`);
         // Fails without the approve scope or without a connection; the call itself reports what matters.
@@ -53,6 +54,17 @@ function callMethod(client: GatewayClient, method: CallableMethod, params: Given
       },
     },
   );
+}
+
+/** As long as `agent.wait` waits by default. */
+const USUAL_MS = 30_000;
+/** For the way of a call and its answer. */
+const WAY_MS = 10_000;
+
+/** How long a call may take: as long as its params ask the daemon to wait. Undefined: `agent`, which first says that it was accepted. */
+export function patienceMs(method: CallableMethod, params: Given): number | undefined {
+  if (CONTRACTS[method].interim !== undefined) return undefined;
+  return (typeof params?.timeoutMs === 'number' ? params.timeoutMs : USUAL_MS) + WAY_MS;
 }
 
 /** Without these hints, a run that waits for an approval, or behind one that does, would only be silent. */
