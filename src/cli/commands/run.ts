@@ -139,10 +139,11 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
     stderr: (text: string) => void process.stderr.write(text),
   };
   const { rows = 50, columns = 120 } = process.stderr; // a file or a pipe has no size
+  const isTerminal = process.stdout.isTTY;
   const output =
     flags.json === true
       ? createJsonOutput(streams)
-      : createTextOutput(streams, { isStreaming: process.stdout.isTTY && !schema, size: { rows, columns } });
+      : createTextOutput(streams, { isStreaming: isTerminal && !schema, isTerminal, size: { rows, columns } });
   const startMs = systemTimers.now();
   const stopping = createStopping({ client, wsId, leave: () => process.exit(EXIT.interrupted) });
   using _ctrlC = stopping.listen();

@@ -52,15 +52,21 @@ export const createJsonOutput = ({ stdout, stderr }: Streams): RunOutput => {
 
 interface TextOptions {
   isStreaming: boolean;
+  /** Whether stdout is a terminal, which the answer must not control. A program gets it as it is. */
+  isTerminal: boolean;
   /** The size of the terminal for questions. */
   size: Room;
 }
 
 /** The answer as text: streamed for a person, complete for a program. */
-export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, size }: TextOptions): RunOutput {
+export function createTextOutput(
+  { stdout, stderr }: Streams,
+  { isStreaming, isTerminal, size }: TextOptions,
+): RunOutput {
   const tell = (lines: readonly string[]) => stderr(toText(lines));
   const kinds = new Map<string, Question['kind']>();
   let text = createPlainStream();
+  const toShown = isTerminal ? toSafeText : (whole: string) => whole;
   const say = (lines: readonly string[]) => stdout(toText(lines));
   const onAnswer = (event: StreamEvent) => {
     if (event.type === 'content') {
@@ -86,8 +92,7 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
     onWholeQuestion: (question) => tell(toWholeQuestion(question)),
     onEnd({ status, answer, error, output, exitCode }) {
       if (output !== undefined) stdout(`${toSafeJson(output)}\n`);
-      else if (!isStreaming && (status === 'ok' || status === 'incomplete'))
-        stdout(`${toSafeText(answer).trimEnd()}\n`);
+      else if (!isStreaming && (status === 'ok' || status === 'incomplete')) stdout(`${toShown(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
       else if (exitCode === EXIT.timeout)
         tell(['headgate: the run was stopped by --timeout before the answer was complete.']);
