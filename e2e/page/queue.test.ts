@@ -73,6 +73,35 @@ test('messages wait visibly in all open pages, and can be edited, moved and take
   assert.equal(await page.getByRole('list', { name: 'Waiting messages' }).count(), 0);
 });
 
+test('an image without words that is taken back is in the composer again, and can be sent', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'images');
+  const held = stall();
+  model.when('work', [held, say('Done.')]);
+  await send(page, 'work');
+  await held.reached;
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: 'shot.png', mimeType: 'image/png', buffer: png });
+  await page.locator('.chip-name', { hasText: 'shot.png' }).waitFor();
+  await button(page, 'Send').click();
+  const waiting = page.getByRole('list', { name: 'Waiting messages' });
+  await waiting.getByText('+ shot.png').waitFor();
+  await waiting.getByRole('button', { name: 'Take back' }).click();
+  await waiting.waitFor({ state: 'detached' });
+  await page.locator('.chip-name', { hasText: 'shot.png' }).waitFor();
+  model.when('look', say('I see.'));
+  await send(page, 'look');
+  await waiting.getByText('look + shot.png').waitFor();
+  held.release();
+  await page.getByText('I see.').first().waitFor();
+});
+
 const shows = async (texts: Locator, wanted: readonly string[]) => {
   for (const [place, text] of wanted.entries()) await texts.nth(place).getByText(text, { exact: true }).waitFor();
   assert.equal(await texts.count(), wanted.length);

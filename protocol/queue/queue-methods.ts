@@ -10,6 +10,8 @@ export const QueuedMessage = z
     runId: NonEmpty,
     message: z.string(),
     source: RunSource,
+    /** The user who sent it; absent for the operator, the daemon and people of chats who are no users. */
+    sender: z.string().optional(),
     attachments: z.array(Attachment).optional(),
     /** It goes to the run in progress, before the model's next turn. */
     steer: z.literal(true).optional(),

@@ -104,3 +104,10 @@ test('all are listed, the first five are always shown, and other workstreams do 
   await run('/queue');
   assert.deepEqual([printed.at(-1), toQueueLines(queue.waiting, createPaint(false))], ['(no message waits)', []]);
 });
+
+test('a message that is taken back is printed with the names of its files', async () => {
+  const file = { attachment_id: 'f', filename: 'a.png', mime_type: 'image/png', size_bytes: 3, kind: 'image' } as const;
+  const { printed, run } = open(waits('look', { attachments: [file] }));
+  await run('/queue remove 1');
+  assert.deepEqual(printed, ['(taken back) look + a.png']);
+});

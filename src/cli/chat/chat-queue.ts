@@ -13,7 +13,7 @@ export interface ChatQueue {
   edit(place: number, message: string): Promise<void>;
   move(place: number, by: number): Promise<void>;
   steer(place: number): Promise<void>;
-  /** Returns its text. */
+  /** Returns its text, with the names of its files. */
   remove(place: number): Promise<string>;
   close(): void;
 }
@@ -62,15 +62,20 @@ export function followQueue({ client, wsId, newKey, onChange }: QueueDeps): Chat
       await untilAnswered(() => client.call('queue.steer', { wsId, runId }));
     },
     async remove(place) {
-      const { runId, message } = get(place);
+      const message = get(place);
+      const { runId } = message;
       const params = { wsId, runId, idempotencyKey: newKey() }; // without a key, a repeat would find nothing to remove
       const { removed } = await untilAnswered(() => client.call('queue.remove', params));
       if (!removed) throw new Error('That message no longer waits: it was sent or taken back.');
-      return message;
+      return toQueuedText(message);
     },
     close,
   };
 }
+
+/** A waiting message with the names of its files. */
+export const toQueuedText = ({ message, attachments = [] }: Pick<QueuedMessage, 'message' | 'attachments'>): string =>
+  [message, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((part) => part !== '').join(' ');
 
 const SHOWN = 5;
 
@@ -88,8 +93,7 @@ function toHeldLines([first]: readonly QueuedMessage[]): string[] {
 }
 
 function toQueueLine({ message, steer, attachments = [] }: QueuedMessage, place: number): string {
-  const files = attachments.map(({ filename }) => `+ ${filename}`);
-  const text = toSafeText([message, ...files].filter((part) => part !== '').join(' ')).replaceAll('\n', ' ');
+  const text = toSafeText(toQueuedText({ message, attachments })).replaceAll('\n', ' ');
   return `${steer ? '↳' : '◷'} ${place} ${text}${steer ? ' (before the next step)' : ''}`;
 }
 

@@ -10,7 +10,7 @@ import { isDecidedAlready } from '../decided-already.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { ChatFiles } from './chat-files.ts';
-import { type ChatQueue, followQueue } from './chat-queue.ts';
+import { type ChatQueue, followQueue, toQueuedText } from './chat-queue.ts';
 import { type ChatSettings, followSettings } from './chat-settings.ts';
 import { createTranscript } from './logged-transcript.ts';
 import { followWaits } from './model-wait.ts';
@@ -177,7 +177,8 @@ const createControls = ({
   async cancel(force) {
     const waiting = queue.waiting.filter(({ source }) => source === 'person');
     const tell = (what: string) => {
-      if (waiting.length > 0) transcript.print(waiting.map(({ message }) => `(${what}) ${toSafeText(message)}`));
+      if (waiting.length > 0)
+        transcript.print(waiting.map((message) => `(${what}) ${toSafeText(toQueuedText(message))}`));
     };
     // A repeat might stop a run that began since.
     await askOnce(() => client.call('workstream.cancel', { wsId, force })).catch((error: unknown) => {

@@ -109,6 +109,7 @@ export const toQueuedMessages = (queue: RunQueue): QueuedMessage[] =>
     runId,
     source,
     message: request.message,
+    ...(request.sender !== undefined && { sender: request.sender }),
     ...(request.attachments && { attachments: request.attachments }),
     ...(request.steer && { steer: true }),
     ...(queue.held !== undefined && { held: queue.held }),

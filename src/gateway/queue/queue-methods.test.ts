@@ -49,6 +49,21 @@ test('waiting messages are edited, moved and taken back, and are sent in their n
   assert.deepEqual(await gateway.call('queue.remove', { wsId, runId: 'a' }), { removed: false });
 });
 
+test('a waiting message names the user who sent it', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway, 'of the operator');
+  const sent = { wsId, message: 'of a user', queue: true, idempotencyKey: 'u' };
+  await gateway.call('workstream.send', sent, { id: 'user:bob', userId: 'bob' });
+  const { messages } = await gateway.call('queue.list', { wsId });
+  assert.deepEqual(
+    messages.map(({ message, sender }) => [message, sender]),
+    [
+      ['of the operator', undefined],
+      ['of a user', 'bob'],
+    ],
+  );
+});
+
 test('taking a message back again with the same key has the same answer, also after a restart', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await setUp(gateway, 'a', 'b');

@@ -29,6 +29,7 @@ export async function openExampleApp(): Promise<{ app: App; desk: Desk; tab: Tab
       logout: async () => undefined,
     },
     files: {
+      pending: async () => [],
       upload: () => Promise.reject(),
       importConversation: () => Promise.reject(),
       remove: async () => undefined,

@@ -8,12 +8,14 @@ import { openTab } from './tab.ts';
 interface Options {
   schedule?(run: () => void): void;
   upload?(): Promise<Attachment>;
+  /** The files that may be sent again. */
+  pending?: readonly Attachment[];
 }
 
 const NO_UPLOAD = () => assert.fail('nothing is mentioned');
 
 /** The actions of a tab, over a client whose answers the test gives. */
-export function openActions({ schedule = (run) => run(), upload = NO_UPLOAD }: Options = {}) {
+export function openActions({ schedule = (run) => run(), upload = NO_UPLOAD, pending = [] }: Options = {}) {
   const fake = createFakeClient();
   const shown: string[] = [];
   const kept: string[] = [];
@@ -26,7 +28,8 @@ export function openActions({ schedule = (run) => run(), upload = NO_UPLOAD }: O
       share: async ({ wsId }, { visibility }) => void shown.push(`${wsId} ${visibility}`),
     },
     newKey: () => `key${++keys}`,
-    files: { upload },
+    files: { upload, pending: async () => [...pending] },
+    ownId: () => 'ada',
   });
   const tab = openTab(snapshot().workstream, {
     client: fake.client,

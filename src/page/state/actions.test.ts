@@ -158,17 +158,17 @@ test('an older page is prepended', async () => {
 test('a waiting message that is taken back returns to the composer, before what was typed since', async () => {
   const { actions, tab, calls, answer } = open();
   answer('queue.remove', () => ({ removed: true }));
-  await actions.removeQueued(tab, { runId: 'r', message: 'later' });
+  await actions.removeQueued(tab, { runId: 'r', message: 'later', source: 'person' });
   assert.deepEqual(
     [calls, tab.draft.value],
     [[['queue.remove', { wsId: 'w', runId: 'r', idempotencyKey: 'key1' }]], 'later'],
   );
   tab.draft.value = 'half a thought';
-  await actions.removeQueued(tab, { runId: 'r2', message: 'sooner' });
+  await actions.removeQueued(tab, { runId: 'r2', message: 'sooner', source: 'person' });
   assert.equal(tab.draft.value, 'sooner\n\nhalf a thought');
   answer('queue.remove', () => ({ removed: false }));
   tab.draft.value = '';
-  await actions.removeQueued(tab, { runId: 'r', message: 'sent' });
+  await actions.removeQueued(tab, { runId: 'r', message: 'sent', source: 'person' });
   assert.equal(tab.draft.value, '');
 });
 
@@ -180,7 +180,7 @@ test('taking a message back is repeated with the same key after a lost connectio
     isLost = false;
     throw new ConnectionLostError('closed');
   });
-  await actions.removeQueued(tab, { runId: 'r', message: 'later' });
+  await actions.removeQueued(tab, { runId: 'r', message: 'later', source: 'person' });
   const params = { wsId: 'w', runId: 'r', idempotencyKey: 'key1' };
   assert.deepEqual(calls, [
     ['queue.remove', params],
@@ -189,13 +189,15 @@ test('taking a message back is repeated with the same key after a lost connectio
   assert.equal(tab.draft.value, 'later');
 });
 
-test('stopping a run returns the waiting messages of people to the composer, once, before what was typed since', async () => {
+test('stopping a run returns the waiting messages of the person to the composer, once, before what was typed since', async () => {
+  const own = { source: 'person', sender: 'ada' } as const;
   const { actions, tab, answer } = open();
   answer('workstream.cancel', () => ({ status: 'ok' }));
   tab.queue.value = [
-    { runId: 'a', message: 'one', source: 'person' },
+    { runId: 'a', message: 'one', ...own },
     { runId: 'b', message: 'a report', source: 'cron' },
-    { runId: 'c', message: 'two', source: 'person' },
+    { runId: 'c', message: 'of others', source: 'person', sender: 'bob' },
+    { runId: 'd', message: 'two', ...own },
   ];
   tab.draft.value = 'half a thought';
   await actions.cancel(tab, false);

@@ -92,6 +92,7 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
 }
 
 const NO_FILES = {
+  pending: async () => [],
   upload: () => assert.fail('no upload'),
   importConversation: () => assert.fail('no import'),
   remove: async () => undefined,

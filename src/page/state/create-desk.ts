@@ -47,7 +47,7 @@ export function createDesk({ browser, kept, client, confirmation, rights, who }:
     client,
     workstreams,
     rail: { pins, filters, savedFilters, removals: new Removals({ client, workstreams, timers: systemTimers }) },
-    actions: createActions({ client, workstreams, newKey, files }),
+    actions: createActions({ client, workstreams, newKey, files, ownId: () => userIdOf(who.peek()) }),
     inbox,
     others,
     /** How much waits for this person. */

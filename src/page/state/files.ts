@@ -19,6 +19,10 @@ export function createFiles(http: Pick<HttpCalls, 'call'>) {
     upload: (wsId: string, file: File, signal: AbortSignal): Promise<Attachment> =>
       http.call(attachmentEndpoints.upload, { ws_id: wsId, file }, { signal }),
 
+    /** The files that this person has uploaded and not sent yet. */
+    pending: async (wsId: string): Promise<Attachment[]> =>
+      (await http.call(attachmentEndpoints.list, { ws_id: wsId })).attachments,
+
     /** Makes a new workstream from an exported conversation. */
     importConversation: async (file: File): Promise<{ ws_id: string }> =>
       http.call(conversationEndpoints.import, parsed(await file.text()), { timeoutMs: IMPORT_MS }),

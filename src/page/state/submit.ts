@@ -15,7 +15,9 @@ export interface SubmitPort {
   client: Pick<GatewayClient, 'call'>;
   workstreams: Pick<Workstreams, 'show' | 'share'>;
   newKey(): string;
-  files: Pick<Files, 'upload'>;
+  files: Pick<Files, 'upload' | 'pending'>;
+  /** The user; empty: the operator. Undefined until it is known. */
+  ownId(): string | undefined;
 }
 
 /** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
@@ -39,7 +41,10 @@ interface Entry extends Draft {
  * Creates the function that sends a tab's draft. Drafts submitted while an earlier one is being sent follow it. If the
  * daemon does not accept one, it and those after it return to the composer.
  */
-export function createSubmit({ client, workstreams, newKey, files: { upload } }: SubmitPort, attempt: Attempt) {
+export function createSubmit(
+  { client, workstreams, newKey, files: { upload } }: Omit<SubmitPort, 'ownId'>,
+  attempt: Attempt,
+) {
   const outboxes = new WeakMap<Tab, Outbox<Entry>>();
   const returned = createReturned();
 

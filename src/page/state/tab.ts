@@ -165,7 +165,7 @@ const isStill = ({ goal, search, isReadBack }: Place): boolean =>
 const callIn = (aside: AsideTarget | undefined): string | undefined =>
   aside && 'callId' in aside ? aside.callId : undefined;
 
-const toChip = (attachment: Attachment): Chip => ({
+export const toChip = (attachment: Attachment): Chip => ({
   key: attachment.attachment_id,
   name: attachment.filename,
   attachment,

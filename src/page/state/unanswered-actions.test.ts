@@ -64,7 +64,7 @@ test('a decision that counted although its answer was lost is no problem, unless
 test('after a lost answer, stopping stops only what ran and waited before', async () => {
   const { actions, tab, calls, answer, deliver } = open();
   deliver('w').onSnapshot(snapshot(), 'e:0');
-  tab.queue.value = [{ runId: 'later', message: 'two', source: 'person' }];
+  tab.queue.value = [{ runId: 'later', message: 'two', source: 'person', sender: 'ada' }];
   answer('workstream.cancel', () => {
     throw new ConnectionLostError('gone');
   });

@@ -2,21 +2,19 @@ import { askOnce } from '../../../protocol/client/ask-once.ts';
 import { isUnanswered } from '../../../protocol/client/is-unanswered.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
+import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import { withWorking } from './agents/agent-list.ts';
 import { stillRunning } from './background/background.ts';
 import { withMoved } from './composer/queue-order.ts';
 import { repeatAfterLoss } from './reading/repeat-after-loss.ts';
-import type { Attempt } from './submit.ts';
-import { joinTexts, type Tab } from './tab.ts';
+import type { Attempt, SubmitPort } from './submit.ts';
+import { joinTexts, type Tab, toChip } from './tab.ts';
 
-interface Port {
-  client: Pick<GatewayClient, 'call'>;
-  newKey(): string;
-}
+type Port = Pick<SubmitPort, 'client' | 'newKey' | 'files' | 'ownId'>;
 
 /** Ends a run or a wait, and changes messages that wait. */
-export const waitingActions = ({ client, newKey }: Port, attempt: Attempt) => ({
-  cancel: createCancel(client, attempt),
+export const waitingActions = ({ client, newKey, files, ownId }: Port, attempt: Attempt) => ({
+  cancel: createCancel({ client, files, ownId }, attempt),
 
   /** Ends a background command. The event about its end changes what is shown. */
   killCommand: (tab: Tab, commandId: string) =>
@@ -61,36 +59,48 @@ export const waitingActions = ({ client, newKey }: Port, attempt: Attempt) => ({
   /** The run in progress reads the message before its next step. */
   steerQueued: (tab: Tab, runId: string) => attempt(tab, () => client.call('queue.steer', { wsId: tab.wsId, runId })),
 
-  /** Takes a waiting message back. Its text returns to the composer, before what was typed since. */
-  removeQueued(tab: Tab, { runId, message }: { runId: string; message: string }): Promise<boolean> {
+  /** Takes a waiting message back. It returns to the composer, before what was typed since. */
+  removeQueued(tab: Tab, message: QueuedMessage): Promise<boolean> {
     // Without a key, a call that is repeated after a lost connection would answer that nothing was removed.
-    const params = { wsId: tab.wsId, runId, idempotencyKey: newKey() };
+    const params = { wsId: tab.wsId, runId: message.runId, idempotencyKey: newKey() };
     return attempt(tab, async () => {
       const { removed } = await client.call('queue.remove', params);
-      if (removed) tab.draft.value = joinTexts([message, tab.draft.peek()]);
+      if (removed) await giveBack(tab, [message], files);
     });
   },
 });
 
 /**
- * Stops the run. The texts that waited for its end return to the composer, before what was typed since, because a cancel drops
- * them.
+ * Stops the run. What this person has sent, and waited for its end, returns to the composer, before what was typed since, because
+ * a cancel drops it.
  */
-function createCancel(client: Pick<GatewayClient, 'call'>, attempt: Attempt) {
+function createCancel({ client, files, ownId }: Omit<Port, 'newKey'>, attempt: Attempt) {
   /** The runs of those that have returned: a second press may come before the queue is known to be empty. */
   const returned = new Set<string>();
+  const isOwn = ({ source, sender = '' }: QueuedMessage) => source === 'person' && sender === (ownId() ?? sender);
   return (tab: Tab, force: boolean) => {
-    const waiting = tab.queue.peek().filter(({ source }) => source === 'person');
+    const waiting = tab.queue.peek().filter(isOwn);
     return attempt(tab, () =>
       askOnce(async () => {
         const lost = await stop(client, tab, force);
         const dropped = waiting.filter(({ runId }) => !returned.has(runId));
         for (const { runId } of dropped) returned.add(runId);
-        tab.draft.value = joinTexts([...dropped.map(({ message }) => message), tab.draft.peek()]);
+        await giveBack(tab, dropped, files);
         if (lost !== undefined) throw lost;
       }),
     );
   };
+}
+
+/** Messages return to the composer, with those of their files that this person may send again. */
+async function giveBack(tab: Tab, messages: readonly QueuedMessage[], files: Port['files']): Promise<void> {
+  tab.draft.value = joinTexts([...messages.map(({ message }) => message), tab.draft.peek()]);
+  const sent = messages.flatMap(({ attachments = [] }) => attachments);
+  if (sent.length === 0) return;
+  const pending = await files.pending(tab.wsId).catch(() => sent);
+  const ids = new Set(pending.map(({ attachment_id: id }) => id));
+  const back = sent.filter(({ attachment_id: id }) => ids.has(id));
+  tab.chips.value = [...back.map(toChip), ...tab.chips.peek()];
 }
 
 /**

@@ -93,16 +93,8 @@ interface QueueItemProps {
   tab: Tab;
 }
 
-function QueueItem({
-  message: { runId, message, source, steer, attachments = [] },
-  place,
-  queue,
-  drag,
-  onDrag,
-  onMove,
-  desk,
-  tab,
-}: QueueItemProps) {
+function QueueItem({ message: whole, place, queue, drag, onDrag, onMove, desk, tab }: QueueItemProps) {
+  const { runId, message, source, steer, attachments = [] } = whole;
   const begun = useMemo(() => begunEditOf(tab, { runId }), [tab, runId]);
   const isNew = useRef(false);
   const { editQueued, steerQueued, removeQueued } = desk.actions;
@@ -171,7 +163,7 @@ function QueueItem({
             }}
           />
         )}
-        <Action icon="close" word="Take back" label="Take back" run={() => removeQueued(tab, { runId, message })} />
+        <Action icon="close" word="Take back" label="Take back" run={() => removeQueued(tab, whole)} />
       </span>
     </li>
   );
