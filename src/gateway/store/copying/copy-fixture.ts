@@ -1,10 +1,16 @@
 import { fakeClock } from '../../../testing/fake-clock.ts';
+import { sharedPostgres } from '../../../testing/postgres-server.ts';
+import { someMachine } from '../../../testing/some-machine.ts';
 import { recordingLog } from '../../../testing/temp-store.ts';
 import type { DaemonStore } from '../daemon-store.ts';
+import { openPostgresStore } from '../postgres/postgres-store.ts';
 import { messageChecksums } from '../row-checksum.ts';
 import { openSqliteStore } from '../sqlite-store.ts';
 import { build, statementOf } from '../statements.ts';
 import type { CopySide } from './copy-side.ts';
+import { type Copied, copyStore } from './copy-store.ts';
+import { openPostgresSide } from './postgres-side.ts';
+import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
 
 export const openFile = (path: string): Promise<DaemonStore> =>
   openSqliteStore({ path, clock: fakeClock(1_000), log: recordingLog(), durability: 'normal', bootId: 'boot-1' });
@@ -62,3 +68,35 @@ export const dying = (side: CopySide): CopySide => ({
     throw new Error('killed');
   },
 });
+
+/** Time passes at once for who waits for the lock of another process. */
+export const clock = { ...fakeClock(1_000), sleep: async () => undefined };
+export const parts = { clock, log: recordingLog() };
+export const { signal } = new AbortController();
+
+export const createDatabase = async () => (await sharedPostgres()).createDatabase();
+export const openServer = (url: string) =>
+  openPostgresStore({ url, machine: someMachine(), ...parts, clock: fakeClock(1_000) });
+export const openSide = (url: string, isTarget: boolean) => openPostgresSide({ url, isTarget, signal, ...parts });
+
+export type Wrap = (side: CopySide) => CopySide;
+export const asIs: Wrap = (side) => side;
+
+export async function copyBetween(sides: { source: CopySide; target: CopySide }, wrap: Wrap): Promise<Copied> {
+  try {
+    return await copyStore({ source: sides.source, target: wrap(sides.target), signal, onProgress: () => undefined });
+  } finally {
+    await sides.source.close();
+    await sides.target.close();
+  }
+}
+
+export const toServer = async (file: string, url: string, wrap = asIs): Promise<Copied> => {
+  const source = openSqliteSource(file);
+  return copyBetween({ source, target: await openSide(url, true) }, wrap);
+};
+
+export const toFile = async (url: string, file: string, wrap = asIs): Promise<Copied> => {
+  const source = await openSide(url, false);
+  return copyBetween({ source, target: openSqliteTarget(file, parts.log) }, wrap);
+};

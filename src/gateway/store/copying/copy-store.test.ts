@@ -3,55 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
-import { queryPostgres, sharedPostgres } from '../../../testing/postgres-server.ts';
-import { someMachine } from '../../../testing/some-machine.ts';
-import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
+import { queryPostgres } from '../../../testing/postgres-server.ts';
+import { tempDir } from '../../../testing/temp-store.ts';
 import { toBlock } from '../compaction/block.ts';
 import type { DaemonStore } from '../daemon-store.ts';
-import { openPostgresStore } from '../postgres/postgres-store.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import { versionAfter } from '../schema/schema-version.ts';
 import { openConnection } from '../sqlite/sqlite-connection.ts';
-import { dying, fill, openFile } from './copy-fixture.ts';
-import { CopyRefused, type CopySide } from './copy-side.ts';
-import { type Copied, copyStore } from './copy-store.ts';
-import { openPostgresSide } from './postgres-side.ts';
-import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
+import { createDatabase, dying, fill, openFile, openServer, toFile, toServer, type Wrap } from './copy-fixture.ts';
+import { CopyRefused } from './copy-side.ts';
+import type { Copied } from './copy-store.ts';
 
 const installed = await needs('postgresql');
-/** Time passes at once for who waits for the lock of another process. */
-const clock = { ...fakeClock(1_000), sleep: async () => undefined };
-const parts = { clock, log: recordingLog() };
-const { signal } = new AbortController();
-
-const createDatabase = async () => (await sharedPostgres()).createDatabase();
-const openServer = (url: string) =>
-  openPostgresStore({ url, machine: someMachine(), ...parts, clock: fakeClock(1_000) });
-const openSide = (url: string, isTarget: boolean) => openPostgresSide({ url, isTarget, signal, ...parts });
-
-type Wrap = (side: CopySide) => CopySide;
-const asIs: Wrap = (side) => side;
-
-async function copyBetween(sides: { source: CopySide; target: CopySide }, wrap: Wrap): Promise<Copied> {
-  try {
-    return await copyStore({ source: sides.source, target: wrap(sides.target), signal, onProgress: () => undefined });
-  } finally {
-    await sides.source.close();
-    await sides.target.close();
-  }
-}
-
-const toServer = async (file: string, url: string, wrap = asIs): Promise<Copied> => {
-  const source = openSqliteSource(file);
-  return copyBetween({ source, target: await openSide(url, true) }, wrap);
-};
-
-const toFile = async (url: string, file: string, wrap = asIs): Promise<Copied> => {
-  const source = await openSide(url, false);
-  return copyBetween({ source, target: openSqliteTarget(file, parts.log) }, wrap);
-};
 
 /** What a daemon reads of the store. */
 async function contentOf({ epoch, db, ...store }: DaemonStore): Promise<object> {
@@ -246,48 +210,6 @@ test('what cannot be copied is refused before anything is changed', installed, a
   crashed.run(`update meta set value = '0' where key = 'clean_stop'`);
   crashed.close();
   await refused(toServer(other, await createDatabase()), /did not stop in an orderly way/);
-});
-
-test('a copy that was killed before the source was told is completed by the next run', installed, async () => {
-  using dir = tempDir();
-  const file = join(dir.path, 'headgate.db');
-  const url = await createDatabase();
-  const store = await openFile(file);
-  await fill(store, { messages: 1 });
-  await store.close();
-  const source = openSqliteSource(file);
-  const deaf: CopySide = { ...source, changeMeta: () => Promise.reject(new Error('killed')) };
-  await assert.rejects(copyBetween({ source: deaf, target: await openSide(url, true) }, asIs), /killed/);
-  await using server = await openServer(url);
-  await server.close();
-  assert.equal((await toServer(file, url)).wasComplete, true);
-  await using former = await openFile(file);
-  assert.notEqual(former.epoch, server.epoch);
-});
-
-test('a complete copy is not taken for one of what was stored in the source since', installed, async () => {
-  using dir = tempDir();
-  const file = join(dir.path, 'headgate.db');
-  const url = await createDatabase();
-  await (await openFile(file)).close();
-  const source = openSqliteSource(file);
-  const deaf: CopySide = { ...source, changeMeta: () => Promise.reject(new Error('killed')) };
-  await assert.rejects(copyBetween({ source: deaf, target: await openSide(url, true) }, asIs), /killed/);
-  const used = await openFile(file);
-  await used.markAlive(1);
-  await used.close();
-  await refused(toServer(file, url), /holds a complete copy of .*headgate\.db, which was used since/);
-});
-
-test('a daemon that has only lost its connection still owns its database', installed, async () => {
-  using dir = tempDir();
-  const url = await createDatabase();
-  const running = await openServer(url);
-  const free = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
-    and database = (select oid from pg_database where datname = current_database())`;
-  await queryPostgres(url, free);
-  await assert.rejects(toFile(url, join(dir.path, 'new.db')), /Another Headgate daemon is using postgresql:/);
-  await running.close();
 });
 
 test('each database says itself which versions may use it', installed, async () => {
