@@ -8,6 +8,7 @@ import { withDeadline } from '../process/deadline.ts';
 import { createTokenProvider, toConsentProblem, type UsedAccount } from './accounts/token-provider.ts';
 import { openClientSession } from './client-session.ts';
 import { toConnectProblem, wasDropped } from './connect-problem.ts';
+import { withLimits } from './links/limited-response.ts';
 import { createUnaskedLimit, TOO_MANY_UNASKED } from './links/unasked-limit.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
@@ -21,8 +22,6 @@ export interface RemoteDeps {
   version: string;
 }
 
-const MOST_LINE_BYTES = 16 * 1024 * 1024;
-const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
 /** The stream on which a server tells of changes is opened again so often. */
 const RECONNECTS = { maxRetries: 3, initialReconnectionDelay: 1_000, maxReconnectionDelay: 30_000 };
 /** A server that wants to be asked more often is not. */
@@ -125,26 +124,3 @@ function wait(reconnect: () => void, { clock, wantedMs }: { clock: Clock; wanted
   clock.sleep(Math.max(wantedMs, LEAST_PAUSE_MS), left.signal).then(reconnect, () => undefined);
   return () => left.abort();
 }
-
-/** Without them, a server could fill the memory with one answer that never ends. */
-function withLimits(response: Response): Response {
-  if (!response.body) return response;
-  const { status, statusText, headers } = response;
-  let bytes = 0;
-  let ofLine = 0;
-  const limited = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.length;
-        const newline = chunk.lastIndexOf(NEWLINE);
-        ofLine = newline === -1 ? ofLine + chunk.length : chunk.length - newline - 1;
-        if (ofLine > MOST_LINE_BYTES || bytes > MOST_ANSWER_BYTES)
-          controller.error(new Error(`sends an answer of more than ${MOST_LINE_BYTES / 1024 / 1024} MiB`));
-        else controller.enqueue(chunk);
-      },
-    }),
-  );
-  return new Response(limited, { status, statusText, headers });
-}
-
-const NEWLINE = 10;

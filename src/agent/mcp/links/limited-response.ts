@@ -1,0 +1,62 @@
+const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MOST_STREAM_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Ends an answer that would fill the memory. The SDK reads a whole event of an event stream, however many lines it has, and the
+ * whole of any other body, before it looks at its message.
+ */
+export function withLimits(response: Response): Response {
+  if (!response.body) return response;
+  const { status, statusText, headers } = response;
+  const ofMessage = isEventStream(headers) ? createEventMeter() : createBodyMeter();
+  let bytes = 0;
+  const limited = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.length;
+        if (ofMessage(chunk) > MOST_MESSAGE_BYTES) controller.error(tooLong(MOST_MESSAGE_BYTES));
+        else if (bytes > MOST_STREAM_BYTES) controller.error(tooLong(MOST_STREAM_BYTES));
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(limited, { status, statusText, headers });
+}
+
+const tooLong = (most: number) => new Error(`sends an answer of more than ${most / 1024 / 1024} MiB`);
+
+/** By the same words as the SDK: parameters of the type do not count. */
+const isEventStream = (headers: Headers): boolean =>
+  headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'text/event-stream';
+
+/** Takes the bytes of a message as they arrive, and gives the size of the longest one so far, or of the one that is not complete. */
+type Meter = (chunk: Uint8Array) => number;
+
+function createBodyMeter(): Meter {
+  let bytes = 0;
+  return (chunk) => {
+    bytes += chunk.length;
+    return bytes;
+  };
+}
+
+/** An empty line ends an event. Lines end with CR, LF or both. */
+function createEventMeter(): Meter {
+  let bytes = 0;
+  let last = LF;
+  return (chunk) => {
+    let most = 0;
+    for (const byte of chunk) {
+      bytes += 1;
+      const isLineEnd = byte === LF || byte === CR;
+      const endsWith = byte === LF && last === CR; // the second half of one line end
+      if (isLineEnd && !endsWith && (last === LF || last === CR)) bytes = 0;
+      if (bytes > most) most = bytes;
+      last = byte;
+    }
+    return most;
+  };
+}
+
+const LF = 10;
+const CR = 13;
