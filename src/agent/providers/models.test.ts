@@ -71,6 +71,36 @@ test('a server that is down at startup does not prevent the start, and is asked 
   assert.equal((await models.resolve()).modelId, 'qwen3');
 });
 
+test('the window of a named model is asked for until the server has answered, and an earlier answer is kept', async () => {
+  const config = { models: { lab: { provider: 'openai-compatible' as const, model: 'qwen3', baseUrl: URL_OF_LAB } } };
+  const { models, server, asked, answer } = setUp({ config });
+  const windowNow = async () => (await models.resolve('lab')).contextWindow;
+  server.answers = 'nothing';
+  await models.start();
+  const windows = [await windowNow()];
+  server.answers = 503;
+  windows.push(await windowNow());
+  server.answers = 'models';
+  windows.push(await windowNow());
+  asked.length = 0;
+  windows.push(await windowNow());
+  assert.deepEqual([windows, asked], [[0, 0, 32_768, 32_768], []]);
+  server.answers = 400;
+  await assert.rejects(answer('lab'), { kind: 'refused' });
+  server.answers = 'nothing';
+  assert.equal(await windowNow(), 32_768);
+});
+
+test('a server that does not describe a named model is asked once', async () => {
+  const config = { models: { lab: { provider: 'openai-compatible' as const, model: 'm', baseUrl: URL_OF_LAB } } };
+  const { models, server, asked } = setUp({ config });
+  server.answers = 404;
+  await models.resolve('lab');
+  asked.length = 0;
+  await models.resolve('lab');
+  assert.deepEqual(asked, []);
+});
+
 test('a server that refuses a request is asked for its model again; until then, the old one counts', async () => {
   const { models, server, asked, answer } = setUp(lab);
   await models.start();

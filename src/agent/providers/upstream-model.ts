@@ -57,16 +57,8 @@ export function createUpstreamModel(
   const takesImages = choice.settings.images ?? true;
   const { baseUrl, apiKey } = choice;
   const open = createOpening(kind, { baseUrl, apiKey, fetch, post });
-  let described: Description | undefined;
-  /** It is asked for again before the next request. Until then, the old one counts. */
-  let isOutdated = false;
-
-  const learn = async (signal: AbortSignal): Promise<Description> => {
-    if (!described || isOutdated) described = await describeChoice(choice, { fetch, clock, signal });
-    isOutdated = false;
-    return described;
-  };
-  const nameModel = async (signal: AbortSignal): Promise<string> => choice.modelId ?? (await learn(signal)).modelId;
+  const described = createDescriptions(choice, { fetch, clock });
+  const nameModel = async (signal: AbortSignal) => choice.modelId ?? (await described.learn(signal)).modelId;
   const ask = async (
     { request, modelId, images }: { request: ModelRequest; modelId: string; images: GatedImages },
     signal: AbortSignal,
@@ -92,7 +84,7 @@ export function createUpstreamModel(
   const onEnd = (error: unknown) => {
     if (error !== undefined && !(error instanceof ProviderError)) return;
     onOutcome(isAway(error) && error.cause instanceof ProviderError ? error.cause : error); // without the remedy
-    if (error?.kind === 'refused') isOutdated = true; // the server may have another model by now
+    if (error?.kind === 'refused') described.outdate(); // the server may have another model by now
   };
   const stream: Model['stream'] = (request, signal, patience) => {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
@@ -114,16 +106,18 @@ export function createUpstreamModel(
     fallback: choice.settings.fallback ?? [],
     writesSummaries: kind.writesSummaries?.(choice.modelId ?? '') ?? false,
     get modelId() {
-      return described?.modelId ?? choice.modelId ?? '';
+      return described.latest()?.modelId ?? choice.modelId ?? '';
     },
     get contextWindow() {
-      return choice.settings.contextWindow ?? described?.contextWindow ?? knownContextWindow(choice.modelId ?? '');
+      return (
+        choice.settings.contextWindow ?? described.latest()?.contextWindow ?? knownContextWindow(choice.modelId ?? '')
+      );
     },
     maxOutputTokens: choice.settings.maxOutputTokens,
     get price() {
       return sourcedPriceOf(choice, clock.now())?.price;
     },
-    describe: async (signal) => void (await learn(signal)),
+    describe: async (signal) => void (await described.learn(signal)),
     stream,
   };
 }
@@ -195,16 +189,40 @@ const DISCOVERY_MS = 5_000;
 async function describeChoice(
   choice: ModelChoice,
   { fetch, clock, signal }: { fetch: Fetch; clock: Clock; signal: AbortSignal },
-): Promise<Description> {
-  const { modelId, provider } = choice;
-  const known = { modelId: modelId ?? '', contextWindow: knownContextWindow(modelId ?? '') };
-  if (provider !== 'openai-compatible') return known;
+): Promise<Description | 'not answered'> {
+  if (choice.provider !== 'openai-compatible') return knownOf(choice);
   try {
     return await within(DISCOVERY_MS, { clock, signal }, (inTime) => describeModel(choice, { fetch, signal: inTime }));
+/** What the server says about a model. */
+function createDescriptions(choice: ModelChoice, { fetch, clock }: Pick<UpstreamDeps, 'fetch' | 'clock'>) {
+  let latest: Description | undefined;
+  let isOutdated = true;
+  return {
+    latest: () => latest,
+    /** Asks again before the next request. Until then, the old description counts. */
+    outdate(): void {
+      isOutdated = true;
+    },
+    /** Asks only once if the server has answered. */
+    async learn(signal: AbortSignal): Promise<Description> {
+      if (latest && !isOutdated) return latest;
+      const described = await describeChoice(choice, { fetch, clock, signal });
+      isOutdated = described === 'not answered';
+      latest = described === 'not answered' ? (latest ?? knownOf(choice)) : described;
+      return latest;
+    },
+  };
+}
+
   } catch (error) {
     signal.throwIfAborted();
     const failure = toProviderError(error, choice, 'connect');
-    if (modelId === undefined || failure.kind === 'unauthorized') throw failure;
-    return known;
+    if (choice.modelId === undefined || failure.kind === 'unauthorized') throw failure;
+    return failure.kind === 'refused' ? knownOf(choice) : 'not answered';
   }
 }
+
+const knownOf = ({ modelId = '' }: ModelChoice): Description => ({
+  modelId,
+  contextWindow: knownContextWindow(modelId),
+});
