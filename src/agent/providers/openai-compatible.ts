@@ -1,5 +1,6 @@
 import { openChatModel } from './chat-completions/chat-model.ts';
 import type { Provider } from './provider.ts';
+import { UNSENT_EFFORT } from './retrying/refused-effort.ts';
 
 /**
  * Any server with an OpenAI-style chat completions API, with or without a key: vLLM, llama.cpp, Ollama, LM Studio,
@@ -8,6 +9,6 @@ import type { Provider } from './provider.ts';
 export const openaiCompatible: Provider = {
   open: openChatModel,
   // Servers without reasoning reject the parameter, so the default effort is not sent.
-  options: ({ effort }) => (effort === 'medium' ? {} : { reasoning: effort }),
+  options: ({ effort }) => (effort === UNSENT_EFFORT ? {} : { reasoning: effort }),
   sendsPlainReasoning: true,
 };

@@ -22,6 +22,7 @@ import { listPrice, type SourcedPrice } from './prices/list-prices.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { askWhileAway, circuitOpen } from './retrying/away.ts';
+import { createEffortGate } from './retrying/refused-effort.ts';
 import { begun, isAway } from './retrying/retry.ts';
 
 export interface UpstreamModel extends Model {
@@ -36,6 +37,11 @@ interface UpstreamDeps {
   post: Post;
   limits: AnswerLimits;
   backend: UpstreamBackend;
+}
+
+interface Asked {
+  request: ModelRequest;
+  modelId: string;
 }
 
 /** What the models of one server share. */
@@ -57,10 +63,11 @@ export function createUpstreamModel(
   const takesImages = choice.settings.images ?? true;
   const { baseUrl, apiKey } = choice;
   const open = createOpening(kind, { baseUrl, apiKey, fetch, post });
+  const withEffort = createEffortGate(kind);
   const described = createDescriptions(choice, { fetch, clock });
   const nameModel = async (signal: AbortSignal) => choice.modelId ?? (await described.learn(signal)).modelId;
   const ask = async (
-    { request, modelId, images }: { request: ModelRequest; modelId: string; images: GatedImages },
+    { request, modelId, images }: Asked & { images: GatedImages },
     signal: AbortSignal,
   ): Promise<AsyncIterable<ModelPart>> => {
     const deadlines = deadlinesFor(choice.baseUrl, limits);
@@ -75,11 +82,14 @@ export function createUpstreamModel(
    * If the server refuses a request with new images for an unknown reason or because of them, retries without them, so
    * that an image cannot end a conversation. If that is refused, too, the new images were not the reason.
    */
-  const attempt = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
-    const modelId = await nameModel(signal);
+  const askWithImages = async ({ request, modelId }: Asked, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
     const gate = gateImages(request, { modelId, takesImages });
     const askWithout = (more?: readonly string[]) => ask({ request, modelId, images: gate.opening(more) }, signal);
     return askWithout().catch((error: unknown) => retryWithout(gate.suspectsOf(error), { error, askWithout }));
+  };
+  const attempt = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
+    const modelId = await nameModel(signal);
+    return withEffort({ request, modelId }, (asked) => askWithImages({ request: asked, modelId }, signal));
   };
   const onEnd = (error: unknown) => {
     if (error !== undefined && !(error instanceof ProviderError)) return;
@@ -185,14 +195,6 @@ const PROVIDERS: Record<Exclude<ProviderName, 'demo'>, Provider> = {
 
 const DISCOVERY_MS = 5_000;
 
-/** Asks only openai-compatible servers. A named model is used even if the server does not describe it. */
-async function describeChoice(
-  choice: ModelChoice,
-  { fetch, clock, signal }: { fetch: Fetch; clock: Clock; signal: AbortSignal },
-): Promise<Description | 'not answered'> {
-  if (choice.provider !== 'openai-compatible') return knownOf(choice);
-  try {
-    return await within(DISCOVERY_MS, { clock, signal }, (inTime) => describeModel(choice, { fetch, signal: inTime }));
 /** What the server says about a model. */
 function createDescriptions(choice: ModelChoice, { fetch, clock }: Pick<UpstreamDeps, 'fetch' | 'clock'>) {
   let latest: Description | undefined;
@@ -214,6 +216,14 @@ function createDescriptions(choice: ModelChoice, { fetch, clock }: Pick<Upstream
   };
 }
 
+/** Asks only openai-compatible servers. A named model is used even if the server does not describe it. */
+async function describeChoice(
+  choice: ModelChoice,
+  { fetch, clock, signal }: { fetch: Fetch; clock: Clock; signal: AbortSignal },
+): Promise<Description | 'not answered'> {
+  if (choice.provider !== 'openai-compatible') return knownOf(choice);
+  try {
+    return await within(DISCOVERY_MS, { clock, signal }, (inTime) => describeModel(choice, { fetch, signal: inTime }));
   } catch (error) {
     signal.throwIfAborted();
     const failure = toProviderError(error, choice, 'connect');
