@@ -26,9 +26,10 @@ test('a 429 is retried after the time the server gives', async () => {
   const clock = impatientClock();
   const { model } = await modelOf(upstream, { clock });
   upstream.script(fail(429, { retryAfterSecs: 3 }), fail(500), say('at last'));
-  const parts = await read(model.stream(request(), live()));
-  assert.deepEqual(parts[0], { type: 'content', text: 'at last' });
+  const parts = model.stream(request(), live())[Symbol.asyncIterator]();
+  assert.deepEqual((await parts.next()).value, { type: 'content', text: 'at last' });
   assert.deepEqual(clock.slept.slice(-2), [3_000, 1_000]);
+  await parts.return?.();
 });
 
 test('the third failure is final', async () => {
@@ -108,7 +109,7 @@ for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
     await using upstream = await startScriptedModel();
     const whole = Buffer.from(chunks.join(''));
     const kind = openaiCompatible;
-    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url, ...egress });
+    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url, ...egress, clock: systemClock });
     const about = { provider: 'openai-compatible', baseUrl: upstream.url, keyName: '' };
     const around = {
       clock: systemClock,

@@ -34,7 +34,7 @@ async function startBeginning(file: string) {
 }
 
 async function open(kind: typeof openai, baseUrl: string, signal: AbortSignal) {
-  const model = await kind.open({ modelId: 'm', baseUrl, apiKey: 'k', fetch, post });
+  const model = await kind.open({ modelId: 'm', baseUrl, apiKey: 'k', fetch, post, clock: fakeClock() });
   const upstream = { provider: 'p', baseUrl, apiKey: 'k', keyName: 'K' };
   const request = { system: '', messages: [], tools: [], effort: 'low', typedByPerson: true } as const;
   const deadlines = { firstMs: 60_000, betweenMs: 60_000 };

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Clock } from '../../clock.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import type { ModelRequest } from './model.ts';
 
@@ -42,6 +43,7 @@ export interface ModelTarget {
   apiKey?: string | undefined;
   fetch: Fetch;
   post: Post;
+  clock: Clock;
 }
 
 /** `globalThis.fetch`, as far as providers use it. */

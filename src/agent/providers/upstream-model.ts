@@ -62,7 +62,7 @@ export function createUpstreamModel(
   const kind = PROVIDERS[choice.provider];
   const takesImages = choice.settings.images ?? true;
   const { baseUrl, apiKey } = choice;
-  const open = createOpening(kind, { baseUrl, apiKey, fetch, post });
+  const open = createOpening(kind, { baseUrl, apiKey, fetch, post, clock });
   const withEffort = createEffortGate(kind);
   const described = createDescriptions(choice, { fetch, clock });
   const nameModel = async (signal: AbortSignal) => choice.modelId ?? (await described.learn(signal)).modelId;
@@ -158,7 +158,7 @@ const familyOf = ({ provider, baseUrl }: ModelChoice): string =>
  * Opens the model once, because opening costs as much as a request. A model of the SDK has a single `fetch`, so the
  * meter that counts the bytes of an attempt is passed along with the call.
  */
-function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post }: Omit<ModelTarget, 'modelId'>) {
+function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post, clock }: Omit<ModelTarget, 'modelId'>) {
   const meters = new AsyncLocalStorage<AnswerMeter>();
   const metered: Fetch = async (url, init) => {
     const meter = meters.getStore();
@@ -168,7 +168,7 @@ function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post }: Omit<Mo
   };
   let latest: OpenedModel | undefined;
   return async (modelId: string, meter: AnswerMeter): Promise<OpenedModel> => {
-    const target = { modelId, baseUrl, apiKey, fetch: metered, post };
+    const target = { modelId, baseUrl, apiKey, fetch: metered, post, clock };
     const opened = latest?.modelId === modelId ? latest : await kind.open(target);
     latest = opened;
     const look = meter.bytes;

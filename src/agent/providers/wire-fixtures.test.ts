@@ -37,7 +37,8 @@ function replay(bytes: Uint8Array, { status = 200, piece = 37 } = {}) {
 async function ask(name: Name, fetch: typeof globalThis.fetch, more: Partial<ModelRequest> = {}): Promise<ModelPart[]> {
   const { modelId, baseUrl, keyName } = HOSTED[name];
   const kind: Provider = PROVIDERS[name];
-  const model = await kind.open({ modelId, baseUrl, apiKey: 'secret-key', fetch, post: postOver(fetch) });
+  const clock = fakeClock();
+  const model = await kind.open({ modelId, baseUrl, apiKey: 'secret-key', fetch, post: postOver(fetch), clock });
   const request: ModelRequest = {
     system: 'Be brief.',
     messages: [{ role: 'user', content: 'look around' }],
@@ -55,8 +56,7 @@ async function ask(name: Name, fetch: typeof globalThis.fetch, more: Partial<Mod
   const parts: ModelPart[] = [];
   const upstream = { provider: name, baseUrl, apiKey: 'secret-key', keyName };
   const deadlines = { firstMs: 60_000, betweenMs: 60_000 };
-  const signal = new AbortController().signal;
-  const around = { clock: fakeClock(), signal, deadlines, onPart: () => undefined };
+  const around = { clock, signal: new AbortController().signal, deadlines, onPart: () => undefined };
   const answer = streamAiSdk({ model, kind, upstream }, request, around);
   for await (const part of answer) parts.push(part);
   return parts;

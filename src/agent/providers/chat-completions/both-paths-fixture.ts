@@ -21,7 +21,14 @@ export const PATHS: Record<'sdk' | 'ours', (fetch: Fetch) => OpenedModel | Promi
       fetch,
     }).chatModel('m'),
   ours: (fetch) =>
-    openChatModel({ modelId: 'm', baseUrl: BASE_URL, apiKey: UPSTREAM.apiKey, fetch, post: postOver(fetch) }),
+    openChatModel({
+      modelId: 'm',
+      baseUrl: BASE_URL,
+      apiKey: UPSTREAM.apiKey,
+      fetch,
+      post: postOver(fetch),
+      clock: fakeClock(),
+    }),
 };
 
 /** A server that answers with the given pieces of a body. */

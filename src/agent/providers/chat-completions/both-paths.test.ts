@@ -258,3 +258,14 @@ for (const reason of ['insufficient_system_resource', 'abort', 'error']) {
     assert.deepEqual([error?.kind, error?.retryable], ['interrupted', true]);
   });
 }
+
+test('an empty finish reason is none', async () => {
+  const half = await outcomeOf('ours', answering([chunk({ content: 'half' }, '')]));
+  assert.deepEqual([half.error?.kind, half.error?.retryable], ['interrupted', true]);
+  const cut = `${chunk({ content: 'a' }, '')}${chunk({ content: 'b' }, 'length')}${chunk({}, '')}`;
+  const { parts } = await outcomeOf('ours', answering([cut]));
+  assert.deepEqual(
+    parts.map((part) => (part.type === 'finish' ? part.reason : part)),
+    [{ type: 'content', text: 'ab' }, 'length'],
+  );
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../../../clock.ts';
 import { withWholeCharacters } from '../../../content/whole-characters.ts';
 import type { ArrivingBytes, PostResponse } from '../../../egress/streamed-post.ts';
 import type { Look, ModelTarget, OpenedModel, PartReader } from '../provider.ts';
@@ -8,7 +9,7 @@ import type { ChatParts } from './chat-parts.ts';
  * A model behind the chat completions API. The SDK converts messages. Its reader of answers is replaced,
  * because it costs more than everything else that the daemon does with an answer (decision 16).
  */
-export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTarget): Promise<OpenedModel> {
+export async function openChatModel({ modelId, baseUrl, apiKey, post, clock }: ModelTarget): Promise<OpenedModel> {
   const [{ OpenAICompatibleChatLanguageModel }, { createChatBodies }, { createChatParts }] = await Promise.all([
     import('@ai-sdk/openai-compatible'),
     import('./chat-body.ts'),
@@ -36,7 +37,8 @@ export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTar
       const body = await bodies.build(options, conversation);
       const response = await post(url, { headers, body, signal });
       if (response.status < 200 || response.status > 299) throw await toError(response);
-      return { stream: { getReader: () => createReader(response.body, { parts: createChatParts(), look }) } };
+      const getReader = () => createReader(response.body, { parts: createChatParts(), look, clock });
+      return { stream: { getReader } };
     },
   };
 }
@@ -52,21 +54,35 @@ function addMissingReasoning(messages: unknown): void {
   for (const message of messages) if (message.role === 'assistant') message.reasoning_content ??= '';
 }
 
+interface Reading {
+  parts: ChatParts;
+  look: Look;
+  clock: Clock;
+}
+
 /** Gives all parts that have arrived before it reports an error. */
-function createReader(body: ArrivingBytes, { parts, look }: { parts: ChatParts; look: Look }): PartReader {
+function createReader(body: ArrivingBytes, { parts, look, clock }: Reading): PartReader {
+  const rest = createRest(body, clock);
   let over: { error?: unknown } | undefined;
+  const end = () => {
+    over = {};
+    rest.leave();
+    parts.end();
+  };
+  const fail = (error: unknown) => {
+    if (parts.isDone()) end();
+    else over = { error };
+  };
   const readMore = async () => {
     try {
-      const arrived = await body.read();
+      const arrived = await (parts.isDone() ? rest.read() : body.read());
       for (const bytes of arrived ?? []) {
         look(bytes);
         parts.feed(bytes);
       }
-      if (arrived) return;
-      over = {};
-      parts.end();
+      if (!arrived) end();
     } catch (error) {
-      over = { error };
+      fail(error);
     }
   };
   return {
@@ -81,6 +97,26 @@ function createReader(body: ArrivingBytes, { parts, look }: { parts: ChatParts; 
     },
     async cancel() {
       body.cancel();
+    },
+  };
+}
+
+/** How long the end of the body is waited for after `[DONE]`. Then its connection can be used again. */
+const REST_MS = 1_000;
+
+/** What follows `[DONE]`. Some servers and proxies keep the body open. */
+function createRest(body: ArrivingBytes, clock: Clock) {
+  const left = new AbortController();
+  let late: Promise<undefined> | undefined;
+  return {
+    read(): Promise<Uint8Array[] | undefined> {
+      const toUndefined = () => undefined;
+      late ??= clock.sleep(REST_MS, left.signal).then(toUndefined, toUndefined); // nobody reads after `leave`
+      return Promise.race([late, body.read()]);
+    },
+    leave(): void {
+      left.abort();
+      body.cancel(); // has no effect on a body that has ended
     },
   };
 }

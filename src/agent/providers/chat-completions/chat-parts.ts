@@ -9,7 +9,9 @@ type Part = LanguageModelV4StreamPart;
 /** Reads an answer of the chat completions API. */
 export interface ChatParts {
   feed(bytes: Uint8Array): void;
-  /** Call it when the body has ended. */
+  /** Whether the server has said that nothing follows. */
+  isDone(): boolean;
+  /** Call it when the body has ended, or need not be waited for. */
   end(): void;
   /** The next part. Pieces of text that have not been taken yet are one part. */
   take(): Part | undefined;
@@ -38,11 +40,14 @@ export function createChatParts(): ChatParts {
     if (!Array.isArray(chunk?.choices)) throw new TypeError('a chunk has no choices');
     if (isGiven(chunk.usage)) end.usage = chunk.usage;
     const [choice] = chunk.choices;
-    if (typeof choice?.finish_reason === 'string') end.reason = choice.finish_reason;
+    // Some servers send an empty reason until the last chunk.
+    if (typeof choice?.finish_reason === 'string' && choice.finish_reason !== '') end.reason = choice.finish_reason;
     if (isGiven(choice?.delta)) takeDelta(choice.delta);
   };
+  let isDone = false;
   const parser = createParser({
     onEvent({ data }) {
+      if (data === '[DONE]') isDone = true;
       if (data === '[DONE]' || queue.hasFailed()) return;
       try {
         takeChunk(data);
@@ -54,6 +59,7 @@ export function createChatParts(): ChatParts {
   const decoder = new StringDecoder();
   return {
     feed: (bytes) => parser.feed(decoder.write(bytes)),
+    isDone: () => isDone,
     end() {
       if (queue.hasFailed()) return;
       if (end.reason === undefined) return queue.push({ type: 'error', error: new Error(NO_REASON) });
