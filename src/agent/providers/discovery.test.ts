@@ -47,6 +47,9 @@ test('Ollama: context_length of /api/show, or what the model file sets', async (
   assert.equal(free.asked.at(-1), 'POST http://host:8000/api/show Bearer key {"model":"llama4"}');
   const set = web({ ...models, 'http://host:8000/api/show': { model_info, parameters: 'stop "x"\nnum_ctx    16384' } });
   assert.deepEqual(await describeModel(server, { ...set, signal }), { modelId: 'llama4', contextWindow: 16_384 });
+  const parameters = `num_ctx ${'9'.repeat(30)}`;
+  const odd = web({ ...models, 'http://host:8000/api/show': { model_info, parameters } });
+  assert.deepEqual(await describeModel(server, { ...odd, signal }), { modelId: 'llama4', contextWindow: 131_072 });
 });
 
 test('a named model is looked up; an unknown context window is 0', async () => {

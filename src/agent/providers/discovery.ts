@@ -139,8 +139,8 @@ async function windowFromShow(
   const url = `${rootOf(upstream)}/api/show`;
   const show = Show.safeParse(await askOrNothing(upstream, { url, body: { model: modelId }, fetch, signal }));
   if (!show.success) return undefined;
-  const set = /^num_ctx\s+(\d+)/m.exec(show.data.parameters)?.[1];
-  if (set !== undefined) return Number(set);
+  const set = Count.parse(Number(/^num_ctx\s+(\d+)/m.exec(show.data.parameters)?.[1]));
+  if (set !== undefined) return set;
   const info = Object.entries(show.data.model_info).find(([key]) => key.endsWith('.context_length'));
   return Count.parse(info?.[1]);
 }

@@ -211,13 +211,23 @@ function toReason(unified: Exclude<FinishPart['finishReason']['unified'], 'error
   return calls > 0 && (reason === 'stop' || reason === 'other') ? 'tool_calls' : reason;
 }
 
-const toUsage = ({ inputTokens, outputTokens }: FinishPart['usage']): Usage => ({
-  promptTokens: inputTokens.total ?? 0,
-  completionTokens: outputTokens.total ?? 0,
-  cacheCreationTokens: inputTokens.cacheWrite ?? 0,
-  cacheReadTokens: inputTokens.cacheRead ?? 0,
-  ...(outputTokens.reasoning ? { reasoningTokens: outputTokens.reasoning } : {}),
-});
+/** A server that counts nonsense is treated like one that does not count. */
+function toUsage({ inputTokens, outputTokens }: FinishPart['usage']): Usage {
+  const isCounted = [inputTokens.total, outputTokens.total].every((count = 0) => isCount(count));
+  const tokens = (count = 0): number => (isCounted && isCount(count) ? Math.round(count) : 0);
+  const reasoningTokens = tokens(outputTokens.reasoning);
+  return {
+    promptTokens: tokens(inputTokens.total),
+    completionTokens: tokens(outputTokens.total),
+    cacheCreationTokens: tokens(inputTokens.cacheWrite),
+    cacheReadTokens: tokens(inputTokens.cacheRead),
+    ...(reasoningTokens > 0 && { reasoningTokens }),
+  };
+}
+
+/** More than any request has. Sums of them stay exact. */
+const MOST_TOKENS = 1_000_000_000;
+const isCount = (count: number): boolean => count >= 0 && count <= MOST_TOKENS;
 
 const brokenOff = (upstream: Upstream) =>
   new ProviderError('interrupted', `The answer of ${nameOf(upstream)} ended early.`, { retryable: true });

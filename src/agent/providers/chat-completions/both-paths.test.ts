@@ -269,3 +269,32 @@ test('an empty finish reason is none', async () => {
     [{ type: 'content', text: 'ab' }, 'length'],
   );
 });
+
+const NOT_COUNTED = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+
+for (const [what, usage, expected] of [
+  ['a negative number', { prompt_tokens: -5, completion_tokens: 3 }, NOT_COUNTED],
+  ['an enormous number', { prompt_tokens: 7, completion_tokens: 1e18 }, NOT_COUNTED],
+  [
+    'a broken number',
+    { prompt_tokens: 12.5, completion_tokens: 3 },
+    { ...NOT_COUNTED, promptTokens: 13, completionTokens: 3 },
+  ],
+  [
+    'a wrong detail',
+    {
+      ...{ prompt_tokens: 7, completion_tokens: 3 },
+      prompt_tokens_details: { cached_tokens: -1 },
+      completion_tokens_details: { reasoning_tokens: 1e300 },
+    },
+    { ...NOT_COUNTED, promptTokens: 7, completionTokens: 3 },
+  ],
+] as const)
+  test(`${what} of tokens does not reach the usage`, async () => {
+    const finish = event({ choices: [{ delta: {}, finish_reason: 'stop' }], usage });
+    for (const path of PATHS) {
+      const { parts } = await outcomeOf(path, answering([chunk({ content: 'a' }), finish]));
+      const last = parts.at(-1);
+      assert.deepEqual(last?.type === 'finish' && last.usage, expected, path);
+    }
+  });

@@ -97,3 +97,8 @@ test('other refusals are left open', () => {
   assert.equal(readRefusal('The deployment is not provisioned for this revision'), undefined);
   assert.equal(readRefusal(''), undefined);
 });
+
+test('numbers that no window has are left out', () => {
+  const text = `This model's maximum context length is ${'9'.repeat(400)} tokens.`;
+  assert.deepEqual(readRefusal(text), { about: 'window' });
+});

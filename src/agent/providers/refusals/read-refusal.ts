@@ -51,9 +51,9 @@ function readNumbers(text: string): { maximum?: number; asked?: number } {
   const plain = text.replace(/(?<=\d),(?=\d{3})/g, ''); // "8,192"
   for (const { maximum, asked } of NUMBERS) {
     const window = Number(maximum.exec(plain)?.[1] ?? 0);
-    if (window === 0) continue;
+    if (window === 0 || !Number.isSafeInteger(window)) continue;
     const size = Number(asked?.exec(plain)?.[1] ?? 0);
-    return { maximum: window, ...(size > 0 && { asked: size }) };
+    return { maximum: window, ...(size > 0 && Number.isSafeInteger(size) && { asked: size }) };
   }
   return {};
 }
