@@ -18,6 +18,12 @@ test('text, reasoning and arguments count together', () => {
   assert.throws(() => part({ type: 'text-delta', id: '1', delta: 'x' }), ended('1000 characters'));
 });
 
+test('the names of calls count, too', () => {
+  const { part } = meter();
+  const toolName = 'x'.repeat(1_001);
+  assert.throws(() => part({ type: 'tool-input-start', id: '1', toolName }), ended('1000 characters'));
+});
+
 test('calls are counted as they begin', () => {
   const { part } = meter();
   for (const id of ['1', '2']) part({ type: 'tool-input-start', id, toolName: 'bash' });

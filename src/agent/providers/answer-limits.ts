@@ -25,7 +25,10 @@ export function createAnswerMeter(limits: AnswerLimits, upstream: Upstream) {
     part(part: LanguageModelV4StreamPart): void {
       unread = 0;
       if ('delta' in part) chars += part.delta.length;
-      if (part.type === 'tool-input-start') calls += 1;
+      if (part.type === 'tool-input-start') {
+        calls += 1;
+        chars += part.toolName.length;
+      }
       if (chars > limits.maxChars) throw tooLong(`${limits.maxChars} characters`);
       if (calls > limits.maxToolCalls) throw tooLong(`${limits.maxToolCalls} tool calls`);
     },

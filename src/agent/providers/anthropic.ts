@@ -43,7 +43,7 @@ function mayThink(modelId: string, messages: readonly Message[]): boolean {
 
 /** Other answers are not sent. */
 const isSaid = (message: Message): message is AssistantMessage =>
-  message.role === 'assistant' && (message.content !== '' || message.toolCalls.length > 0);
+  message.role === 'assistant' && (message.content.trim() !== '' || message.toolCalls.length > 0);
 
 function bindsReasoning(modelId: string): boolean {
   return /^claude-(fable-5-[12]|opus-5-5|sonnet-5-5)/.test(modelId);

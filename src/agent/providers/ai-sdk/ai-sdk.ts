@@ -6,6 +6,7 @@ import { type FinishReason, type ModelPart, type ModelRequest, ProviderError, ty
 import type { OpenedModel, PartReader, Provider } from '../provider.ts';
 import { nameOf, toProviderError, type Upstream } from '../provider-error.ts';
 import { createCallIds } from './call-ids.ts';
+import { toStoredName } from './call-names.ts';
 import { type Author, createOriginalParts } from './original-parts.ts';
 import { toPrompt } from './prompt.ts';
 import type { Attaching } from './user-parts.ts';
@@ -91,7 +92,7 @@ function createConverter(deps: {
         // Some models call a tool without arguments by sending none at all.
         return {
           type: 'tool_call',
-          call: { id, name: part.toolName, arguments: part.input.trim() ? part.input : '{}' },
+          call: { id, name: toStoredName(part.toolName), arguments: part.input.trim() ? part.input : '{}' },
         };
       }
       case 'error':

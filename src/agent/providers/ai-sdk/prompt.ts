@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '../../message.ts';
+import { toSentName } from './call-names.ts';
 import { type Author, findOriginalParts, type OriginalPart } from './original-parts.ts';
 import { type Attaching, toResultParts, toUserParts } from './user-parts.ts';
 
@@ -177,7 +178,7 @@ function addToolResult(prompt: LanguageModelV4Prompt, message: ToolMessage, ids:
   const result = {
     type: 'tool-result' as const,
     toolCallId: ids.ofResult(callId),
-    toolName: name,
+    toolName: toSentName(name),
     output: { type: outcome === 'done' ? ('text' as const) : ('error-text' as const), value },
   };
   const last = prompt.at(-1);
@@ -213,7 +214,7 @@ interface AnswerPlace extends AnswerTarget {
 function toAssistantParts(message: AssistantMessage, to: AnswerPlace): AssistantPart[] {
   const original = findOriginalParts(message, to);
   if (original) {
-    return withoutLastReasoning(original).map((part) => {
+    return withoutLastReasoning(original.filter(isKept)).map((part) => {
       const metadata = part.options ? { providerOptions: part.options } : {};
       if (part.type !== 'tool-call') return { type: part.type, text: part.text, ...metadata };
       return { ...toToolCallPart(part.call, to.ids), ...metadata };
@@ -223,20 +224,27 @@ function toAssistantParts(message: AssistantMessage, to: AnswerPlace): Assistant
   const { content, toolCalls, reasoning } = message;
   // DeepSeek requires the thoughts of all answers of a turn with calls, in all later requests. Others are never sent, so
   // that a request does not depend on which turn is the last.
-  const isOfCalls = toolCalls.length > 0 || (to.isAfterCalls && content !== '');
+  const isOfCalls = toolCalls.length > 0 || (to.isAfterCalls && !isBlank(content));
   if (to.sendsPlainReasoning && isOfCalls && reasoning) {
     parts.push({ type: 'reasoning', text: reasoning });
   }
-  if (content !== '') parts.push({ type: 'text', text: content });
+  if (!isBlank(content)) parts.push({ type: 'text', text: content });
   return [...parts, ...toolCalls.map((call) => toToolCallPart(call, to.ids))];
 }
+
+/** Anthropic refuses texts of only white space, also in requests that come later. */
+const isBlank = (text: string): boolean => text.trim() === '';
+
+/** Google signs empty texts, too. */
+const isKept = (part: OriginalPart): boolean =>
+  part.type !== 'text' || !isBlank(part.text) || part.options !== undefined;
 
 /** Without reasoning that led to nothing, because the answer was cut off. OpenAI and Anthropic refuse it. */
 const withoutLastReasoning = (parts: readonly OriginalPart[]): readonly OriginalPart[] =>
   parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1);
 
 function toToolCallPart({ id, name, arguments: text }: ToolCall, ids: UniqueIds): LanguageModelV4ToolCallPart {
-  return { type: 'tool-call', toolCallId: ids.ofCall(id), toolName: name, input: toInput(text) };
+  return { type: 'tool-call', toolCallId: ids.ofCall(id), toolName: toSentName(name), input: toInput(text) };
 }
 
 /**

@@ -26,7 +26,7 @@ export function toUserParts(
   attaching: Attaching = NOTHING,
 ): UserPart[] {
   const files = attachments.map((attachment) => toFilePart(attachment, { unseen, by: BY_USER }, attaching));
-  return content === '' && files.length > 0 ? files : [...files, { type: 'text', text: content }];
+  return content.trim() === '' && files.length > 0 ? files : [...files, { type: 'text', text: content }];
 }
 
 /**
