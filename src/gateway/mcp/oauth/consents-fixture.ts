@@ -5,6 +5,7 @@ import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
 import { openSqliteStore } from '../../store/sqlite-store.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import { openTestVault } from '../../testing/test-vault.ts';
+import type { ConsentDeps } from './consent-deps.ts';
 import { Consents } from './consents.ts';
 
 const URL_OF_SERVER = 'https://notes.example.com/mcp';
@@ -15,6 +16,8 @@ export const ISSUER = 'https://sso.example.com';
 function fakeNotes() {
   const state = {
     ...{ expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, ending: '', asked: [] as string[] },
+    /** Of the requests for tokens. */
+    sent: [] as URLSearchParams[],
     names: true,
     registered: undefined as Record<string, unknown> | undefined,
     beforeToken: async (): Promise<void> => undefined,
@@ -57,6 +60,7 @@ function fakeNotes() {
     fetch: (async (input, init) => {
       const { pathname } = new URL(String(input));
       state.asked.push(pathname);
+      if (pathname === '/token') state.sent.push(new URLSearchParams(String(init?.body)));
       if (pathname === '/token') await state.beforeToken();
       if (pathname === '/reg') state.registered = JSON.parse(String(init?.body));
       return answers[pathname]?.() ?? new Response('', { status: 404 });
@@ -92,7 +96,7 @@ export async function setUp(t: TestContext) {
     servers: { notes: config },
   };
   const bounds = { scopes: new Set([]), permissions: new Set([]), expiresAtMs: undefined };
-  const consents = new Consents({
+  const deps: ConsentDeps = {
     store,
     vault,
     users: {
@@ -109,10 +113,13 @@ export async function setUp(t: TestContext) {
     clock,
     ids: randomIds,
     log,
-  });
+  };
+  const consents = new Consents(deps);
   const nothing = () => [];
   return {
     ...{ consents, notes, server, mcp, clock, vault, store, disabled },
+    /** As after a restart. */
+    reopened: () => new Consents(deps),
     async connect(user: string): Promise<void> {
       if (user !== '') {
         const row = { user_id: user, username: user, username_key: user, display_name: '', password_hash: null };

@@ -178,3 +178,34 @@ test('a provider that reads documents gets the address of ours; others register 
   mcp.clientMetadataUrl = undefined;
   assert.equal(await clientId(), 'c');
 });
+
+test('tokens that the store does not take are used from memory, and stored by the next call', async (t) => {
+  const { consents, notes, server, clock, connect, vault, reopened } = await setUp(t);
+  await connect('');
+  const failing = t.mock.method(vault, 'commitSealed', () => Promise.reject(new Error('the disk is full')));
+  const tokens: string[] = [];
+  for (let renewals = 0; renewals < 2; renewals += 1) {
+    clock.jump(3_601_000);
+    tokens.push(await consents.token(server, ''), await consents.token(server, ''));
+  }
+  assert.deepEqual(tokens, ['access-token-2', 'access-token-2', 'access-token-3', 'access-token-3']);
+  assert.equal(notes.sent.at(-1)?.get('refresh_token'), 'refresh-token-2');
+  failing.mock.restore();
+  const all = await Promise.all([consents.token(server, ''), consents.token(server, '')]);
+  assert.deepEqual(all, ['access-token-3', 'access-token-3']);
+  assert.equal(await reopened().token(server, ''), 'access-token-3');
+});
+
+test('an account that is removed while its tokens wait for the store gives no token', async (t) => {
+  const { consents, server, clock, connect, vault } = await setUp(t);
+  await connect('');
+  const failing = t.mock.method(vault, 'commitSealed', () => Promise.reject(new Error('the disk is full')));
+  clock.jump(3_601_000);
+  assert.equal(await consents.token(server, ''), 'access-token-2');
+  failing.mock.restore();
+  await connect('');
+  assert.equal(await consents.token(server, ''), 'access-token-3');
+  await consents.remove('', 'notes', []);
+  assert.equal(codeOf(await consents.missing(server, '')), 'mcp_consent_required');
+  await assert.rejects(consents.token(server, ''), /connect an account/);
+});

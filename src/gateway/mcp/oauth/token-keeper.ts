@@ -3,7 +3,7 @@ import { type ConsentCode, ConsentProblem } from '../../../agent/mcp/accounts/co
 import { isLoopbackHost } from '../../auth/origin-policy.ts';
 import { placeIn } from '../../secrets/sealed-rows.ts';
 import type { ConsentTable } from '../../store/schema/consents/consent-schema.ts';
-import { tookEffect } from '../../store/store.ts';
+import { tookEffect, UnitRefused } from '../../store/store.ts';
 import { askProvider, type ConsentDeps, union, whyFailed } from './consent-deps.ts';
 import { toStored } from './consent-flow.ts';
 import { consentIdOf, deleteClient, deleteConsent, findConsent, putPending, renewConsent } from './consent-rows.ts';
@@ -26,6 +26,8 @@ export class TokenKeeper {
   readonly #deps: ConsentDeps;
   /** Renewals under way: all who ask meanwhile share the outcome, so that a provider that hangs is waited for once. */
   readonly #renewals = new Map<string, Promise<Usable | 'later'>>();
+  /** Renewed tokens that the store has not taken. The provider may refuse the stored ones by now. */
+  readonly #unsaved = new Map<string, Usable>();
   readonly #hidden = new Map<string, readonly string[]>();
 
   readonly #onWaiting: () => void;
@@ -45,7 +47,9 @@ export class TokenKeeper {
     const found = await this.#require(server, user);
     const { renewMs } = found.stored;
     const isOld = renewMs !== undefined && renewMs <= this.#deps.clock.now();
-    const { stored, row } = isOld ? await this.#renewed(server, user, found) : found;
+    const { stored, row } = isOld
+      ? await this.#renewed(server, user, found)
+      : ((await this.#saved(found)) ?? (await this.#require(server, user)));
     this.#hide(row.consent_id, stored);
     return stored.accessToken;
   }
@@ -91,12 +95,16 @@ export class TokenKeeper {
     if (user !== '' && users.boundsOf(user) === undefined) return problem('mcp_account_forbidden');
     const row = await findConsent(store, consentIdOf(server.name, user));
     if (!row) return problem('mcp_consent_required');
-    const stored = readSealed(StoredConsent, vault.open(placeIn('mcp_consents', row.consent_id), row.sealed));
+    const unsaved = this.#unsavedOf(row);
+    const stored =
+      unsaved?.stored ?? readSealed(StoredConsent, vault.open(placeIn('mcp_consents', row.consent_id), row.sealed));
     if (!stored) return problem('mcp_token_undecryptable_key_unknown');
     // The tokens are for the address that the person consented to.
     if (stored.provider.url !== server.url) return problem('mcp_consent_required');
-    const isOver = row.expires_ms !== null && row.expires_ms <= clock.now() && stored.refreshToken === undefined;
-    return isOver ? problem('mcp_consent_required') : { row, stored };
+    const known = unsaved ?? { row, stored };
+    const expiresMs = known.row.expires_ms;
+    const isOver = expiresMs !== null && expiresMs <= clock.now() && stored.refreshToken === undefined;
+    return isOver ? problem('mcp_consent_required') : known;
   }
 
   /** `isRefused`: the server does not accept the present token, although it may not have expired. */
@@ -118,10 +126,12 @@ export class TokenKeeper {
     const { refreshToken } = found.stored;
     if (refreshToken === undefined) return this.#giveUp(server, user, found);
     try {
-      return await this.#refresh(server, found, refreshToken);
+      const renewed = await this.#refresh(server, found, refreshToken);
+      if (renewed) return renewed;
     } catch (error) {
       return (await this.#isOver(server, error)) ? this.#giveUp(server, user, found) : 'later';
     }
+    return this.#require(server, user);
   }
 
   #throwLater(server: OAuthServer): never {
@@ -141,17 +151,45 @@ export class TokenKeeper {
     return code !== undefined && ENDS.has(code);
   }
 
-  async #refresh({ url }: OAuthServer, { row, stored }: Usable, refreshToken: string): Promise<Usable> {
-    const { vault, clock } = this.#deps;
+  async #refresh({ url }: OAuthServer, { row, stored }: Usable, refreshToken: string): Promise<Usable | undefined> {
+    const { clock } = this.#deps;
     const granted = await askProvider(url, this.#deps, (fetch) => refresh({ ...stored, refreshToken }, fetch));
-    const nowMs = clock.now();
-    const { stored: next, expiresMs } = toStored(stored, granted, nowMs);
+    const { stored: next, expiresMs } = toStored(stored, granted, clock.now());
     const scopes = granted.scopes?.join(' ') ?? row.scopes;
-    await vault.commitSealed((seal) => {
-      const sealed = seal(placeIn('mcp_consents', row.consent_id), JSON.stringify(next));
-      return [renewConsent(row, { sealed, scopes, expires_ms: expiresMs, updated_ms: nowMs })];
-    });
-    return { row: { ...row, version: row.version + 1, scopes, expires_ms: expiresMs }, stored: next };
+    const fresh = { row: { ...row, scopes, expires_ms: expiresMs }, stored: next };
+    this.#unsaved.set(row.consent_id, fresh);
+    return this.#saved(fresh);
+  }
+
+  /** The renewed tokens of this version of an account. */
+  #unsavedOf({ consent_id: consentId, version, created_ms: createdMs }: ConsentTable): Usable | undefined {
+    const unsaved = this.#unsaved.get(consentId);
+    return unsaved?.row.version === version && unsaved.row.created_ms === createdMs ? unsaved : undefined;
+  }
+
+  /**
+   * Stores renewed tokens. If the store fails, they are used nevertheless, and the next call stores them. Undefined: the account
+   * is another one by now.
+   */
+  async #saved(known: Usable): Promise<Usable | undefined> {
+    const { row, stored } = known;
+    const { consent_id: consentId, version, scopes, expires_ms } = row;
+    if (this.#unsaved.get(consentId) !== known) return known;
+    const { vault, clock, log } = this.#deps;
+    try {
+      await vault.commitSealed((seal) => {
+        const sealed = seal(placeIn('mcp_consents', consentId), JSON.stringify(stored));
+        return [renewConsent(row, { sealed, scopes, expires_ms, updated_ms: clock.now() })];
+      });
+    } catch (err) {
+      const isOther = err instanceof UnitRefused;
+      if (isOther) this.#unsaved.delete(consentId);
+      else
+        log.warn({ err, server: row.server }, 'a renewed token could not be stored; trying again with the next call');
+      return isOther ? undefined : known;
+    }
+    this.#unsaved.delete(consentId);
+    return { row: { ...row, version: version + 1 }, stored };
   }
 
   /** Calls that come later find no account. A session that is open gets no token any more. */
