@@ -162,7 +162,7 @@ interface Pending {
   nowMs: number;
 }
 
-/** Scopes that were needed before are needed still. */
+/** In place of what waited at the server before. */
 export const putPending = ({ user, server, code, scopes, nowMs }: Pending): Statement => {
   const text = scopes.join(' ');
   return statementOf(

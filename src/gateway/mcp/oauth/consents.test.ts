@@ -209,3 +209,16 @@ test('an account that is removed while its tokens wait for the store gives no to
   assert.equal(codeOf(await consents.missing(server, '')), 'mcp_consent_required');
   await assert.rejects(consents.token(server, ''), /connect an account/);
 });
+
+test('rights that several calls lack are asked for together', async (t) => {
+  const { consents, server } = await setUp(t);
+  for (const scopes of [['read'], ['write', 'read'], []])
+    await consents.needs(server, '', { code: 'mcp_insufficient_scope', scopes });
+  assert.deepEqual(
+    (await consents.pending(''))?.map(({ scopes }) => scopes),
+    [['read', 'write']],
+  );
+  const many = Array.from({ length: 150 }, (_, index) => `scope${index}`);
+  await consents.needs(server, '', { code: 'mcp_insufficient_scope', scopes: many });
+  assert.deepEqual((await consents.pending(''))?.[0]?.scopes, many.slice(-100));
+});

@@ -6,7 +6,15 @@ import type { ConsentTable } from '../../store/schema/consents/consent-schema.ts
 import { tookEffect, UnitRefused } from '../../store/store.ts';
 import { askProvider, type ConsentDeps, union, whyFailed } from './consent-deps.ts';
 import { toStored } from './consent-flow.ts';
-import { consentIdOf, deleteClient, deleteConsent, findConsent, putPending, renewConsent } from './consent-rows.ts';
+import {
+  consentIdOf,
+  deleteClient,
+  deleteConsent,
+  findConsent,
+  findPending,
+  putPending,
+  renewConsent,
+} from './consent-rows.ts';
 import { oauthCodeOf, refresh } from './oauth-protocol.ts';
 import { readSealed, StoredConsent } from './sealed-texts.ts';
 
@@ -20,6 +28,10 @@ interface Usable {
 const MOST_HIDDEN = 200;
 /** After these, the refresh token is worth nothing. */
 const ENDS = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+
+/** A server may name other ones with each call. */
+const MOST_PENDING_SCOPES = 100;
+const scopesOf = (row: { scopes: string } | undefined): string[] => (row?.scopes ? row.scopes.split(' ') : []);
 
 /** Gives calls the tokens of their users, and renews them: of one account, one renewal at a time. */
 export class TokenKeeper {
@@ -68,8 +80,10 @@ export class TokenKeeper {
     if (!WAITS_FOR_PERSON.has(code)) return this.#problem(server, code);
     const { store, clock, users } = this.#deps;
     if (user !== '' && users.boundsOf(user) === undefined) return this.#problem(server, 'mcp_account_forbidden');
-    const row = await findConsent(store, consentIdOf(server.name, user));
-    const wanted = code === 'mcp_insufficient_scope' ? union(row?.scopes ? row.scopes.split(' ') : [], scopes) : scopes;
+    const row =
+      code === 'mcp_insufficient_scope' ? await findConsent(store, consentIdOf(server.name, user)) : undefined;
+    const before = await findPending(store, user, server.name);
+    const wanted = union(scopesOf(row), scopesOf(before), scopes).slice(-MOST_PENDING_SCOPES);
     const pending = { user, server: server.name, code, scopes: wanted, nowMs: clock.now() };
     await store.commit({ statements: [putPending(pending)] });
     this.#onWaiting();
