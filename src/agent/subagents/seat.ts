@@ -8,6 +8,7 @@ export class Seat {
   readonly #seats: Seats;
   readonly #signal: AbortSignal;
   #isTaken = false;
+  #taking: Promise<void> | undefined;
   #waits = 0;
 
   constructor(seats: Seats, signal: AbortSignal) {
@@ -15,10 +16,21 @@ export class Seat {
     this.#signal = signal;
   }
 
+  /** Several waits may end while it waits for its seat; they need one seat. */
   async take(): Promise<void> {
-    await this.#seats.take(this.#signal);
-    this.#isTaken = true;
-    if (this.#waits > 0) this.leave(); // it began to wait meanwhile
+    if (this.#isTaken) return;
+    this.#taking ??= this.#takeOne();
+    await this.#taking;
+  }
+
+  async #takeOne(): Promise<void> {
+    try {
+      await this.#seats.take(this.#signal);
+    } finally {
+      this.#taking = undefined;
+    }
+    if (this.#waits === 0) this.#isTaken = true;
+    else this.#seats.leave(); // it began to wait meanwhile
   }
 
   leave(): void {
