@@ -57,7 +57,8 @@ export interface SubAgents {
   readonly tools: readonly string[];
   /**
    * Runs one to its end. For a call that was interrupted, it continues the sub-agent that the call had started. Rejects with
-   * CallInterrupted when the daemon stops, or the run was taken away.
+   * CallInterrupted when the daemon stops, or the run was taken away. Refuses, in words for the model, if other calls have
+   * started too many since `whyNot` was asked.
    */
-  run(callId: string, task: SubAgentTask): Promise<SubAgentEnd>;
+  run(callId: string, task: SubAgentTask): Promise<SubAgentEnd | { refused: string }>;
 }

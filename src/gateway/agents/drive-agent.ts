@@ -50,8 +50,7 @@ interface Family {
 export const subAgentsOf = (parent: Parent, family: Family): SubAgents => ({
   whyNot() {
     if (parent.depth >= MAX_DEPTH) return `Sub-agents can be nested ${MAX_DEPTH} deep, and you are at that depth.`;
-    const { count } = family.live.agents;
-    return count < MAX_PER_RUN ? undefined : `This run has started ${MAX_PER_RUN} sub-agents; it can start no more.`;
+    return whyNoMore(family.live);
   },
   hasStarted: (callId) => family.live.agents.find(parent.own?.agentId, callId) !== undefined,
   whyNotModel(alias) {
@@ -71,19 +70,25 @@ export const subAgentsOf = (parent: Parent, family: Family): SubAgents => ({
   },
 });
 
+const whyNoMore = ({ agents }: LiveRun): string | undefined =>
+  agents.count < MAX_PER_RUN ? undefined : `This run has started ${MAX_PER_RUN} sub-agents; it can start no more.`;
+
 interface Asked {
   parent: Parent;
   callId: string;
   task: SubAgentTask;
 }
 
-async function runOne({ parent, callId, task }: Asked, family: Family): Promise<SubAgentEnd> {
+async function runOne({ parent, callId, task }: Asked, family: Family): Promise<SubAgentEnd | { refused: string }> {
   const { live } = family;
   const parentId = parent.own?.agentId;
   const isTrusted = taintIn(parent.context.messages) === undefined;
   const model = task.model ?? parent.own?.model;
   const begun = { parentId, callId, depth: parent.depth + 1, task: { ...task, model, isTrusted } };
-  const agent = live.agents.find(parentId, callId) ?? (await live.agents.begin(begun));
+  const known = live.agents.find(parentId, callId);
+  const refused = known ? undefined : whyNoMore(live); // the calls of a turn are prepared together
+  if (refused !== undefined) return { refused };
+  const agent = known ?? (await live.agents.begin(begun));
   if (agent.end) return agent.end; // before a restart, which interrupted only the report of its end
   const seat = new Seat(live.agents.seats, agent.signal);
   let limit: TimeLimit | undefined;

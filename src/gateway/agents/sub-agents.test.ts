@@ -282,3 +282,13 @@ test('calls of a sub-agent that end at the same moment are all stored and counte
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
   assert.deepEqual(new Set(results), new Set(names.map((text) => `looked ${text}`)));
 });
+
+test('a run starts 100 sub-agents at most, also in one turn', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(102), () => ['done']);
+  assert.equal((await (await machine.accept('hello'))?.ended)?.status, 'ok');
+  const events = await machine.events(await machine.main());
+  const started = new Set(ofType(events, 'sub_agent').map(({ agent_id }) => agent_id));
+  const refused = resultsOf(events, 'task').filter(({ output }) => output.includes('it can start no more'));
+  assert.deepEqual([started.size, refused.length], [100, 2]);
+});

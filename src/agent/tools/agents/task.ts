@@ -82,7 +82,8 @@ async function problemOf(
 }
 
 /** As data, so that no text of a sub-agent can be taken for anything else. */
-function toOutcome(end: SubAgentEnd): ToolOutcome {
+function toOutcome(end: SubAgentEnd | { refused: string }): ToolOutcome {
+  if ('refused' in end) return { output: end.refused, outcome: 'failed' };
   const { agentId, outcome, isByPerson, text, turns, toolCalls, tokens, taint } = end;
   const isLong = text.length > LIMITS.subAgentResultChars;
   const said = {
