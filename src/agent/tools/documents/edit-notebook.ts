@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isRecord } from '../../../../protocol/is-record.ts';
 import { type FileVersion, readVersion } from '../files/confined-file.ts';
 import type { AllowedPlace, Confinement } from '../files/confinement.ts';
 import { prepareAt } from '../files/file-call.ts';
@@ -7,7 +8,8 @@ import { checkSeen } from '../files/read-history.ts';
 import type { Tool } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { prepareReplacement } from '../write-file.ts';
-import { type Notebook, type NotebookCell, parseNotebook } from './notebook.ts';
+import { parseExactly } from './exact-json.ts';
+import { type Notebook, parseNotebook } from './notebook.ts';
 
 const EditNotebookArguments = z
   .strictObject({
@@ -57,15 +59,24 @@ export function createEditNotebookTool({ confinement }: { confinement: Confineme
 
 function toNewText(old: FileVersion, { shown }: AllowedPlace, args: EditNotebookArguments): string {
   const notebook = parseNotebook(old.text);
-  if (!notebook) throw new ToolProblem(`${shown} is not a notebook of version 4; edit_file changes it as text.`);
+  const exact = notebook && parseExactly(old.text);
+  if (!isRecord(exact) || !Array.isArray(exact.cells) || !notebook)
+    throw new ToolProblem(`${shown} is not a notebook of version 4; edit_file changes it as text.`);
   const { cells } = notebook;
   const least = args.action === 'insert' ? 0 : 1;
   if (args.cell < least || args.cell > cells.length)
     throw new ToolProblem(`${shown} has ${cells.length} cells; there is no cell ${args.cell}.`);
-  return toFileText({ ...notebook, cells: toNewCells(notebook, old, args) }, old.text);
+  return toFileText({ ...exact, cells: toNewCells(exact.cells, { notebook, old, args }) }, old.text);
 }
 
-function toNewCells({ cells, ...notebook }: Notebook, old: FileVersion, args: EditNotebookArguments): NotebookCell[] {
+interface Edit {
+  notebook: Notebook;
+  old: FileVersion;
+  args: EditNotebookArguments;
+}
+
+/** `cells`: those of the notebook, exactly as they are. */
+function toNewCells(cells: readonly unknown[], { notebook, old, args }: Edit): unknown[] {
   const { action, cell, source = '' } = args;
   switch (action) {
     case 'delete':
@@ -76,16 +87,13 @@ function toNewCells({ cells, ...notebook }: Notebook, old: FileVersion, args: Ed
         ...toCell({ type: args.cell_type ?? 'code', source, metadata: {} }),
       });
     case 'replace': {
-      const { cell_type, source: _, outputs: _outputs, execution_count: _count, ...rest } = cells[cell - 1] ?? EMPTY;
-      return cells.with(cell - 1, {
-        ...rest,
-        ...toCell({ type: args.cell_type ?? cell_type, source, metadata: rest.metadata ?? {} }),
-      });
+      const former = cells[cell - 1];
+      const { source: _, outputs: _outputs, execution_count: _count, ...rest } = isRecord(former) ? former : {};
+      const type = args.cell_type ?? notebook.cells[cell - 1]?.cell_type ?? 'code';
+      return cells.with(cell - 1, { ...rest, ...toCell({ type, source, metadata: rest.metadata ?? {} }) });
     }
   }
 }
-
-const EMPTY: NotebookCell = { cell_type: 'code', source: '' };
 
 /** Since version 4.5 each cell has an id. */
 const hasIds = ({ nbformat, nbformat_minor = 0 }: Omit<Notebook, 'cells'>): boolean =>
@@ -98,15 +106,17 @@ const toId = ({ sha256 }: FileVersion, args: EditNotebookArguments): string =>
     .digest('hex')
     .slice(0, 8);
 
-const toCell = ({ type, source, metadata }: { type: string; source: string; metadata: unknown }): NotebookCell => ({
+const toCell = ({ type, source, metadata }: { type: string; source: string; metadata: unknown }) => ({
   cell_type: type,
   metadata,
   source: source.split(/(?<=\n)/),
   ...(type === 'code' && { execution_count: null, outputs: [] }),
 });
 
-/** Indented like the file, so that the diff shows only the change. */
+/** With the indentation and the line ends of the file, so that the diff shows only the change. */
 function toFileText(notebook: object, former: string): string {
   const indent = /^\{\r?\n([ \t]+)/.exec(former)?.[1] ?? (former.includes('\n') ? ' ' : '');
-  return `${JSON.stringify(notebook, undefined, indent)}${former.endsWith('\n') ? '\n' : ''}`;
+  const text = `${JSON.stringify(notebook, undefined, indent)}${former.endsWith('\n') ? '\n' : ''}`;
+  const hasOnlyCrlf = former.includes('\r\n') && !/(?<!\r)\n/.test(former);
+  return hasOnlyCrlf ? text.replaceAll('\n', '\r\n') : text;
 }

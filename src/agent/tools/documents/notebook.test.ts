@@ -104,6 +104,31 @@ test('a cell is replaced, inserted and deleted; the rest of the file stays as it
   assert.equal(text.endsWith('}\n'), true);
 });
 
+test('numbers, escapes and line ends of the rest of the file stay as they were', async () => {
+  const cell = [
+    '  {',
+    '   "cell_type": "raw",',
+    '   "metadata": {',
+    '    "scale": 1.0',
+    '   },',
+    '   "source": ["a"]',
+    '  }',
+  ];
+  const odd = [
+    '"a": 1.0,',
+    '"b": 12345678901234567890,',
+    '"c": 1e-07,',
+    '"d": -0,',
+    String.raw`"e": "\/\u00e9",`,
+    '"f": 1e400',
+  ];
+  const lines = ['{', ' "cells": [', ...cell, ' ],', ' "metadata": {', ...odd.map((line) => `  ${line}`), ' },'];
+  const text = [...lines, ' "nbformat": 4', '}', ''].join('\r\n').replace('["a"]', '[\r\n    "a"\r\n   ]');
+  await using it = await start(text);
+  await execute(await it.edit({ action: 'replace', cell: 1, source: 'z' }));
+  assert.equal(await readFile(it.path, 'utf8'), text.replace('    "a"', '    "z"'));
+});
+
 test('an inserted cell gets an id, the same for the same call', async () => {
   await using it = await start();
   const args = { action: 'insert', cell: 0, source: 'hello', cell_type: 'markdown' };
