@@ -13,8 +13,10 @@ const ANSWER: ServerReply = { kind: 'done', answer: { content: [{ type: 'text', 
 function fixture({
   open,
   call,
+  list = async () => undefined,
 }: {
   open?: () => Promise<void>;
+  list?: () => Promise<void>;
   call?: (call: ServerCall) => Promise<ServerReply>;
 } = {}) {
   const clock = fakeClock();
@@ -39,7 +41,10 @@ function fixture({
       sessions.push({ end: ended.resolve, options });
       return {
         about: 'fake 1',
-        list: async (what) => (what === 'tools' ? announced : []),
+        list: async (what) => {
+          await list();
+          return what === 'tools' ? announced : [];
+        },
         call: async (one) => {
           const work = call?.(one) ?? Promise.resolve(ANSWER);
           return Promise.race([work, ended.promise.then(() => Promise.reject(new Error('Connection closed')))]);
@@ -179,6 +184,25 @@ test('a change of the tools is read once for many announcements', async () => {
   await new Promise(setImmediate);
   await it.clock.advance(10_000);
   assert.deepEqual(it.lists, [['greet'], ['greet', 'part'], ['greet', 'part']]);
+});
+
+test('a session that ended while its lists were read does not hold up those of the next one', async () => {
+  let hangs = false;
+  const it = fixture({ list: async () => (hangs ? new Promise<never>(() => undefined) : undefined) });
+  await it.ask();
+  hangs = true;
+  it.sessions[0]?.options.onListsChanged();
+  await new Promise(setImmediate);
+  it.sessions[0]?.end('ended with exit code 1');
+  hangs = false;
+  await new Promise(setImmediate);
+  await it.clock.advance(1_000);
+  await it.ask();
+  it.announce([{ name: 'wave', inputSchema: { type: 'object' } }]);
+  it.sessions[0]?.options.onListsChanged(); // too late
+  it.sessions[1]?.options.onListsChanged();
+  await new Promise(setImmediate);
+  assert.deepEqual(it.lists, [['greet'], ['greet'], ['wave']]);
 });
 
 test('more calls at once than a server should have wait for their turn, in order; far more are refused', async () => {

@@ -73,7 +73,8 @@ export class ToolServer {
   #retryAtMs = 0;
   #openedMs = 0;
   #listedMs = 0;
-  #listing: Promise<void> | undefined;
+  /** The session whose lists are read again. */
+  #listing: Session | undefined;
   #isStale = false;
   /** Why it cannot be used; for people. */
   problem: string | undefined;
@@ -241,15 +242,18 @@ export class ToolServer {
 
   /** One list at a time: a server that tells of changes all the time is asked again only when it has answered. */
   #onListsChanged(session: Session): void {
+    if (this.#session && this.#session !== session) return; // it is ending
     this.#isStale = true;
-    this.#listing ??= this.#listWhileStale(session).finally(() => {
-      this.#listing = undefined;
+    if (this.#listing === session) return;
+    this.#listing = session;
+    void this.#listWhileStale(session).finally(() => {
+      if (this.#listing === session) this.#listing = undefined;
     });
   }
 
   async #listWhileStale(session: Session): Promise<void> {
     const { clock, log, name } = this.#deps;
-    while (this.#isStale && !this.#closing.signal.aborted) {
+    while (this.#isStale && this.#listing === session && !this.#closing.signal.aborted) {
       this.#isStale = false;
       using deadline = withDeadline(this.#closing.signal, { clock, ms: CONNECT_MS });
       try {
