@@ -23,6 +23,8 @@ interface LinkDeps {
 
 /** One message; images come as text in it. */
 const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** More than all calls at once should need. */
+const MOST_UNREAD_BYTES = 64 * 1024 * 1024;
 /** Some programs greet before they speak the protocol. */
 const MOST_ODD_LINES = 100;
 /** How many messages are read before others get their turn. */
@@ -30,8 +32,8 @@ const AT_ONCE = 50;
 const MOST_ERROR_TEXT = 2_000;
 
 /**
- * A connection to a server over the streams of its process. A message that is too long, too many that nobody asked for, and
- * lines that are no messages end the process: whatever it says then, the daemon goes on.
+ * A connection to a server over the streams of its process. A message that is too long, too many that nobody asked for, lines
+ * that are no messages, and too much that it does not read end the process: whatever it says then, the daemon goes on.
  */
 export class ProcessLink implements Transport {
   onclose?: () => void;
@@ -75,6 +77,10 @@ export class ProcessLink implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#input?.writable) throw new Error('the server has ended');
+    if (this.#input.writableLength > MOST_UNREAD_BYTES) {
+      this.#end('does not read its standard input');
+      throw new Error('the server has ended');
+    }
     this.#input.write(`${JSON.stringify(message)}\n`);
   }
 
