@@ -47,14 +47,14 @@ function play({
   stop = () => Promise.resolve(),
 }: {
   canLeave?: boolean;
-  isServing?: boolean;
+  isServing?: boolean | (() => boolean);
   stop?: () => Promise<void>;
 } = {}): Played {
   const child = new PlayedChild();
   const clock = fakeClock(0);
   const did: string[] = [];
   const handover = createHandover({
-    isServing: () => isServing,
+    isServing: typeof isServing === 'function' ? isServing : () => isServing,
     startSuccessor: (signal) => untilChecked(child, { clock, signal }),
     async stop() {
       did.push('stop');
@@ -117,6 +117,16 @@ test('a successor that ends before it serves: the former process starts again', 
   played.child.end(1);
   await settled();
   assert.deepEqual(played.did, ['stop', 'start again: the disk is full']);
+});
+
+test('a daemon that began to hand over during the check does not hand over twice', async () => {
+  let isServing = true;
+  const { handover, child, did } = play({ isServing: () => isServing });
+  const refused = assert.rejects(handover.restart({ check: false }), { code: 'UNAVAILABLE' });
+  isServing = false;
+  child.emit('message', CHECKED);
+  await refused;
+  assert.deepEqual([did, child.heard], [[], ['SIGKILL']]);
 });
 
 test('a refusal and a check change nothing', async () => {

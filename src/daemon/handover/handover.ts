@@ -68,14 +68,16 @@ class ProcessHandover implements Handover {
 
   async restart({ check }: { check: boolean }): Promise<Restart> {
     if (this.#phase !== 'alone') throw new GatewayError('CONFLICT', 'Another restart is in progress');
-    if (!this.#deps.isServing()) throw new GatewayError('UNAVAILABLE', 'The daemon hands over to a standby');
+    if (!this.#deps.isServing()) throw handsOver();
     const next = await this.#check();
     const { version, pid, migration } = next;
     const isStopping = this.#stopping.signal.aborted;
-    if (check || isStopping) {
+    const isDrained = !this.#deps.isServing(); // that had begun before
+    if (check || isStopping || isDrained) {
       next.kill('SIGKILL');
       this.#beAlone();
       if (isStopping) throw new GatewayError('UNAVAILABLE', 'The daemon is stopping');
+      if (isDrained) throw handsOver();
     } else {
       this.#phase = 'handing';
       this.#drain = undefined;
@@ -184,3 +186,5 @@ async function stopsInTime({ stop, clock, log }: HandoverDeps): Promise<boolean>
     done.abort();
   }
 }
+
+const handsOver = () => new GatewayError('UNAVAILABLE', 'The daemon hands over to a standby');

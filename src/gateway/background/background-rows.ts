@@ -40,14 +40,14 @@ export function insertCommand(command: StoredCommand, process: ProcessIdentity):
   return [statementOf(insert), statementOf(old)];
 }
 
-/** Stores the present state. */
+/** Stores the present state. What the model was told meanwhile, it knows. */
 export const updateCommand = ({ state, outputName, isTold }: StoredCommand): Statement =>
   statementOf(
     build
       .updateTable('background_commands')
       .set({
         is_running: Number(state.state === 'running'),
-        is_told: Number(isTold),
+        ...(isTold && { is_told: 1 }),
         state_json: JSON.stringify(state),
         output_name: outputName ?? null,
       })

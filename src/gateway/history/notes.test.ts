@@ -157,3 +157,11 @@ test('notes are deleted with their conversation', async () => {
   await removeRows(store, wsId);
   assert.deepEqual(await store.db.selectFrom('notes').selectAll().execute(), []);
 });
+
+test('a removal that comes late leaves a new conversation with the id alone', async () => {
+  await using gateway = await wholeGateway();
+  await command(gateway, '/help');
+  const { store } = gateway;
+  await removeRows(store, await gateway.main()); // of one that is not deleted any more
+  assert.equal((await store.db.selectFrom('notes').selectAll().execute()).length > 0, true);
+});

@@ -158,11 +158,12 @@ export class Runs {
   }
 
   async #find(runId: string, by: Omit<Seeker, 'viewer'>): Promise<RunHandle | undefined> {
-    const named = this.#live.get(runId);
-    const live = named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
+    const live = this.#liveOf(runId, by);
     if (live) return live;
     const row = await this.#read(runId, by);
     if (!row) return undefined;
+    const begun = this.#liveOf(runId, by); // stored while the row was read
+    if (begun) return begun;
     const run = toRecord(row);
     const { steeredInto: into } = run.request;
     return into === undefined ? { run, ended: Promise.resolve(toResult(row)) } : this.#follow(run, into);
@@ -187,6 +188,11 @@ export class Runs {
     const ended = this.#live.get(into)?.ended ?? (row && Promise.resolve(toResult(row)));
     if (!ended) throw new GatewayError('NOT_FOUND', 'unknown runId'); // its workstream was deleted meanwhile
     return { run, ended: ended.then((result) => ({ ...result, run_id: run.runId })) };
+  }
+
+  #liveOf(runId: string, by: Omit<Seeker, 'viewer'>): RunHandle | undefined {
+    const named = this.#live.get(runId);
+    return named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
   }
 
   #liveByKey(key: string, { principal, wsId }: { principal: string; wsId?: string }): RunHandle | undefined {

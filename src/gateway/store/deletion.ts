@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { deleteWordsOf } from '../memories/memory-index.ts';
 import { deleteRecalled } from '../recall/message-index-rows.ts';
 import { build, statementOf } from './statements.ts';
-import type { Statement, Store } from './store.ts';
+import { type Statement, type Store, tookEffect } from './store.ts';
 
 /** The value of `workstreams.loaded` while rows are being removed, or not complete yet: the workstream cannot be found. */
 export const DELETED = 3;
@@ -33,6 +33,13 @@ export const markDeleted = (wsId: string): Statement =>
     1,
   );
 
+/** Refused once the rows are gone: a new workstream may have the id then. */
+const stillDeleted = (wsId: string): Statement =>
+  statementOf(
+    build.updateTable('workstreams').set({ loaded: DELETED }).where('ws_id', '=', wsId).where('loaded', '=', DELETED),
+    1,
+  );
+
 /** The same, and nothing that its runs had to send is sent any more. */
 export const hideDeleted = (wsId: string): Statement[] => [
   markDeleted(wsId),
@@ -59,7 +66,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     removeAssessments,
   ]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
-      await store.commit({ statements });
+      if (!(await tookEffect(store.commit({ statements: [stillDeleted(wsId), ...statements] })))) return;
       await nextTurn();
     }
   }
@@ -85,7 +92,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     .where('scope_id', '=', wsId);
   const between = [quarantined, chosen, watches, background, checkpoints, changes, coordinator, children];
   const rest = [...between, rules, head, prefix, trust, cuts, applied, opening, own];
-  await store.commit({ statements: rest.map((each) => statementOf(each)) });
+  await tookEffect(store.commit({ statements: [stillDeleted(wsId), ...rest.map((each) => statementOf(each))] }));
 }
 
 /** Continues removals that were not finished, and removes what a dead daemon had begun to store; not what `isBeingMade`. */
