@@ -44,19 +44,22 @@ const ALLOWING: Asked[] = [
   ['cron.add', () => ({ ...JOB, approval: ALLOW })],
   ['cron.update', ({ deniedId: id }) => ({ id, patch: { approval: ALLOW } })],
   ['cron.update', ({ jobId: id }) => ({ id, patch: { payload: { kind: 'agentTurn', message: 'evil' } } })],
+  ['cron.update', ({ jobId: id }) => ({ id, patch: { name: 'evil' } })],
+  ['cron.update', ({ jobId: id }) => ({ id, patch: { isolation: { postToMainPrefix: 'evil' } } })],
   ['coordinator.trust', ({ coordinatorId: wsId }) => ({ wsId, send: true })],
   ['mcp.create', () => ({ name: 'new', command: 'x', autoApprove: true })],
   ['mcp.update', () => ({ serverId: 'nobody', autoApprove: true })],
   ['schedule.create', () => ({ ...SCHEDULE, autoApproveTools: ['touch'] })],
   ['schedule.update', ({ deniedId: taskId }) => ({ taskId, autoApproveTools: ['touch'] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, initialMessage: 'evil' })],
+  ['schedule.update', ({ jobId: taskId }) => ({ taskId, name: 'evil' })],
 ];
 
 /** The same methods where they allow nothing new. */
 const HARMLESS: Asked[] = [
   ['workstream.update', ({ wsId }) => ({ wsId, autoApprove: false, readable: [] })],
   ['workstream.approve', ({ wsId }) => ({ wsId, approved: true })],
-  ['cron.update', ({ jobId: id }) => ({ id, patch: { name: 'tidy' } })],
+  ['cron.update', ({ jobId: id }) => ({ id, patch: { name: 'allowed', wakeMode: 'next-heartbeat' } })],
   ['schedule.create', () => ({ ...SCHEDULE, autoApproveTools: [] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, initialMessage: 'tidy up', autoApproveTools: ['touch'] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, autoApproveTools: [] })],

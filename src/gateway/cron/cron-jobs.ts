@@ -61,9 +61,9 @@ export class CronJobs {
   async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[], { by, label }: Maker = {}): Promise<Job> {
     const { store, scheduler, ids } = this.#deps;
     this.#checkWork(asked);
-    requireMayAllow(undefined, asked, by);
-    const rights = rightsOfTexts(undefined, asked, by);
     const made = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
+    requireMayAllow(undefined, made, by);
+    const rights = rightsOfTexts(undefined, made, by);
     const job = { ...made, rights, ...(by !== undefined && { sender: by.id }), ...(label && { label }) };
     if (scheduler.jobCount >= MAX_JOBS) {
       throw new GatewayError('INVALID_REQUEST', `job limit (${MAX_JOBS}) reached; remove some first`);
@@ -87,10 +87,10 @@ export class CronJobs {
     const change = (job: Job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
-      requireMayAllow(job, patch, by);
       const changed = changedJob(job, patch, this.#circumstances());
+      requireMayAllow(job, changed, by);
       const sender = hasSameDestination(job.payload, changed.payload) ? job.sender : by?.id;
-      const after = { ...changed, sender, rights: rightsOfTexts(job, patch, by), ...(label && { label }) };
+      const after = { ...changed, sender, rights: rightsOfTexts(job, changed, by), ...(label && { label }) };
       if (patch.payload) this.#checkRoom(after);
       return after;
     };
