@@ -29,6 +29,10 @@ export type Message =
       unseen?: 'all' | 'images';
       /** Written by the daemon or by a caller with the approve scope. */
       trusted?: true;
+      /** The daemon began the turn, for a job or a heartbeat: nobody writes at that moment. */
+      unattended?: true;
+      /** What its lines were made from that nobody trusts, if answers of jobs came with it. */
+      taint?: Pick<Taint, 'kind' | 'target'>;
       /** Its run ended without an answer. People see it, the model does not; nor what it was told for this message alone. */
       failed?: MessageFailure;
       /** What a watch printed, which counts like the result of a call: no person begins a turn here. */

@@ -72,5 +72,5 @@ export interface Finish extends Outcome {
   /** Instants that passed meanwhile. */
   settled?: readonly Settled[] | undefined;
   /** A line for the main session. `wakes`: it also gets a turn; `rights`: those of the job. */
-  tellMain?: { text: string; wakes: boolean; rights?: Job['rights'] } | undefined;
+  tellMain?: ({ text: string; wakes: boolean; rights?: Job['rights'] } & Pick<Outcome, 'taint'>) | undefined;
 }

@@ -1,4 +1,5 @@
 import type { CronStatus } from '../../protocol/cron.ts';
+import type { Taint } from '../../protocol/events/rules.ts';
 import type { Job } from './jobs/job.ts';
 
 /** A claimed occurrence. Only the holder of the newest epoch may continue it. */
@@ -44,4 +45,6 @@ export interface Outcome {
   status: CronStatus;
   summary?: string;
   error?: string;
+  /** What its texts were made from that nobody trusts. */
+  taint?: Pick<Taint, 'kind' | 'target'> | undefined;
 }

@@ -92,11 +92,11 @@ function lastBefore({ last }: Job, nowMs: number): LastRun | undefined {
 /** The line that the main session gets when an isolated run ends. */
 export function lineForMain(
   { sessionTarget, isolation, tellMain, wakeMode, rights }: Job,
-  { status, summary, error }: Outcome,
+  { status, summary, error, taint }: Outcome,
 ) {
   if (sessionTarget === 'main' || tellMain === false) return undefined;
   const prefix = isolation?.postToMainPrefix?.trim() || 'Cron';
   const told = (status === 'ok' ? summary : (error ?? summary))?.trim() || status;
   const about = status === 'ok' ? prefix : `${prefix} (${status})`;
-  return { text: `${about}: ${told}`, wakes: wakeMode === 'now', ...(rights && { rights }) };
+  return { text: `${about}: ${told}`, wakes: wakeMode === 'now', ...(rights && { rights }), ...(taint && { taint }) };
 }

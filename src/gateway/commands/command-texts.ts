@@ -22,10 +22,5 @@ export function unknownCommand(word: string): string {
   const guess = meant === undefined ? '' : ` Did you mean /${meant}?`;
   return `Unknown command: /${word.slice(0, 64)}.${guess} Type /help for a list.`;
 }
-
-/** What a job that runs without approval says first. */
-export const FOREIGN_TEXT_CLEARED =
-  'The context was cleared: a caller without the approve scope had written in this conversation, and this job runs tools without approval.';
-
 /** The size of a resumed conversation in the event that shows it; older messages are loaded by page. */
 export const SHOWN = { messages: 200, chars: 512 * 1024 };

@@ -34,7 +34,6 @@ import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
-import { hasForeignText } from '../workstreams/always.ts';
 import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -44,7 +43,7 @@ import { createBackgroundCommand } from './background-command.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { type Command, type CommandCaller, ToldToCaller } from './command.ts';
 import { methodOf } from './command-methods.ts';
-import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
+import { helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createFileCommands } from './file-commands.ts';
 import { createListCommands } from './list-commands.ts';
 import { createModeCommand } from './mode-command.ts';
@@ -194,14 +193,13 @@ export class Commands {
     return workstream.whileIdle('command', () => this.#clear(workstream, also));
   }
 
-  /**
-   * Like `/clear`, if a caller without the approve scope wrote part of the context. False while a run is in progress.
-   */
-  clearForeignText(workstream: Workstream): Promise<boolean> {
+  /** Like `/clear`, if there is a reason, which people then see. False while a run is in progress. */
+  clearIf(workstream: Workstream, reasonIn: (context: readonly Message[]) => string | undefined): Promise<boolean> {
     return workstream.whileIdle('command', async () => {
-      if (!hasForeignText(await this.#contextOf(workstream))) return;
+      const reason = reasonIn(await this.#contextOf(workstream));
+      if (reason === undefined) return;
       await this.#clear(workstream, []);
-      await this.#say(workstream, FOREIGN_TEXT_CLEARED);
+      await this.#say(workstream, reason);
     });
   }
 

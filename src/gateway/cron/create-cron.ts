@@ -41,9 +41,9 @@ export function createCron(deps: CronDeps): Cron {
     store,
     clock,
     owner,
-    async tellMain({ text, wakes, rights, jobId }, also) {
+    async tellMain({ text, wakes, rights, taint, jobId }, also) {
       const principal = jobKeyOf(jobId);
-      await systemEvents.add(text, { rights: rights ?? 'approve', also, ...(wakes && { wakes: principal }) });
+      await systemEvents.add(text, { rights: rights ?? 'approve', taint, also, ...(wakes && { wakes: principal }) });
       if (wakes) heartbeats.wake(principal);
     },
   });

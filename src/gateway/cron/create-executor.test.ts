@@ -64,7 +64,8 @@ test('an agent job runs in its own session, named after it, and returns the answ
   assert.deepEqual([sessionKey, name, title], ['cron:job_1', 'Morning', 'Morning']);
   const byName = await cron.gateway.parts.workstreams.reopen('Morning', DAEMON);
   assert.equal(byName?.workstream.data.wsId, workstream.data.wsId);
-  assert.deepEqual((await messages())[0], { role: 'user', content: '[cron:job_1 Morning] say hello', trusted: true });
+  const content = '[cron:job_1 Morning] say hello';
+  assert.deepEqual((await messages())[0], { role: 'user', content, trusted: true, unattended: true });
   assert.equal(cron.gateway.puppet.requests[0]?.effort, 'high');
   const runs = await cron.gateway.store.db.selectFrom('runs').select(['principal', 'source']).execute();
   assert.deepEqual(runs, [{ principal: 'cron:job_1', source: 'cron' }]);

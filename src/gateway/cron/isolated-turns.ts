@@ -1,5 +1,7 @@
 import type { CronPayload } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Message } from '../../agent/message.ts';
+import { taintIn } from '../../agent/run/approval/taint.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import type { Begun } from '../../cron/executor.ts';
@@ -13,6 +15,7 @@ import type { RunHandle, RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import { ANYONE, DAEMON, OF_EVERYONE, seesEverything, type Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
+import { hasForeignText } from '../workstreams/always.ts';
 import { NoRoom } from '../workstreams/closing.ts';
 import { jobKeyOf, MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
@@ -24,7 +27,7 @@ import { toOutcome } from './turn-outcome.ts';
 export interface IsolatedTurnDeps {
   workstreams: Pick<Workstreams, 'obtainByKey' | 'lookUp' | 'find'>;
   runs: Pick<Runs, 'accept' | 'find'>;
-  commands: Pick<Commands, 'clear' | 'clearForeignText'>;
+  commands: Pick<Commands, 'clear' | 'clearIf'>;
   channels: Channels;
   /** What a principal perceives now. */
   viewerOf(principalId: string): Viewer;
@@ -66,7 +69,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       const sessionKey = jobKeyOf(job.id);
       const workstream = await obtain(sessionKey, deps);
       if (isStale(workstream, clock.now())) await commands.clear(workstream); // not while it is in use
-      if (job.approval.mode === 'allow') await commands.clearForeignText(workstream);
+      await commands.clearIf(workstream, (context) => reasonToClear(job, context));
       const nowMs = clock.now();
       const handle = await runs.accept(workstream, {
         message: `[cron:${job.id} ${job.name}] ${turn.message}`,
@@ -142,6 +145,18 @@ async function resolve({ id, sender }: Job, turn: AgentTurn, deps: IsolatedTurnD
     if (found?.provider === 'workstream') throw error;
     return found;
   }
+}
+
+const FOREIGN_TEXT =
+  'The context was cleared: a caller without the approve scope had written in this conversation, and this job runs tools without approval.';
+const UNTRUSTED_TEXT =
+  'The context was cleared: an earlier run had read something untrusted. Calls that reach further would ask because of it, and nobody may be there to answer.';
+
+/** Why the run must not read what was before: its message is no message of a person, which would end the taint. */
+function reasonToClear({ approval }: Job, context: readonly Message[]): string | undefined {
+  if (approval.mode === 'allow' && hasForeignText(context)) return FOREIGN_TEXT;
+  const taint = taintIn(context);
+  return taint === undefined || taint.kind === 'message' ? undefined : UNTRUSTED_TEXT;
 }
 
 const isStale = ({ data }: Workstream, nowMs: number): boolean =>

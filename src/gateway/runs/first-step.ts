@@ -41,11 +41,18 @@ export const actedBy = ({ request: { sender } }: Pick<RunRecord, 'request'>, eve
     : events.map((event) => (event.type === 'ws_state' ? { ...event, acting_user_id: sender } : event));
 
 /** The message of a run, as stored in the conversation. */
-export const messageOf = ({ message, attachments, rights, watch, sentBy }: RunRequest): Message & { role: 'user' } => ({
+export const messageOf = (request: RunRequest): Message & { role: 'user' } => ({
   role: 'user',
-  content: message,
-  ...(attachments && { attachments }),
-  ...(rights === 'approve' && { trusted: true }),
+  content: request.message,
+  ...(request.attachments && { attachments: request.attachments }),
+  ...(request.rights === 'approve' && { trusted: true }),
+  ...originOf(request),
+});
+
+/** Where it came from, if no person wrote it. */
+const originOf = ({ watch, sentBy, unattended, taint }: RunRequest) => ({
   ...(watch && { watch }),
   ...(sentBy && { sentBy }),
+  ...(unattended && !watch && !sentBy && { unattended }),
+  ...(taint && { taint }),
 });

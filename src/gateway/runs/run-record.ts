@@ -20,6 +20,8 @@ export interface RunRequest {
   sender?: string;
   /** Started by the daemon itself. */
   unattended?: true;
+  /** What the lines for the main session that came with it were made from that nobody trusts. */
+  taint?: Pick<Taint, 'kind' | 'target'>;
   /** The message is what a watch printed. */
   watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };
   /** The agent of this coordinator wrote the message. */

@@ -229,6 +229,7 @@ const toRequest = (
   message: queued ? `${message}\n\n${queued.text}` : message,
   rights: queued ? lesserOf(rights, queued.rights) : rights,
   ...(sender !== undefined && { sender }),
+  ...(queued?.taint && { taint: queued.taint }),
 });
 
 function tracedBy(tracing: Pick<Tracing, 'current'> | undefined): Pick<RunRequest, 'traceparent'> {

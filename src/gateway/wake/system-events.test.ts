@@ -44,6 +44,14 @@ test('an event whose statements are refused is not queued, and the same text aga
   assert.deepEqual((await queue.reread()).texts(), ['news']);
 });
 
+test('what an event was made from that nobody trusts is stored with it, and given to the turn that carries it', async () => {
+  await using queue = await queueOver();
+  const taint = { kind: 'network', target: 'example.org' } as const;
+  await queue.events.add('the answer of a job', { ...FROM, taint });
+  await queue.events.add('a line of a person', FROM);
+  assert.deepEqual((await queue.reread()).take()?.taint, taint);
+});
+
 test('a turn takes only stored events', async () => {
   await using queue = await queueOver();
   const adding = queue.events.add('news', FROM);

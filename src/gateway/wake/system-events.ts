@@ -1,6 +1,7 @@
 import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { joinLines } from '../../../protocol/text/trimmed-text.ts';
+import type { ReadTaint } from '../../agent/run/approval/taint.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -30,6 +31,8 @@ export interface SystemEvents {
 export interface NewSystemEvent {
   /** The rights of its author. */
   rights: Rights;
+  /** What it was made from that nobody trusts. */
+  taint?: ReadTaint | undefined;
   /** The principal that wants a turn for it. */
   wakes?: string | undefined;
   also?: readonly Statement[];
@@ -40,6 +43,8 @@ export interface TakenEvents {
   text: string;
   /** The lowest rights among the authors. */
   rights: Rights;
+  /** The latest among those of the events. */
+  taint?: ReadTaint | undefined;
   /** To be committed with the acceptance, so that the events are carried exactly once. */
   statements: Statement[];
   /** The run was not accepted: queues the events again. */
@@ -58,6 +63,7 @@ interface Queued {
   atMs: number;
   /** Absent in rows of earlier versions. */
   rights?: Rights | undefined;
+  taint?: ReadTaint | undefined;
   wakes?: string | undefined;
   /** How many earlier events were dropped for this one, directly or indirectly. */
   dropped?: number | undefined;
@@ -70,7 +76,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
   let last = 0;
   let adding: Promise<unknown> = Promise.resolve();
 
-  async function addNext(text: string, { also = [], wakes, rights }: NewSystemEvent): Promise<void> {
+  async function addNext(text: string, { also = [], wakes, rights, taint }: NewSystemEvent): Promise<void> {
     const repeated = queue.at(-1);
     if (repeated?.text === text) return noteRepeat(repeated, also, wakes);
     last += 1;
@@ -80,6 +86,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       text,
       atMs: clock.now(),
       rights,
+      taint,
       wakes: wakes ?? dropped.findLast((one) => one.wakes !== undefined)?.wakes,
       dropped: dropped.length > 0 ? dropped.length + droppedFor(dropped) : undefined,
     };
@@ -129,9 +136,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       const taken = queue;
       queue = [];
       return {
-        text: [...toLoss(droppedFor(taken)), ...taken.map(toLine)].join('\n'),
-        rights: taken.map(({ rights = 'public' }) => rights).reduce(lesserOf),
-        statements: taken.map(remove),
+        ...together(taken),
         putBack: () => {
           queue = [...taken, ...queue];
         },
@@ -139,6 +144,13 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
     },
   };
 }
+
+const together = (taken: readonly Queued[]): Omit<TakenEvents, 'putBack'> => ({
+  text: [...toLoss(droppedFor(taken)), ...taken.map(toLine)].join('\n'),
+  rights: taken.map(({ rights = 'public' }) => rights).reduce(lesserOf),
+  taint: taken.findLast(({ taint }) => taint !== undefined)?.taint,
+  statements: taken.map(remove),
+});
 
 /** How many events must be dropped for a new one. */
 function excessOf(queue: readonly Queued[], text: string): number {

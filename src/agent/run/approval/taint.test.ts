@@ -7,7 +7,7 @@ import { runBatch } from '../batch.ts';
 import type { FakeTool } from '../fake-toolbox.ts';
 import { callOf, type FixtureOptions, has, runFixture, until } from '../run-fixture.ts';
 import { answered, SHELL, shell } from './shell-fixture.ts';
-import type { ReadTaint } from './taint.ts';
+import { type ReadTaint, taintIn } from './taint.ts';
 import { rule as toolPolicy } from './tool-policies-fixture.ts';
 
 const TOOLS: Record<string, FakeTool> = {
@@ -194,6 +194,15 @@ test('a message of somebody who may not approve is untrusted itself, and ends no
   const ruling = await askedAbout(FETCH, { ...CURL, messages: [PERSON, stranger] });
   assert.deepEqual(ruling?.taint, { kind: 'message' });
   assert.equal(await askedAbout(FETCH, { ...CURL, messages: [stranger, PERSON] }), undefined);
+});
+
+test('a message with which the daemon begins a turn ends nothing, and what its lines were made from counts', async () => {
+  const beat: Message = { ...PERSON, unattended: true };
+  assert.equal(await askedAbout(FETCH, { ...CURL, messages: [PERSON, beat] }), undefined);
+  assert.deepEqual(taintIn([...TAINTED, beat]), { ...OUTSIDE, call_id: 'r1', tool: 'bash' });
+  assert.deepEqual(taintIn([PERSON, { ...beat, taint: OUTSIDE }]), OUTSIDE);
+  assert.deepEqual(taintIn([{ ...PERSON, taint: OUTSIDE }]), OUTSIDE); // a person's message that brings the lines of jobs
+  assert.deepEqual(taintIn([{ ...beat, watch: { id: 'w' }, taint: OUTSIDE }]), OUTSIDE);
 });
 
 test('a summary is untrusted, because nobody knows what it was made from', async () => {

@@ -1,5 +1,5 @@
 import type { Taint } from '../../../../protocol/events/rules.ts';
-import type { Message } from '../../message.ts';
+import type { Message, UserMessage } from '../../message.ts';
 import type { Effect } from '../../permissions/command-reading.ts';
 import { isEdit } from '../../permissions/harmless.ts';
 import { isIgnoreFile } from '../../project/project-places.ts';
@@ -37,13 +37,18 @@ export function taintAfter(before: Taint | undefined, message: Message): Taint |
 function taintBy(message: Message | undefined): Taint | undefined | 'on' {
   if (message?.role === 'tool')
     return message.taint ? { ...message.taint, call_id: message.callId, tool: message.name } : 'on';
-  if (message?.role !== 'user') return 'on';
-  if (message.environment) return message.environment.taint ?? 'on';
-  const { watch, sentBy } = message;
+  return message?.role === 'user' ? taintByMessage(message) : 'on';
+}
+
+function taintByMessage(message: UserMessage): Taint | undefined | 'on' {
+  const { environment, taint, watch, sentBy } = message;
+  if (environment) return environment.taint ?? 'on';
+  if (taint) return taint;
   if (watch ?? sentBy) return watch?.taint ?? sentBy?.taint ?? 'on';
   // A summary may stand for results, too, so nobody knows what it was made from.
   if (message.summary) return { kind: 'summary' };
-  return message.trusted ? undefined : { kind: 'message' };
+  if (!message.trusted) return { kind: 'message' };
+  return message.unattended ? 'on' : undefined;
 }
 
 /** What the result of a call brings into the conversation; undefined if that can be trusted like the person's own files. */
