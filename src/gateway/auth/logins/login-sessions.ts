@@ -28,8 +28,8 @@ import { createClaimsReader, signLogin } from './login-jwt.ts';
 import { SessionTable } from './session-table.ts';
 
 const MAX_SESSIONS = 10_000;
-/** So that one user cannot end the logins of others. */
-const MAX_SESSIONS_OF_USER = 100;
+/** So that one user, or one token without a user, cannot end the logins of others. */
+const MAX_SESSIONS_OF_ONE = 100;
 
 export interface LoginSession {
   jwt: string;
@@ -187,8 +187,8 @@ async function start(
   if (bounds === undefined) throw parentEnded();
   // Read once, before everything that is awaited: a token signed with it is void if the user's logins end meanwhile.
   const version = checked ?? versionOf(bounds.userId);
-  const limits = { most: deps.most ?? MAX_SESSIONS, mostOfUser: MAX_SESSIONS_OF_USER };
-  const oneTooMany = sessions.oneTooMany(bounds.userId, limits);
+  const limits = { most: deps.most ?? MAX_SESSIONS, mostOfOne: MAX_SESSIONS_OF_ONE };
+  const oneTooMany = sessions.oneTooMany({ parent, userId: bounds.userId }, limits);
   if (oneTooMany !== undefined) await revoke(oneTooMany);
   const jti = ids.id('login');
   const createdMs = clock.now();
