@@ -7,15 +7,23 @@ import type { LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { Principal } from '../../auth/principal.ts';
 import { requireAuthentication } from '../../auth/require-authentication.ts';
 import { isService } from '../../auth/services/service-tokens.ts';
-import type { Handlers } from '../../call.ts';
+import type { Call, Handlers } from '../../call.ts';
+import { ALL_PERMISSIONS } from '../../users/grant.ts';
+import type { Roles } from '../../users/roles.ts';
+import type { Users } from '../../users/users.ts';
+import { requireHeld } from './role.ts';
+import { requireOver } from './user.ts';
 
 export interface TokenMethodDeps {
+  users: Users;
+  roles: Roles;
   tokens: Pick<ApiTokens, 'create' | 'refresh' | 'list' | 'below' | 'revoke' | 'userOf'>;
   sessions: Pick<LoginSessions, 'revokeBelow'>;
   codes: Pick<LoginCodes, 'revokeBelow'>;
 }
 
-export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Handlers<keyof typeof tokenContracts> {
+export function tokenMethods(deps: TokenMethodDeps): Handlers<keyof typeof tokenContracts> {
+  const { tokens, sessions, codes } = deps;
   return {
     'token.create': (asked, call) => {
       const { principal } = call;
@@ -37,6 +45,7 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
       const isVisible = userId === undefined || tokens.userOf(tokenId) === userId;
       const tokenIds = isVisible ? tokens.below(tokenId) : [];
       if (tokenIds.length === 0) throw new GatewayError('NOT_FOUND', 'Token not found');
+      requireOverToken(call, tokenId, deps);
       // In one turn of the event loop, so in one transaction: nothing below the token survives it, even if the daemon
       // dies in between.
       await Promise.all([
@@ -47,6 +56,13 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
       return { revoked: true };
     },
   };
+}
+
+/** As for users: nobody acts on the tokens of those who may do more. Those below the operator may do everything. */
+function requireOverToken(call: Pick<Call, 'principal'>, tokenId: string, { tokens, users, roles }: TokenMethodDeps) {
+  const userId = tokens.userOf(tokenId);
+  if (userId === undefined) requireHeld(call, ALL_PERMISSIONS);
+  else if (userId !== call.principal?.userId) requireOver(call, userId, { users, roles });
 }
 
 /** Users see their own tokens; those who administer users, and the operator, see all (undefined). */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wholeGateway } from '../../testing/whole-gateway.ts';
+import type { Permission } from '../../../../protocol/methods/accounts/permissions.ts';
+import { type CallAs, wholeGateway } from '../../testing/whole-gateway.ts';
 
 test('everyone who may read finds the names of users, and nothing else of them', async () => {
   await using gateway = await wholeGateway();
@@ -23,4 +24,24 @@ test('everyone who may read finds the names of users, and nothing else of them',
     [[Ada], [Bob]],
     'nobody chooses who cannot log in',
   );
+});
+
+test('who administers users revokes no tokens of those who may do more', async () => {
+  await using gateway = await wholeGateway();
+  const add = (username: string, role: string) =>
+    gateway.call('user.create', { username, displayName: username, password: 'correct horse', roles: [role] });
+  const token = async (userId: string) => (await gateway.call('user.token.create', { userId, name: 'prod' })).tokenId;
+  const above = await token((await add('ada', 'builtin-admin')).userId);
+  const below = await token((await add('bob', 'builtin-viewer')).userId);
+  const { tokenId: ofOperator } = await gateway.call('token.create', { name: 'prod', scope: 'read' });
+  const permissions = new Set<Permission>(['read', 'admin.users']);
+  const limited: CallAs = { id: 'user:lim', userId: 'user_lim', permissions };
+  const refused = [above, ofOperator].map((tokenId) => gateway.refusal('token.revoke', { tokenId }, limited));
+  assert.deepEqual(
+    (await Promise.all(refused)).map(({ code }) => code),
+    ['FORBIDDEN', 'FORBIDDEN'],
+  );
+  await gateway.call('token.revoke', { tokenId: below }, limited);
+  await gateway.call('token.revoke', { tokenId: above });
+  await gateway.call('token.revoke', { tokenId: ofOperator });
 });
