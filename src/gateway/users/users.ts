@@ -163,9 +163,9 @@ export class Users {
     return row.version;
   }
 
-  /** Ends open connections of all logins of the user but one. */
-  endLogins(userId: string, keep: string): void {
-    this.#announce(userId, { loginsEnd: true, rightsChanged: false, keep });
+  /** Ends open connections of all logins of the user, or of all but one. */
+  endLogins(userId: string, keep?: string): void {
+    this.#announce(userId, { loginsEnd: true, rightsChanged: false, ...(keep !== undefined && { keep }) });
   }
 
   /** Ends all logins of the user. */

@@ -111,11 +111,16 @@ function passwordMethods(deps: AuthMethodDeps) {
       const passwordHash = await passwords.hash(checkPassword(wanted));
       requireStanding(call.principal);
       const changed = await users.setOwnPassword(userId, { passwordHash, version }, call.audited({ id: userId }));
-      const session = await sessions.start(minterOfUser(userId, changed));
-      const { source } = session.principal;
       // After the answer, because the caller's connection belongs to one of the logins that end.
-      if (source.kind === 'login') setImmediate(() => users.endLogins(userId, source.jti));
-      return toLogin(session, users);
+      const endOthers = (keep?: string) => void setImmediate(() => users.endLogins(userId, keep));
+      try {
+        const session = await sessions.start(minterOfUser(userId, changed));
+        if (session.principal.source.kind === 'login') endOthers(session.principal.source.jti);
+        return toLogin(session, users);
+      } catch (error) {
+        endOthers(); // the new password holds, although nobody is logged in with it
+        throw error;
+      }
     },
   } satisfies Partial<Handlers>;
 }

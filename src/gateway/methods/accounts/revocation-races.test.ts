@@ -57,8 +57,17 @@ async function setUp() {
   const clock = fakeClock(1_700_000_000_000);
   const store = await tempStore({ clock });
   const home = tempDir();
+  let areLoginsFull = false;
+  const failing: typeof store = Object.create(store, {
+    commit: {
+      value: (unit: Parameters<typeof store.commit>[0]) =>
+        areLoginsFull && unit.statements?.some(({ sql }) => /^insert into "?login_sessions/.test(sql))
+          ? Promise.reject(new Error('disk full'))
+          : store.commit(unit),
+    },
+  });
   const { passwords, hold } = heldPasswords();
-  const accounts = await testAccounts({ store, dir: home.path, clock, log: recordingLog(), passwords });
+  const accounts = await testAccounts({ store: failing, dir: home.path, clock, log: recordingLog(), passwords });
   const { authenticator, users, sessions } = accounts;
   const methods = { ...authMethods(accounts), ...userMethods(accounts), ...tokenMethods(accounts) };
   const call = (principal?: Principal): Call => ({
@@ -74,6 +83,10 @@ async function setUp() {
   const logIn = async (password = OLD) => methods['auth.login']({ username: 'ada', password }, call());
   return {
     ...{ clock, store, users, sessions, authenticator, methods, call, as, userId, logIn, hold },
+    /** From now on, no login can be stored. */
+    failLogins() {
+      areLoginsFull = true;
+    },
     isValid: async (token: string) => (await authenticator.authenticate(token)) !== undefined,
     changePassword: (password = NEW) => users.update(userId, { passwordHash: `plain:${password}` }, []),
     async [Symbol.asyncDispose]() {
@@ -260,4 +273,16 @@ test('an API token makes no tokens for other users; a login and the operator tok
       message: /cannot create tokens for other users/,
     });
   assert.deepEqual([(await make('y', session)).userId, (await make('z', operator)).userId], [bob, bob]);
+});
+
+test('a changed password ends the other logins, also if the login that replaces them cannot be stored', async () => {
+  await using world = await setUp();
+  const [mine, other] = [await world.logIn(), await world.logIn()];
+  const open = (await world.authenticator.authenticate(other.jwt)) ?? assert.fail('not logged in');
+  const caller = await world.as(mine.jwt);
+  world.failLogins();
+  await assert.rejects(async () => world.methods['auth.password']({ current: OLD, new: NEW }, caller), /disk full/);
+  await new Promise(setImmediate);
+  assert.deepEqual([open.ended.aborted, caller.principal?.ended.aborted], [true, true]);
+  assert.equal(world.users.findLogin('ada')?.passwordHash, `plain:${NEW}`);
 });
