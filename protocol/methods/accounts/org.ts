@@ -39,6 +39,7 @@ export const orgContracts = {
     scope: 'approve',
     permission: 'admin.orgs',
     audit: { action: 'org.update', id: 'orgId' },
+    serial: () => 'org',
     params: () =>
       z
         .strictObject({

@@ -52,6 +52,7 @@ export const roleContracts = {
     scope: 'approve',
     permission: 'admin.roles',
     audit: { action: 'role.update', id: 'roleId' },
+    serial: () => 'roles',
     stepUp: always,
     refusesServices: true,
     params: () =>
@@ -65,6 +66,7 @@ export const roleContracts = {
     scope: 'approve',
     permission: 'admin.roles',
     audit: { action: 'role.delete', id: 'roleId' },
+    serial: () => 'roles',
     stepUp: always,
     params: () => z.strictObject({ roleId: RoleId }).meta({ id: 'RoleDeleteParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'RoleDeleteResult' }),

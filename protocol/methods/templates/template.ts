@@ -72,6 +72,7 @@ export const templateContracts = {
     scope: 'approve',
     permission: 'admin.templates',
     audit: { action: 'template.update', id: 'templateId' },
+    serial: ({ templateId }) => `template ${templateId}`,
     params: () =>
       z
         .strictObject({ templateId: TemplateId, name: z.string().max(256).optional(), ...fields })
