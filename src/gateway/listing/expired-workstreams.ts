@@ -9,6 +9,7 @@ import type { LiveSettings } from '../live-settings.ts';
 import { DELETED, hideDeleted, removeRows } from '../store/deletion.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect } from '../store/store.ts';
+import { NamedInJobs, type UnnamedInJobs } from './named-in-jobs.ts';
 
 interface ExpiryDeps {
   store: Pick<Store, 'db' | 'commit'>;
@@ -53,13 +54,16 @@ export function createExpiredWorkstreams(deps: ExpiryDeps): ExpiredWorkstreams {
 
 /** Deletes the oldest first. Returns how many. */
 async function removeBefore(beforeMs: number, deps: ExpiryDeps, signal: AbortSignal): Promise<number> {
+  const { store, clock } = deps;
+  const inJobs = new NamedInJobs({ store, clock });
   let removed = 0;
   let last = { updatedMs: -1, wsId: '' };
   for (;;) {
-    const page = await readExpired(deps.store, beforeMs, last);
+    const page = await readExpired(store, beforeMs, last);
     for (const { ws_id: wsId, updated_ms: updatedMs } of page) {
+      const unnamed = await inJobs.unless(wsId);
       if (signal.aborted) return removed;
-      if (await remove(wsId, { beforeMs, updatedMs }, deps)) removed += 1;
+      if (unnamed && (await remove(wsId, { beforeMs, updatedMs, unnamed }, deps))) removed += 1;
       last = { updatedMs, wsId };
       await nextTurn(); // other work must not wait for all of them
     }
@@ -67,14 +71,13 @@ async function removeBefore(beforeMs: number, deps: ExpiryDeps, signal: AbortSig
   }
 }
 
-/** Stored, without a name, and nothing is pending in it: no run, question, message, watch or job. */
+/** Stored, without a name, and nothing is pending in it: no run, question, message, watch or job of its own. */
 const isExpired = (beforeMs: number) => sql<boolean>`loaded in (0, 2) and updated_ms < ${beforeMs} and alias is null
   and (session_key is null or (session_key like 'cron:%'
-    and not exists (select 1 from cron_jobs j where 'cron:' || j.job_id = session_key)))
+    and not exists (select 1 from cron_jobs j where j.job_id = substr(session_key, 6))))
   and (session_key is not null or generated_name = 'ws-' || substr(ws_id, 1, 4))
   and not exists (select 1 from runs r where r.status in ('queued', 'running') and r.ws_id = workstreams.ws_id)
-  and not exists (select 1 from watches t where t.ws_id = workstreams.ws_id and (t.active = 1 or t.result_json is not null))
-  and not exists (select 1 from cron_jobs j where instr(j.definition_json, workstreams.ws_id) > 0)`;
+  and not exists (select 1 from watches t where t.ws_id = workstreams.ws_id and (t.active = 1 or t.result_json is not null))`;
 
 /** A page in the order of their last change, after the last one that was looked at. */
 const readExpired = ({ db }: Pick<Store, 'db'>, beforeMs: number, last: { updatedMs: number; wsId: string }) =>
@@ -90,10 +93,17 @@ const readExpired = ({ db }: Pick<Store, 'db'>, beforeMs: number, last: { update
     .limit(PAGE)
     .execute();
 
+interface Expired {
+  beforeMs: number;
+  updatedMs: number;
+  /** No job names it. */
+  unnamed: UnnamedInJobs;
+}
+
 /** False if it is in use again. Its rows go in batches, and those that a crash leaves go with the next daily sweep. */
 async function remove(
   wsId: string,
-  { beforeMs, updatedMs }: { beforeMs: number; updatedMs: number },
+  { beforeMs, updatedMs, unnamed }: Expired,
   { store, trail, clock, ids }: ExpiryDeps,
 ): Promise<boolean> {
   const record = trail.statementOf({
@@ -109,19 +119,20 @@ async function remove(
     detail: JSON.stringify({ updatedMs }),
     ipAddress: '',
   });
-  const unit = { statements: [requireExpired(wsId, beforeMs), ...hideDeleted(wsId), record] };
+  const unit = { statements: [requireExpired(wsId, { beforeMs, unnamed }), ...hideDeleted(wsId), record] };
   if (!(await tookEffect(store.commit(unit)))) return false;
   await removeRows(store, wsId);
   return true;
 }
 
-/** Refuses the unit if the workstream has been loaded, renamed or used since. Changes nothing. */
-function requireExpired(wsId: string, beforeMs: number): Statement {
+/** Refuses the unit if the workstream has been loaded, renamed, used or named in a job since. Changes nothing. */
+function requireExpired(wsId: string, { beforeMs, unnamed }: Omit<Expired, 'updatedMs'>): Statement {
   const same = build
     .updateTable('workstreams')
     .set(({ ref }) => ({ updated_ms: ref('updated_ms') }))
     .where('ws_id', '=', wsId)
     .where('loaded', '!=', DELETED)
-    .where(isExpired(beforeMs));
+    .where(isExpired(beforeMs))
+    .where(unnamed.still);
   return statementOf(same, 1);
 }
