@@ -8,7 +8,7 @@ import { DAEMON } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type CreatorDeps, mayStillWatch } from './watch-creator.ts';
-import { dropResults, readOpen, type StoredWatch, takeResult } from './watch-rows.ts';
+import { dropResults, readNextResult, type StoredWatch, takeResult } from './watch-rows.ts';
 
 interface DeliveriesDeps extends Pick<CreatorDeps, 'authenticator' | 'channels'> {
   store: Store;
@@ -56,7 +56,7 @@ export class WatchDeliveries {
     const { signal } = this.#stopping;
     for (let chained = 0; !signal.aborted; ) {
       try {
-        const [next] = (await readOpen(this.#deps.store)).filter(({ row, result }) => row.ws_id === wsId && result);
+        const next = await readNextResult(this.#deps.store, wsId);
         if (!next) return;
         await this.#deliverOne(next);
         chained += 1;

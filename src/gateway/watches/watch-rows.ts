@@ -122,6 +122,17 @@ export async function readOpen(store: Readable): Promise<StoredWatch[]> {
   return rows.map((row) => toStored(store, row));
 }
 
+/** The oldest result of a workstream that waits; a damaged one is passed over. */
+export async function readNextResult(store: Readable, wsId: string): Promise<StoredWatch | undefined> {
+  const own = store.db.selectFrom('watches').selectAll().where('ws_id', '=', wsId);
+  const rows = await own.where('result_json', 'is not', null).orderBy('created_ms').execute();
+  for (const row of rows) {
+    const watch = toStored(store, row);
+    if (watch.result) return watch;
+  }
+  return undefined;
+}
+
 export async function readWatch(store: Readable, watchId: string): Promise<StoredWatch | undefined> {
   const row = await store.db.selectFrom('watches').selectAll().where('watch_id', '=', watchId).executeTakeFirst();
   return row && toStored(store, row);
