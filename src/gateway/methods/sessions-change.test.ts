@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { markDeleted, removeDeleted } from '../store/deletion.ts';
-import { wholeGateway } from '../testing/whole-gateway.ts';
+import { type CallAs, wholeGateway } from '../testing/whole-gateway.ts';
 
 type Gateway = Awaited<ReturnType<typeof wholeGateway>>;
 
@@ -43,6 +45,23 @@ test('sessions.reset first stops the current run', async () => {
   await gateway.call('sessions.reset', { key: 'main' });
   const { status } = await gateway.call('agent.wait', { runId, timeoutMs: 0 });
   assert.deepEqual([status, await textsOf(gateway, 'main')], ['error', []]);
+});
+
+test('who may not create workstreams opens no closed one by resetting or compacting it', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', {});
+  await gateway.call('workstream.close', { wsId });
+  const writer: CallAs = { id: 'user:w', userId: 'user_w', permissions: new Set<Permission>(['read', 'write']) };
+  const refused = [
+    await gateway.refusal('sessions.reset', { key: wsId }, writer),
+    await gateway.refusal('sessions.compact', { key: wsId, maxLines: 1 }, writer),
+  ];
+  assert.deepEqual(
+    refused.map(({ code }) => code),
+    ['FORBIDDEN', 'FORBIDDEN'],
+  );
+  assert.equal(gateway.parts.workstreams.find(wsId, DAEMON), undefined);
+  assert.equal((await gateway.call('sessions.reset', { key: wsId })).ok, true);
 });
 
 test('sessions.delete removes a session with its conversation, open or closed', async () => {

@@ -97,7 +97,7 @@ const stillActive = (key: string) =>
   new GatewayError('UNAVAILABLE', `The session ${key.slice(0, 80)} is still active`, { retryAfterMs: 2_000 });
 
 async function getByKey(key: string, viewer: Viewer, { workstreams }: SessionsMethodDeps): Promise<Workstream> {
-  const found = await workstreams.findByKey(key.trim(), viewer);
+  const found = await workstreams.findByKey(key.trim(), viewer, viewer);
   if (found === undefined) throw unknownSession(key);
   return found;
 }
