@@ -109,8 +109,7 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
       runExpiry(
         {
           sweep: () => {
-            for (const entry of tree.entries)
-              if (!tree.isStanding(entry)) entry.end.abort(new Error('the token has expired'));
+            for (const entry of tree.entries) if (!tree.isStanding(entry)) entry.end.abort(expired());
           },
           ends: () => tree.entries.filter((entry) => tree.isStanding(entry)).flatMap(({ row }) => row.expires_ms ?? []),
         },
@@ -181,7 +180,10 @@ async function create(asked: Asked, tree: TokenTree, deps: ApiTokensDeps): Promi
  */
 function dropOverServices(tree: TokenTree): string[] {
   const over = tree.entries.filter((entry) => entry.row.scope === 'service' && !tree.isStanding(entry));
-  for (const entry of over) tree.remove(entry);
+  for (const entry of over) {
+    entry.end.abort(expired()); // nothing finds it later
+    tree.remove(entry);
+  }
   return over.map(({ row }) => row.token_id);
 }
 
@@ -258,6 +260,8 @@ function noteUse(row: ApiTokenTable, { store, clock, log }: ApiTokensDeps): void
     log.warn({ err: error, tokenId: row.token_id }, 'the last use of a token could not be stored');
   });
 }
+
+const expired = () => new Error('the token has expired');
 
 const scopeTooWide = (scope: TokenScope) =>
   new GatewayError('FORBIDDEN', `A credential without the scope "${scope}" cannot create a token with it`);

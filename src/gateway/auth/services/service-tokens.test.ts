@@ -121,3 +121,12 @@ test('expired service tokens leave the list when another token is created, and t
   await world.restart();
   assert.equal(world.listed(), 2);
 });
+
+test('what is open under a service token ends, also if another one is created before its end is noticed', async () => {
+  await using world = await openCredentialWorld();
+  const operator = await operatorOf(world);
+  const open = await principalOf(world, (await world.create(operator, service('worker'))).token);
+  world.clock.jump(2 * HOUR_MS); // the machine slept
+  await world.create(operator, service('other'));
+  assert.equal(open.ended.aborted, true);
+});
