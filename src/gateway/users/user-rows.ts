@@ -133,11 +133,20 @@ interface Assignment {
   nowMs: number;
 }
 
-/** Assigning a role again changes nothing. */
+/** Who assigned the roles that a provider of logins gave, so that it takes back only these. */
+export const OIDC_GIVER = 'oidc';
+
+/** A person who assigns a role that the provider gave takes it over. Otherwise, assigning a role again changes nothing. */
 export function assignmentOf({ userId, roleId, by, nowMs }: Assignment): Statement {
   const row = { user_id: userId, role_id: roleId, assigned_by: by, created_ms: nowMs };
   const insert = build.insertInto('role_assignments').values(row);
-  return statementOf(insert.onConflict((on) => on.columns(['user_id', 'role_id']).doNothing()));
+  const takenOver = insert.onConflict((on) =>
+    on
+      .columns(['user_id', 'role_id'])
+      .doUpdateSet({ assigned_by: by })
+      .where('role_assignments.assigned_by', '=', OIDC_GIVER),
+  );
+  return statementOf(takenOver);
 }
 
 export const unassignmentOf = ({ userId, roleId }: Pick<Assignment, 'userId' | 'roleId'>): Statement =>

@@ -201,7 +201,7 @@ export class Users {
     this.#announce(userId, { loginsEnd: true, rightsChanged: true });
   }
 
-  /** Assigning a role again changes nothing. */
+  /** A person who assigns a role that the provider gave takes it over. Otherwise, assigning it again changes nothing. */
   async assign(
     userId: string,
     roleId: string,

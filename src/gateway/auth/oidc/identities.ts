@@ -2,9 +2,7 @@ import type { OidcIdentity } from '../../../../protocol/methods/accounts/oidc-id
 import type { Clock } from '../../../clock.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import type { Statement, Store } from '../../store/store.ts';
-
-/** Who assigned the roles that the provider gave, so that it takes back only these. */
-export const OIDC_GIVER = 'oidc';
+import { OIDC_GIVER } from '../../users/user-rows.ts';
 
 interface IdentitiesDeps {
   store: Pick<Store, 'db' | 'commit'>;

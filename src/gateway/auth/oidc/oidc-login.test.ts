@@ -4,6 +4,7 @@ import { systemClock } from '../../../clock.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../../testing/temp-store.ts';
 import { testAccounts, testKey } from '../../testing/test-accounts.ts';
+import { OIDC_GIVER } from '../../users/user-rows.ts';
 import { createOidcLogin } from './oidc-login.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 import { fakeProvider, SETTINGS } from './provider-fixture.ts';
@@ -103,6 +104,16 @@ test('people without a role by group are refused where there is no default role,
   const { userId } = await world.logIn({ g: ['in'] });
   await assert.rejects(world.logIn({ g: [] }), refused('no_role'));
   assert.deepEqual(world.users.rolesOf(userId), [], 'the login took the role away');
+});
+
+test('a role that a person assigns over that of the provider stays', async () => {
+  await using world = await setUp({ roleClaim: 'g', roleMap: new Map([['ops', 'builtin-operator']]) });
+  const { userId } = await world.logIn({ g: ['ops'] });
+  const assign = (by: string) => world.users.assign(userId, 'builtin-operator', { by, also: [] });
+  await assign('operator');
+  await assign(OIDC_GIVER); // is the person's from now on
+  await world.logIn({ g: [] });
+  assert.deepEqual(world.users.rolesOf(userId), ['builtin-operator', 'builtin-viewer']);
 });
 
 test('without a claim for roles, later logins change no roles', async () => {

@@ -1,7 +1,8 @@
 import type { Log } from '../../../log.ts';
 import type { Roles } from '../../users/roles.ts';
+import { OIDC_GIVER } from '../../users/user-rows.ts';
 import type { Users } from '../../users/users.ts';
-import { type Identities, OIDC_GIVER } from './identities.ts';
+import type { Identities } from './identities.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 import { toGroups } from './person-claims.ts';
 

@@ -2,9 +2,8 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { OidcRefusal } from '../../../../protocol/methods/accounts/oidc.ts';
 import type { Ids } from '../../../ids.ts';
 import { toGrant } from '../../users/grant.ts';
-import { nameKeyOf } from '../../users/user-rows.ts';
+import { nameKeyOf, OIDC_GIVER } from '../../users/user-rows.ts';
 import type { Users } from '../../users/users.ts';
-import { OIDC_GIVER } from './identities.ts';
 import { createOidcRoles, type OidcRolesDeps } from './oidc-roles.ts';
 import type { ClaimedPerson } from './person-claims.ts';
 
