@@ -39,6 +39,17 @@ test('/help lists the commands; an unknown one gets a suggestion and a hint', as
   ]);
 });
 
+test('/workstreams and /history search for at most 256 characters, in which words may be repeated', async () => {
+  await using gateway = await wholeGateway();
+  await say(gateway, 'a garden');
+  const tooLong = problem('The words to search for are too long: at most 256 characters');
+  for (const name of ['/workstreams', '/history']) {
+    assert.deepEqual(await command(gateway, `${name} ${'a '.repeat(2_000)}`), [tooLong]);
+    const [found] = await command(gateway, `${name} ${'a '.repeat(128)}`);
+    assert.match(found?.type === 'info' ? found.message : '', /a garden/, name);
+  }
+});
+
 test('/export and /import name the ways that exist, because the daemon has no files of the person', async () => {
   await using gateway = await wholeGateway();
   for (const [line, words] of [

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Messages, StoredMessage } from '../history/messages.ts';
@@ -13,6 +14,7 @@ interface ListCommandDeps {
 
 type Say = (to: Workstream, text: string) => Promise<void>;
 
+const MOST_CHARS = 256;
 const MOST_CONVERSATIONS = 30;
 const MOST_MESSAGES = 20;
 /** Older ones are not searched. */
@@ -26,13 +28,19 @@ export const createListCommands = (
 ): Record<'workstreams' | 'history', Command> => ({
   workstreams: {
     when: 'always',
-    run: async (search, workstream) => say(workstream, await listSaved(search, workstream, saved)),
+    run: async (search, workstream) => say(workstream, await listSaved(bounded(search), workstream, saved)),
   },
   history: {
     when: 'always',
-    run: async (search, workstream) => say(workstream, await listMessages(search, workstream, messages)),
+    run: async (search, workstream) => say(workstream, await listMessages(bounded(search), workstream, messages)),
   },
 });
+
+/** As for the methods that search; each word is a condition of the query. */
+function bounded(search: string): string {
+  if (search.length <= MOST_CHARS) return search;
+  throw new GatewayError('INVALID_REQUEST', `The words to search for are too long: at most ${MOST_CHARS} characters`);
+}
 
 async function listSaved(search: string, { data }: Workstream, saved: SavedWorkstreams): Promise<string> {
   // Everyone who follows the workstream reads the list.

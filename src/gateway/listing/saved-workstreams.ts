@@ -44,7 +44,7 @@ const SEARCHED_AT_ONCE = 1_000;
 /** Stored conversations that have messages that count, after the last /clear or /new. */
 export const createSavedWorkstreams = (deps: SavedDeps): SavedWorkstreams => ({
   async list({ limit = LIMIT, before, beforeWsId = '', search = '', ...narrowing }, viewer) {
-    const words = search.split(/\s+/).filter((part) => part !== '');
+    const words = [...new Set(search.split(/\s+/))].filter((part) => part !== '');
     const start = before === undefined ? undefined : { updated_ms: before, ws_id: beforeWsId };
     const shown = deps.store.db
       .selectFrom('workstreams')
