@@ -47,7 +47,9 @@ export interface ApiTokens extends Lineage {
   refresh(tokenId: string, also?: readonly Statement[]): Promise<ApiToken & { token: string }>;
   /** The user that a token acts for; undefined below the operator, and for an unknown token. */
   userOf(tokenId: string): string | undefined;
-  /** Ends open connections of a user's tokens after a change of the user's rights. */
+  /** For the unit that deletes a user: revokes all tokens of the user. */
+  revocationOf(userId: string): Statement[];
+  /** After a change of a user: open connections of the user's tokens end. Those of a deleted user leave the list. */
   renewBelow(userId: string): void;
   /** A token followed by all its descendants; empty for an unknown id. */
   below(tokenId: string): string[];
@@ -84,12 +86,19 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
     boundsOf: (parent) => tree.boundsOf(parent),
     create: (asked, also = () => []) => create({ ...asked, also }, tree, deps),
     refresh: (tokenId, also = []) => refresh(tree.find(tokenId), also, { tree, deps }),
-    list: (userId) =>
-      tree.entries
-        .filter(({ principal }) => userId === undefined || principal.userId === userId)
-        .map((entry) => toApiToken(entry)),
+    list: (userId) => (userId === undefined ? tree.entries : tree.entriesOf(userId)).map((entry) => toApiToken(entry)),
     userOf: (tokenId) => tree.find(tokenId)?.principal.userId,
-    renewBelow: (userId) => tree.renewBelow(userId),
+    revocationOf(userId) {
+      const own = tree.entriesOf(userId).map(({ row }) => row.token_id);
+      return own.length === 0 ? [] : [revocationOf(own, deps)];
+    },
+    renewBelow(userId) {
+      if (deps.users.find(userId) !== undefined) return tree.renewBelow(userId);
+      for (const entry of tree.entriesOf(userId)) {
+        entry.end.abort(new Error('the user was deleted'));
+        tree.remove(entry);
+      }
+    },
     below: (tokenId) => tree.below(tokenId),
     async revoke(tokenIds, also = []) {
       const ended = tokenIds.flatMap((tokenId) => tree.find(tokenId) ?? []);

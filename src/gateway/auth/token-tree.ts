@@ -54,6 +54,11 @@ export class TokenTree implements Lineage {
     return [...this.#byId.values()];
   }
 
+  /** Those that act for the user, in the order of creation. */
+  entriesOf(userId: string): TokenEntry[] {
+    return this.entries.filter(({ principal }) => principal.userId === userId);
+  }
+
   add(row: ApiTokenTable): TokenEntry {
     const end = new AbortController();
     const entry = { row, end, principal: this.#toPrincipal(row, end.signal) };

@@ -45,3 +45,29 @@ test('who administers users revokes no tokens of those who may do more', async (
   await gateway.call('token.revoke', { tokenId: above });
   await gateway.call('token.revoke', { tokenId: ofOperator });
 });
+
+test('no token is made for a disabled user, and the refusal says so', async () => {
+  await using gateway = await wholeGateway();
+  const { userId } = await gateway.call('user.create', {
+    username: 'bob',
+    displayName: 'Bob',
+    password: 'long enough',
+  });
+  await gateway.call('user.update', { userId, disabled: true });
+  const { code, message } = await gateway.refusal('user.token.create', { userId, name: 'ci' });
+  assert.deepEqual([code, message], ['CONFLICT', 'The user is disabled; enable the user first']);
+});
+
+test('the tokens of a deleted user are revoked with it, also those below them', async () => {
+  await using gateway = await wholeGateway();
+  const person = { username: 'bob', displayName: 'Bob', password: 'long enough', roles: ['builtin-admin'] };
+  const { userId } = await gateway.call('user.create', person);
+  const { tokenId } = await gateway.call('user.token.create', { userId, name: 'ci' });
+  const source = { kind: 'token', tokenId } as const;
+  await gateway.call('user.token.create', { userId, name: 'child' }, { id: `token:${tokenId}`, userId, source });
+  await gateway.call('token.create', { name: 'prod', scope: 'read' });
+  await gateway.call('user.delete', { userId });
+  const left = (await gateway.call('token.list', {})).tokens.map(({ name }) => name);
+  const rows = await gateway.store.db.selectFrom('api_tokens').select('name').where('revoked_ms', 'is', null).execute();
+  assert.deepEqual([left, rows], [['prod'], [{ name: 'prod' }]]);
+});

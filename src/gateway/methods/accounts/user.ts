@@ -20,7 +20,7 @@ export interface UserMethodDeps {
   users: Users;
   roles: Roles;
   passwords: Passwords;
-  tokens: Pick<ApiTokens, 'create' | 'list'>;
+  tokens: Pick<ApiTokens, 'create' | 'list' | 'revocationOf'>;
 }
 
 const VIEWER = 'builtin-viewer';
@@ -32,7 +32,7 @@ export const userMethods = (deps: UserMethodDeps): Handlers<keyof typeof userCon
 });
 
 function personMethods(deps: UserMethodDeps) {
-  const { users, roles, passwords } = deps;
+  const { users, roles, passwords, tokens } = deps;
   const shown = (person: Person) => toUser(person, users);
   return {
     'user.list': ({ query = '', limit = 100, offset = 0 }) => {
@@ -77,7 +77,7 @@ function personMethods(deps: UserMethodDeps) {
       const { username } = users.get(userId);
       requireOther(call, userId, { refusal: 'Cannot delete your own account', code: 'INVALID_REQUEST' });
       requireOver(call, userId, deps);
-      await users.remove(userId, call.audited({ username }));
+      await users.remove(userId, [...tokens.revocationOf(userId), ...call.audited({ username })]);
       return { status: 'ok' };
     },
   } satisfies Partial<Handlers>;
@@ -98,6 +98,7 @@ function tokenMethods(deps: UserMethodDeps) {
     'user.token.create': async ({ userId, name, scopes, expiresInMs }, call) => {
       requireAuthentication(call.principal, 'create tokens');
       requireOver(call, userId, deps);
+      if (users.get(userId).disabled) throw new GatewayError('CONFLICT', 'The user is disabled; enable the user first');
       const { scopes: held } = toGrant(roles.permissionsOf(users.rolesOf(userId)));
       const isHeld = (one: TokenScope) => holds(held, one) && holds(call.principal?.scopes ?? new Set(), one);
       const scope = scopes === undefined ? (GRANTED.findLast(isHeld) ?? 'read') : highestOf(scopes);
