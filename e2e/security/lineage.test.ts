@@ -176,7 +176,7 @@ test('a new operator token ends everything the previous one created, and the sta
   const { stdout, stderr } = daemon.output();
   assert.match(
     stdout + stderr,
-    /The operator token has changed\. [^\n]+ API tokens \(4\), logins, login links and auto-approve\./,
+    /The operator token has changed\. [^\n]+ API tokens \(4\), logins, login links, watches and auto-approve\./,
   );
   const all = [formerToken, top.token, ...tree.secrets];
   assert.deepEqual(

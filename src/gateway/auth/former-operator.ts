@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
+import { endWatchesOf } from '../watches/watch-rows.ts';
 import { OPERATOR_ID } from './lineage.ts';
 
 const FINGERPRINT_KEY = 'operator_token_sha256';
@@ -35,22 +36,22 @@ export async function endFormerOperator({
   }
   const revoked = { revoked_ms: clock.now() };
   const tokens = await standingTokens(db);
+  const queries = [
+    db.updateTable('api_tokens').set(revoked).where('parent_kind', '=', 'operator').where('revoked_ms', 'is', null),
+    db.updateTable('login_sessions').set(revoked).where('parent_kind', '=', 'operator'),
+    db.deleteFrom('login_codes').where('parent_kind', '=', 'operator'),
+    db.deleteFrom('push_subscriptions').where('parent_kind', '=', 'operator'),
+    db
+      .updateTable('workstreams')
+      .set({ always_by: null, always_until_ms: null, always_tools_json: null, always_mode: null })
+      .where('always_by', '=', OPERATOR_ID),
+  ];
+  const watches = endWatchesOf(OPERATOR_ID, clock.now());
   await store.commit({
-    statements: [
-      db.updateTable('api_tokens').set(revoked).where('parent_kind', '=', 'operator').where('revoked_ms', 'is', null),
-      db.updateTable('login_sessions').set(revoked).where('parent_kind', '=', 'operator'),
-      db.deleteFrom('login_codes').where('parent_kind', '=', 'operator'),
-      db.deleteFrom('push_subscriptions').where('parent_kind', '=', 'operator'),
-      db
-        .updateTable('workstreams')
-        .set({ always_by: null, always_until_ms: null, always_tools_json: null, always_mode: null })
-        .where('always_by', '=', OPERATOR_ID),
-    ]
-      .map((query) => query.compile())
-      .concat(remember),
+    statements: [...queries.map((query) => query.compile()), ...watches, remember],
     durable: true,
   });
-  return `The operator token has changed. Everything created with the old one was revoked: API tokens (${tokens}), logins, login links and auto-approve.`;
+  return `The operator token has changed. Everything created with the old one was revoked: API tokens (${tokens}), logins, login links, watches and auto-approve.`;
 }
 
 async function standingTokens(db: Store['db']): Promise<number> {

@@ -82,6 +82,13 @@ export const takeResult = (watchId: string): Statement =>
 export const dropResults = (wsId: string): Statement =>
   statementOf(build.updateTable('watches').set({ result_json: null }).where('ws_id', '=', wsId));
 
+/** Ends the watches that a principal created, and drops their results. */
+export const endWatchesOf = (principalId: string, nowMs: number): Statement[] => {
+  const own = build.updateTable('watches').where('created_by', '=', principalId);
+  const ended = own.set(toEnded({ end: 'rights' }, nowMs)).where('active', '=', 1);
+  return [statementOf(ended), statementOf(own.set({ result_json: null }).where('result_json', 'is not', null))];
+};
+
 /** The watches that are active follow the daemon that serves their workstreams. */
 export const followNode = (nodeId: string): Statement =>
   statementOf(build.updateTable('watches').set({ node_id: nodeId }).where('active', '=', 1));
