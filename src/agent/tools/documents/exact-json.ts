@@ -7,7 +7,7 @@ declare global {
 
 type Revive = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-const parse: (text: string, revive: Revive) => unknown = JSON.parse;
+const parse = (text: string, revive: Revive): unknown => Reflect.apply(JSON.parse, JSON, [text, revive]);
 
 /**
  * Parses JSON so that `JSON.stringify` writes numbers and texts as they were: `1.0`, integers with more digits than a number

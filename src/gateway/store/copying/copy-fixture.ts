@@ -70,9 +70,9 @@ export const dying = (side: CopySide): CopySide => ({
 });
 
 /** Time passes at once for who waits for the lock of another process. */
-export const clock = { ...fakeClock(1_000), sleep: async () => undefined };
-export const parts = { clock, log: recordingLog() };
-export const { signal } = new AbortController();
+const clock = { ...fakeClock(1_000), sleep: async () => undefined };
+const parts = { clock, log: recordingLog() };
+const { signal } = new AbortController();
 
 export const createDatabase = async () => (await sharedPostgres()).createDatabase();
 export const openServer = (url: string) =>
