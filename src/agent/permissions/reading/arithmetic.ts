@@ -8,6 +8,8 @@ export class ArithmeticUses {
   readonly #used = new Set<string>();
   readonly #numeric = new Set<string>();
   readonly #others = new Set<string>();
+  readonly #arrays = new Set<string>();
+  readonly #declared = new Set<string>();
 
   use(name: string): void {
     this.#used.add(name);
@@ -19,9 +21,20 @@ export class ArithmeticUses {
     if (SHELL_NUMBERS.test(name)) this.#used.add(name);
   }
 
-  /** Variables in arithmetic that may not be numbers. */
+  /** The variable may be an array somewhere. */
+  makeArray(name: string): void {
+    this.#arrays.add(name);
+  }
+
+  /** The variable is declared with an unknown value. If it is an array, a list in it is read, and runs its substitutions. */
+  declareUnknown(name: string): void {
+    this.#declared.add(name);
+  }
+
+  /** Variables in arithmetic that may not be numbers, and arrays that are declared with an unknown value. */
   suspicious(): string[] {
-    return [...this.#used].filter((name) => !this.#numeric.has(name) || this.#others.has(name));
+    const used = [...this.#used].filter((name) => !this.#numeric.has(name) || this.#others.has(name));
+    return [...used, ...[...this.#declared].filter((name) => this.#arrays.has(name) || SHELL_ARRAYS.test(name))];
   }
 }
 
@@ -32,6 +45,8 @@ interface Place {
 
 /** Names that only the shell sets, to numbers. */
 const SHELL_NUMBERS = /^(RANDOM|SECONDS|LINENO|BASHPID|PPID|UID|EUID|OPTIND|EPOCHSECONDS|HISTCMD|SRANDOM)$/;
+/** Arrays that the shell makes. */
+const SHELL_ARRAYS = /^(BASH_\w+|COMP\w+|COPROC|DIRSTACK|FUNCNAME|GROUPS|MAPFILE|PIPESTATUS)$/;
 const NUMBER = /^[+-]?(\d+|0x[\da-f]+|\d+#\w+)$/i;
 const SHELL_NUMBER = /^(\$[#?$!]|\$\{#[^}]*\})$/;
 

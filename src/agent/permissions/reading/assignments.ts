@@ -16,12 +16,13 @@ export function readAssignment(assignment: Assignment, isExported: boolean, plac
   const { name, value, text } = assignment;
   const words = value.type === 'ArrayValue' ? value.elements : [value];
   for (const word of words) noteValue(name, word, place);
-  if (value.type === 'ArrayValue') for (const { text: element } of words) useSubscript(element, place);
+  if (value.type === 'ArrayValue') for (const { text: element } of words) useElement(element, place);
+  if (value.type === 'ArrayValue' || assignment.index) place.arithmetic.makeArray(name);
   noteVariable(name, { isExported, at: text }, place);
 }
 
 /** The subscript of an element such as `[i]=x` is evaluated. */
-function useSubscript(element: string, place: Place): void {
+function useElement(element: string, place: Place): void {
   const [, subscript] = /^\[(.*?)\]\+?=/s.exec(element) ?? [];
   if (subscript !== undefined) useArithmetic(place, subscript);
 }
@@ -35,6 +36,19 @@ function noteValue(name: string, word: Word, { findings, arithmetic, scope }: Pl
 export function noteSet(name: string, isNumber: boolean, place: Place): void {
   place.arithmetic.assign(name, isNumber);
   noteVariable(name, { isExported: false, at: name }, place);
+}
+
+/** As noteSet, for a name as text, which may be one of an array: its subscript is evaluated. */
+export function noteSetByName(text: string, place: Place): void {
+  const [, name = text, subscript] = /^([A-Za-z_]\w*)\[(.*?)\]?$/s.exec(text) ?? [];
+  if (subscript !== undefined) useSubscript(name, subscript, place);
+  noteSet(name, false, place);
+}
+
+/** Notes the use of an element of an array by its subscript. `@` and `*` are all elements. */
+export function useSubscript(name: string, subscript: string, place: Pick<Place, 'findings' | 'arithmetic'>): void {
+  place.arithmetic.makeArray(name);
+  if (!/^[@*]$/.test(subscript)) useArithmetic(place, subscript);
 }
 
 /** Notes that a variable is set, or passed on to programs. */

@@ -89,14 +89,16 @@ function checkParameter(node: ParameterExpansionPart, reader: InsideReader): voi
   checkOperation(node, reader);
 }
 
-function checkOperation({ operation, parameter, text }: ParameterExpansionPart, reader: InsideReader): void {
+function checkOperation({ operation, parameter, index, text }: ParameterExpansionPart, reader: InsideReader): void {
   switch (operation?.type) {
     case 'Slice':
       useArithmetic(reader, operation.offset.value);
       if (operation.length) useArithmetic(reader, operation.length.value);
       return;
     case 'Default':
-      if (/^:?=$/.test(operation.operator)) noteSet(parameter, false, reader);
+      if (!/^:?=$/.test(operation.operator)) return;
+      noteSet(parameter, false, reader);
+      if (index !== undefined) reader.arithmetic.makeArray(parameter);
       return;
     case 'Transform':
       // `@P` expands the value as a prompt, with its substitutions.

@@ -2,13 +2,15 @@ import type { HereDoc, Redirection } from 'unbash';
 import type { ReadRedirection } from '../command-reading.ts';
 import type { Stdin } from '../programs/program.ts';
 import { addPath } from '../programs/targets.ts';
-import { noteVariable } from './assignments.ts';
+import type { ArithmeticUses } from './arithmetic.ts';
+import { noteSetByName } from './assignments.ts';
 import type { Findings } from './findings.ts';
 import type { Scope } from './scope.ts';
 import { type ShellWord, toShellWord } from './shell-word.ts';
 
 interface Place {
   findings: Findings;
+  arithmetic: ArithmeticUses;
   scope: Scope;
 }
 
@@ -16,8 +18,7 @@ interface Place {
 export function readRedirections(redirections: readonly Redirection[], place: Place): ReadRedirection[] {
   return redirections.map((redirection) => {
     const { descriptor } = redirection;
-    if (descriptor?.type === 'FileDescriptorVariable')
-      noteVariable(descriptor.name, { isExported: false, at: descriptor.name }, place);
+    if (descriptor?.type === 'FileDescriptorVariable') noteSetByName(descriptor.name, place);
     if (redirection.type !== 'Redirect') return { operator: redirection.operator, target: undefined };
     const { operator } = redirection;
     const target = redirection.target && toShellWord(redirection.target, place.scope.home);

@@ -153,6 +153,7 @@ export class ShellReader implements NestedReader {
         return;
       case 'Coproc':
         if (node.name) noteSet(node.name.text, true, this.#setter(place.scope));
+        if (node.name) this.arithmetic.makeArray(node.name.text);
         this.#read(node.body, { scope: place.scope.fork(), stdin: UNKNOWN });
         return;
       default:
@@ -230,7 +231,7 @@ export class ShellReader implements NestedReader {
   #redirected({ command, redirects }: Redirected, place: Place): void {
     const before = this.#substitutions;
     for (const each of redirects) this.#inside(each, place);
-    readRedirections(redirects, { findings: this.findings, scope: place.scope });
+    readRedirections(redirects, this.#setter(place.scope));
     const isRead = this.#substitutions > before; // as in #command
     this.#read(command, { ...place, stdin: isRead ? UNKNOWN : toStdin(redirects, place.stdin) });
   }

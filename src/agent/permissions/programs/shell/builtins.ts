@@ -1,11 +1,12 @@
 import { useArithmetic } from '../../reading/arithmetic.ts';
-import { checkQuotedCode, noteSet, noteVariable } from '../../reading/assignments.ts';
+import { checkQuotedCode, noteSet, noteSetByName } from '../../reading/assignments.ts';
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { sortArguments, toOptions } from '../options.ts';
 import type { ProgramCall, ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
 import { resolvePath } from '../targets.ts';
 import { CODE_BUILTINS } from './code-builtins.ts';
+import { declare } from './declarations.ts';
 
 const nothing: ProgramRule = () => undefined;
 
@@ -28,33 +29,12 @@ function moveAround({ scope, findings }: ProgramCall): void {
   scope.folder = undefined;
 }
 
-/** export, declare and their like: which variables get which value, and whether programs receive them. */
-function declare(call: ProgramCall): void {
-  const { name, args, findings } = call;
-  const options = args.filter(({ start }) => /^[-+]/.test(start)).map(({ start }) => start);
-  const has = (letter: string) => options.some((each) => each.startsWith('-') && each.includes(letter));
-  if (has('i') || has('n')) findings.addGap('arithmetic', name); // values are evaluated, or name another variable
-  const isExported = name === 'export' ? !has('n') : has('x');
-  for (const word of args) if (!/^[-+]/.test(word.start)) declareOne(word, isExported, call);
-}
-
-function declareOne(word: ShellWord, isExported: boolean, call: ProgramCall): void {
-  const [, variable] = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+?=)?/.exec(word.start) ?? [];
-  if (variable === undefined || (word.value === undefined && word.start === variable && word.splits)) {
-    call.findings.addGap('changed_environment', word.written);
-    return;
-  }
-  checkQuotedCode(word, call.findings);
-  if (word.value === undefined && word.written.includes('[')) call.findings.addGap('arithmetic', word.written);
-  noteVariable(variable, { isExported, at: word.written }, call);
-}
-
 /** Builtins that set variables by name; a subscript in such a name is evaluated. */
 function setVariables(call: ProgramCall): void {
   for (const word of call.args) {
     checkQuotedCode(word, call.findings);
     if (word.value === undefined) call.findings.addGap('arithmetic', word.written);
-    else noteSet(word.value.replace(/\[.*/s, ''), false, call);
+    else noteSetByName(word.value, call);
   }
 }
 
@@ -142,7 +122,10 @@ export const BUILTINS = new Map([
           call.findings.addGap('unknown_code', written); // cut off, it may become any options and names
       // An array may be named in the word of its option: `-aPATH`.
       const args = call.args.map((word) => (/^-\w*?a./.test(word.value ?? '') ? afterA(word) : word));
-      setVariables({ ...call, args: args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start)) });
+      const names = args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start));
+      setVariables({ ...call, args: names });
+      if (runsCode || call.args.some(({ start }) => /^-\w*a/.test(start)))
+        for (const { start } of names) call.arithmetic.makeArray(start);
     },
     unset,
     wait,
