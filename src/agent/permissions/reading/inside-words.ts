@@ -5,6 +5,7 @@ import {
   type ParsedScript,
   type SyntaxNode,
 } from 'unbash';
+import { isCertainValue } from './ansi-c-quotes.ts';
 import { type ArithmeticUses, useArithmetic } from './arithmetic.ts';
 import { namesSetIn } from './arithmetic-names.ts';
 import { noteSet } from './assignments.ts';
@@ -42,6 +43,10 @@ function checkNode(node: SyntaxNode, reader: InsideReader): void {
       return;
     case 'ParameterExpansion':
       checkParameter(node, reader);
+      return;
+    case 'HereDoc':
+      // What follows may be a command instead of text.
+      if (node.delimiter && !isCertainValue(node.delimiter)) reader.findings.addGap('not_parsed', node.delimiter.text);
       return;
     default:
       checkArithmetic(node, reader);

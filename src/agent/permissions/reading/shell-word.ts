@@ -1,4 +1,5 @@
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
+import { isCertainValue } from './ansi-c-quotes.ts';
 import { toGlobs } from './globs.ts';
 
 /** A word of a command, as far as it is known before the command runs. */
@@ -91,7 +92,10 @@ function addPart(joined: Joined, part: WordPart): void {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
+      if (joined.isWhole) joined.start += part.value;
+      return;
     case 'AnsiCQuoted':
+      if (!isCertainValue(part)) joined.isWhole = false;
       if (joined.isWhole) joined.start += part.value;
       return;
     case 'DoubleQuoted':
