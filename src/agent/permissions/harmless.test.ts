@@ -89,6 +89,9 @@ const OTHERS = [
     'cat /proc/self/environ',
     'cat .*',
     'cat {..,.}/x',
+    'cat {,}~/x',
+    'shopt -s nullglob; grep -v -e src/*.c -e .env README.md',
+    'shopt -s failglob\ncd /srv/x || exit; echo /work/*.c; cd /work || exit\ncat a.txt',
   ],
   ...[
     'cat "$FILE"',

@@ -19,7 +19,8 @@ export function toGlobs(parts: readonly WordPart[] | undefined): string[] | unde
     if (texts === undefined || globs.length * texts.length > MAX_ALTERNATIVES) return undefined;
     globs = globs.flatMap((glob) => texts.map((text) => glob + text));
   }
-  return globs;
+  // Braces come before tildes: `{,}~/x` is below the home.
+  return globs.some((glob) => glob.startsWith('~')) ? undefined : globs;
 }
 
 function toTexts(part: WordPart): string[] | undefined {

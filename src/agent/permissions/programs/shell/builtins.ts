@@ -94,7 +94,8 @@ function jobs(call: ProgramCall): void {
 
 const HARMLESS_SET =
   /^(--|-|[-+][euxfvhnCE]+|[-+][euxfvhnCE]*o|pipefail|errexit|nounset|xtrace|noglob|noclobber|verbose|errtrace)$/;
-const HARMLESS_SHOPT = /^(-[suqp]+|nullglob|extglob|nocasematch|failglob|inherit_errexit)$/;
+/** Not nullglob, with which words vanish that an option takes, nor failglob, which skips the rest of a line. */
+const HARMLESS_SHOPT = /^(-[suqp]+|extglob|nocasematch|inherit_errexit)$/;
 
 function setOptions(call: ProgramCall, harmless: RegExp): void {
   for (const word of call.args) {
