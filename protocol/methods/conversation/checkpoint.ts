@@ -64,7 +64,7 @@ export type ComparedCheckpoint = z.infer<typeof Compared>;
 const Conflict = z
   .strictObject({
     path: z.string(),
-    /** `unknown`: the snapshot does not hold the file, so nobody can tell. */
+    /** `unknown`: no snapshot shows how the run left the file, so nobody can tell. */
     reason: z.enum(['changed', 'removed', 'created', 'unknown']),
   })
   .meta({ id: 'FileConflict' });

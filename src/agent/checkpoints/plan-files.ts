@@ -23,6 +23,8 @@ export interface FileStep {
   to: readonly (string | undefined)[];
   /** Contents that are wanted instead: what an earlier change overwrote. */
   instead?: readonly (RootedPath & { entry: Entry | null })[];
+  /** What is expected was seen late, so each path may be changed by somebody else. */
+  isLate?: boolean;
 }
 
 /** Why a path cannot simply be changed. */
@@ -86,7 +88,7 @@ export function planFiles(
 
 function planOne(
   path: Planned,
-  { place, wanted, expected }: Wish,
+  { place, wanted, expected, isKnown }: Wish,
   { plan, choose }: Pick<Planning, 'choose'> & { plan: FilePlan },
 ): void {
   if (path.isSettled || isSameEntry(path.current, wanted)) return;
@@ -95,7 +97,7 @@ function planOne(
     path.isSettled = true;
     return;
   }
-  const choice = isSameEntry(path.current, expected) ? 'undisputed' : choose(place);
+  const choice = isKnown && isSameEntry(path.current, expected) ? 'undisputed' : choose(place);
   if (choice === 'overwrite') plan.overwritten.at(-1)?.push({ ...place, entry: path.current });
   if (choice === 'undisputed' || choice === 'overwrite') path.current = wanted;
   else path.isSettled = true;
@@ -107,20 +109,23 @@ interface Wish {
   place: RootedPath;
   expected: Entry | undefined;
   wanted: Entry | undefined;
+  /** Whether it is certain that the runs left what is expected. */
+  isKnown: boolean;
 }
 
-function* wishesOf({ from, to, instead = [] }: FileStep, reader: TreeReader): Generator<Wish> {
+function* wishesOf({ from, to, instead = [], isLate = false }: FileStep, reader: TreeReader): Generator<Wish> {
   for (const root of from.keys()) {
     const pair: [string | undefined, string | undefined] = [from[root], to[root]];
     for (const { path, before: expected, after } of differences(reader, pair)) {
       const other = instead.find((each) => each.root === root && each.path === path);
-      yield { place: { root, path }, expected, wanted: other ? (other.entry ?? undefined) : after };
+      const wanted = other ? (other.entry ?? undefined) : after;
+      yield { place: { root, path }, expected, wanted, isKnown: !isLate };
     }
   }
 }
 
 function reasonOf(current: Entry | undefined, expected: Entry | undefined): ConflictReason {
-  if (current?.kind === 'left_out' || expected?.kind === 'left_out') return 'unknown';
+  if (current?.kind === 'left_out' || expected?.kind === 'left_out' || isSameEntry(current, expected)) return 'unknown';
   if (current === undefined) return 'removed';
   return expected === undefined ? 'created' : 'changed';
 }

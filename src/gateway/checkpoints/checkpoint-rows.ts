@@ -22,6 +22,8 @@ export interface CheckpointBody {
   none: readonly { path: string; reason: NoSnapshot }[];
   /** What an undo overwrote although the run had not left it there; a redo puts it back. */
   overwritten?: ShownPlan['overwritten'][number];
+  /** The snapshot after the run was taken later, so it also has what others changed in between. */
+  isLate?: true;
   /** It is no run: a person put a file back to the last commit. */
   isDiscard?: true;
 }

@@ -1,75 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { CheckpointFiles } from '../../agent/checkpoints/checkpoint-files.ts';
 import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
 import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
-import { holdFolder } from '../../agent/tools/files/held-folder.ts';
 import { systemClock } from '../../clock.ts';
 import { tempDir } from '../../testing/temp-store.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
-import type { CheckpointSettings } from '../live-settings.ts';
-import { LIVE } from '../testing/default-deps.ts';
-import { fakeWorkdirs } from '../testing/fake-workdirs.ts';
 import { calling, never } from '../testing/puppet-model.ts';
-import { callerOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
-
-/** A gateway whose tool `touch` writes the text of its call into a file of a real folder. */
-async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}, more: Partial<GatewayDeps> = {}) {
-  const dir = tempDir();
-  const folder = join(dir.path, 'work');
-  mkdirSync(folder);
-  let next = 'nothing';
-  const checkpoints = { ...LIVE.checkpoints, enabled: true, ...settings };
-  const folders = [await holdFolder(folder)];
-  let isAway = false;
-  const check = async () => ({
-    folder: isAway ? assert.fail('the folder is away') : (folders.at(-1) ?? assert.fail()),
-    readable: [],
-  });
-  const gateway = await wholeGateway({
-    live: { ...LIVE, checkpoints },
-    ...more,
-    workdirs: {
-      ...fakeWorkdirs,
-      hold: () => ({ path: folder, check }),
-    },
-    async execute(tool) {
-      if (tool === 'touch') writeFileSync(join(folder, 'a.txt'), next);
-      if (next === 'last') isAway = true;
-      return { output: 'ok', outcome: 'done' };
-    },
-  });
-  t.after(async () => {
-    await gateway[Symbol.asyncDispose]();
-    for (const held of folders) await held[Symbol.asyncDispose]();
-    dir[Symbol.dispose]();
-  });
-  const wsId = await gateway.main();
-  await gateway.call('workstream.update', { wsId, autoApprove: true });
-  return {
-    gateway,
-    wsId,
-    at: (name: string) => join(folder, name),
-    read: () => (existsSync(join(folder, 'a.txt')) ? readFileSync(join(folder, 'a.txt'), 'utf8') : undefined),
-    async run(text: string, tool: 'touch' | 'look' = 'touch') {
-      next = text;
-      gateway.puppet.turn(calling(tool, { text }));
-      gateway.puppet.turn('done');
-      await (await gateway.accept(`write ${text}`))?.ended;
-    },
-    /** Its folder is there again, or another one in its place. */
-    async comeBack({ isOther }: { isOther: boolean }) {
-      if (isOther) renameSync(folder, `${folder} before`);
-      if (isOther) mkdirSync(folder);
-      if (isOther) folders.push(await holdFolder(folder));
-      isAway = false;
-      await (await gateway.accept('go on'))?.ended; // the answer that the run before could not get
-    },
-    list: async () => (await gateway.call('checkpoint.list', { wsId })).checkpoints,
-  };
-}
+import { callerOf, turnsUntil } from '../testing/whole-gateway.ts';
+import { checkpointsFixture as open } from './checkpoints-fixture.ts';
 
 /** Snapshots of which the next one is held after its contents were stored, until `release` is called. */
 function heldSnapshots(t: TestContext) {
@@ -260,37 +200,4 @@ test('the changes of a run in progress are refused as something that can be aske
     code: 'CONFLICT',
     retryable: true,
   });
-});
-
-test('a run whose folder was away at its end can be taken back once the folder is there again', async (t) => {
-  const it = await open(t);
-  await it.run('one');
-  await it.run('last');
-  assert.deepEqual(
-    (await it.list()).map(({ state }) => state),
-    ['open', 'done'],
-  );
-  await it.comeBack({ isOther: false });
-  await it.gateway.call('checkpoint.undo', { wsId: it.wsId });
-  assert.equal(it.read(), 'one');
-});
-
-test('a run whose folder was exchanged, or whose snapshots are lost, cannot be taken back, but later ones can', async (t) => {
-  for (const isOther of [true, false]) {
-    const it = await open(t);
-    await it.run('last');
-    await it.comeBack({ isOther });
-    if (!isOther) {
-      rmSync(join(it.gateway.dir, 'checkpoints', it.wsId), { recursive: true });
-      await it.gateway.restart();
-    }
-    await it.run('two');
-    await it.run('three');
-    assert.deepEqual(
-      (await it.list()).map(({ state }) => state),
-      ['done', 'done'],
-    );
-    await it.gateway.call('checkpoint.undo', { wsId: it.wsId });
-    assert.equal(it.read(), 'two');
-  }
 });

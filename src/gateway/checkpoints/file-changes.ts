@@ -190,14 +190,14 @@ function rootsOfAll(checkpoints: readonly Checkpoint[]) {
 }
 
 function toStep(
-  { roots, before, after = before, overwritten = [] }: Checkpoint,
+  { roots, before, after = before, overwritten = [], isLate }: Checkpoint,
   direction: 'undo' | 'redo',
   all: Checkpoint['roots'],
 ): FileStep {
   const indexOf = all.map(({ path, ino }) => roots.findIndex((root) => root.path === path && root.ino === ino));
   const aligned = (trees: readonly (string | null)[]) => toTrees(indexOf.map((index) => trees[index] ?? null));
   const [old, left] = [aligned(before), aligned(after)];
-  if (direction === 'undo') return { from: left, to: old };
+  if (direction === 'undo') return { from: left, to: old, isLate: isLate === true };
   const instead = overwritten.map((each) => ({ ...each, root: indexOf.indexOf(each.root) }));
   return { from: old, to: left, instead };
 }
@@ -219,9 +219,10 @@ function toggled(checkpoint: Checkpoint, overwritten: ShownPlan['overwritten'][n
 function conflicting(conflicts: ShownPlan['conflicts'], isSingle: boolean): GatewayError {
   const paths = conflicts.map(({ shown }) => shown);
   const some = paths.length > 10 ? `${paths.slice(0, 10).join(', ')} and ${paths.length - 10} more` : paths.join(', ');
+  const are = conflicts.every(({ reason }) => reason === 'unknown') ? 'may not be' : 'are not';
   return new GatewayError(
     'CONFLICT',
-    `Nothing was changed, because these files are not as the run left them: ${some}.${isSingle ? '' : ' Choose for them: keep or overwrite.'}`,
+    `Nothing was changed, because these files ${are} as the run left them: ${some}.${isSingle ? '' : ' Choose for them: keep or overwrite.'}`,
     { details: { conflicts: conflicts.map(({ shown: path, reason }) => ({ path, reason })) } },
   );
 }

@@ -51,13 +51,13 @@ export class RunCheckpoints {
   }
 
   /**
-   * Closes the checkpoint of a run that is over, but could not be closed at its end. One that can never be closed is forgotten,
-   * because no other could be taken after it. Call it only while no run is in progress, and alone in the workstream.
+   * Closes the checkpoint of a run that is over, but could not be closed at its end. It cannot tell the changes of the run from
+   * later ones. One that can never be closed is forgotten, because no other could be taken after it. Call it only while no run is in progress, and alone in the workstream.
    */
   async closeLeft(wsId: string, workdir: WorkdirSource): Promise<void> {
     for (const checkpoint of await readCheckpoints(this.#deps.store, wsId)) {
       if (checkpoint.state !== 'open') continue;
-      if (await this.#isClosable(checkpoint, workdir)) await this.#close(checkpoint, workdir);
+      if (await this.#isClosable(checkpoint, workdir)) await this.#close({ ...checkpoint, isLate: true }, workdir);
       else await this.#giveUp(checkpoint);
     }
   }

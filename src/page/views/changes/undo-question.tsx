@@ -11,7 +11,7 @@ const REASONS = {
   changed: 'changed since',
   removed: 'removed since',
   created: 'created since',
-  unknown: 'not in the snapshot, so it may have changed',
+  unknown: 'no snapshot shows how the run left it, so it may have changed',
 } as const;
 
 const BECOMES = { added: 'comes back', modified: 'changes', deleted: 'is deleted' } as const;
