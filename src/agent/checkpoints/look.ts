@@ -2,7 +2,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import { type Entry, MODE_BITS, toPath } from './entry.ts';
 import { hashOf } from './object-store.ts';
 import { atPlace, type PlaceBelow } from './place-below.ts';
-import { readFile, readLink, type SnapshotRoot } from './snapshot.ts';
+import { lacksDescriptors, readFile, readLink, type SnapshotRoot } from './snapshot.ts';
 
 /** What is at a path now; `content`: of a file. */
 export interface Look {
@@ -11,8 +11,14 @@ export interface Look {
 }
 
 /** Looks at a path below a root. A folder, and what a link on the way leads to, count as nothing. */
-export const lookAt = (root: SnapshotRoot, path: string, maxBytes: number): Look =>
-  atPlace(root, { path }, (place) => lookAtPlace(place, maxBytes)) ?? { entry: undefined };
+export function lookAt(root: SnapshotRoot, path: string, maxBytes: number): Look {
+  try {
+    return atPlace(root, { path }, (place) => lookAtPlace(place, maxBytes)) ?? { entry: undefined };
+  } catch (error) {
+    if (lacksDescriptors(error)) throw error;
+    return { entry: { kind: 'left_out', reason: 'unreadable' } }; // such as a folder on the way that nobody may enter
+  }
+}
 
 export function lookAtPlace({ path }: PlaceBelow, maxBytes: number): Look {
   const stats = lstat(path);

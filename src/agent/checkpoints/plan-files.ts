@@ -81,7 +81,7 @@ export function planFiles(
       if (includes(wish.place)) planOne(at(wish.place), wish, { plan, choose });
   }
   plan.changes = [...planned.values()].flatMap(({ root, path, initial, current }) =>
-    isSameEntry(initial, current) ? [] : [{ root, path, from: initial, to: current }],
+    initial === current || isSameEntry(initial, current) ? [] : [{ root, path, from: initial, to: current }],
   );
   return plan;
 }

@@ -236,6 +236,8 @@ const isIgnoredBy = ({ now, old }: Folder, path: string): boolean =>
   now.ignores(path) || (now !== old && old.ignores(path));
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined);
+/** Whether too many files are open, which says nothing about the file. */
+export const lacksDescriptors = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(String(codeOf(error)));
 /** What became of a name that was listed a moment ago: it is gone, or something else by now. */
 const isGone = (error: unknown): boolean => ['ENOENT', 'ELOOP', 'ENOTDIR'].includes(String(codeOf(error)));
 
@@ -243,7 +245,7 @@ function openOrWhyNot(way: string, flags: number): number | 'gone' | 'unreadable
   try {
     return openSync(toPath(way), flags);
   } catch (error) {
-    if (['EMFILE', 'ENFILE'].includes(String(codeOf(error)))) throw error;
+    if (lacksDescriptors(error)) throw error;
     return isGone(error) ? 'gone' : 'unreadable';
   }
 }

@@ -49,7 +49,8 @@ export function* differences(
   for (const name of [...new Set([...old.keys(), ...now.keys()])].sort()) {
     const [was, is] = [old.get(name), now.get(name)];
     const path = `${folder}${name}`;
-    yield* differences(reader, [folderOf(was), folderOf(is)], `${path}/`);
+    // What is now in a folder that cannot be read is unknown, so nothing in it counts as removed.
+    if (is?.kind !== 'left_out') yield* differences(reader, [folderOf(was), folderOf(is)], `${path}/`);
     const [one, other] = [entryOf(was), entryOf(is)];
     const isUnknown = one?.kind === 'left_out' && other?.kind === 'left_out';
     if (!isUnknown && !isSameEntry(one, other)) yield { path, before: one, after: other };

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { test } from 'node:test';
 import { changedIn, checkpointFixture } from './checkpoint-fixture.ts';
+import { lookAt } from './look.ts';
 
 test('an undo restores contents, permissions, links, folders and names that are no UTF-8, byte by byte', () => {
   using it = checkpointFixture();
@@ -142,6 +143,12 @@ test('a file that somebody changed since is a conflict with its reason, and noth
   const redo = it.worker().plan({ ...request, steps, others: 'keep' });
   it.worker().apply({ ...request, changes: redo.changes, id: 'c2' });
   assert.equal(it.read('a'), 'by a person', 'a redo brings back what was overwritten');
+});
+
+test('a path that cannot be looked at is unreadable, and does not stop a plan', () => {
+  using it = checkpointFixture();
+  const looked = lookAt({ path: it.root, way: it.root }, `${'x'.repeat(300)}/a`, 1);
+  assert.deepEqual(looked, { entry: { kind: 'left_out', reason: 'unreadable' } });
 });
 
 test('several runs are taken back one after another; what a person changed between them is a conflict', () => {
