@@ -67,7 +67,7 @@ function withoutGlob({ glob: _, ...effect }: Effect): Effect {
 }
 
 /** The real path of what exists; a name that does not exist yet stays below its folder. */
-async function toRealPath(file: string, names: NameReader): Promise<string> {
+export async function toRealPath(file: string, names: Pick<NameReader, 'realpath'>): Promise<string> {
   const missing: string[] = [];
   for (let each = file; each !== '/' && each !== ''; each = each.replace(/\/[^/]*$/, '') || '/') {
     const real = await names.realpath(each);

@@ -1,10 +1,12 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { RuleMatch } from '../../../protocol/events/rules.ts';
+import { toRealPath } from '../../agent/permissions/resolve-links.ts';
 import { checkPattern } from '../policies/policy-input.ts';
 
 /** Throws INVALID_REQUEST for a match that would match nothing, or everything: a rule that denies nothing is noticed too late. */
-export function checkMatch(match: RuleMatch): RuleMatch {
+export async function checkMatch(match: RuleMatch): Promise<RuleMatch> {
   const { tool, program, args, argsStart, path: folder, access, host } = match;
   if (Object.values(match).every((value) => value === undefined))
     throw refused('A rule needs at least one field in match');
@@ -15,16 +17,18 @@ export function checkMatch(match: RuleMatch): RuleMatch {
   return {
     ...match,
     ...(tool !== undefined && { tool: checkPattern(tool) }),
-    ...(folder !== undefined && { path: checkFolder(folder) }),
+    ...(folder !== undefined && { path: await checkFolder(folder) }),
     ...(host !== undefined && { host: checkHost(host) }),
   };
 }
 
-/** An absolute path without a slash at its end. */
-export function checkFolder(folder: string): string {
+/** An absolute path without links, as those of calls are, and without a slash at its end. */
+export async function checkFolder(folder: string): Promise<string> {
   if (!path.isAbsolute(folder)) throw refused(`The path must be absolute, not "${folder}"`);
-  return path.resolve(folder);
+  return toRealPath(path.resolve(folder), NAMES);
 }
+
+const NAMES = { realpath: (file: string) => realpath(file).catch(() => undefined) };
 
 function checkHost(host: string): string {
   const name = host.trim().toLowerCase().replace(/\.$/, '');

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { tempDir } from '../../../testing/temp-store.ts';
 import { wholeGateway } from '../../testing/whole-gateway.ts';
 
 const member = (userId: string) => ({
@@ -55,4 +58,21 @@ test('another change keeps the end of a rule as it is, also when the clock was s
   assert.equal((await gateway.call('rule.list', {})).rules.length, 1);
   await gateway.clock.advance(1);
   assert.deepEqual((await gateway.call('rule.list', {})).rules, []);
+});
+
+test('a rule given by a path through a link is about the folder to which the link leads, as calls are', async () => {
+  using dir = tempDir();
+  const real = realpathSync(dir.path);
+  mkdirSync(join(real, 'data', 'project'), { recursive: true });
+  symlinkSync(join(real, 'data', 'project'), join(real, 'project'));
+  await using gateway = await wholeGateway();
+  const rule = await gateway.call('rule.create', {
+    action: 'deny',
+    match: { path: join(real, 'project', 'keys') }, // not created yet
+    folder: join(real, 'project'),
+  });
+  assert.deepEqual(
+    [rule.match, rule.folder],
+    [{ path: join(real, 'data', 'project', 'keys') }, join(real, 'data', 'project')],
+  );
 });

@@ -28,14 +28,14 @@ export function ruleMethods(deps: RuleMethodDeps): Handlers<keyof typeof ruleCon
       return { rules: visible.filter((rule) => wsId === undefined || rule.wsId === wsId) };
     },
     'rule.create': async ({ match, folder, expiresInMs, ...params }, call) => {
-      const place = { ...params, ...(folder !== undefined && { folder: checkFolder(folder) }) };
+      const place = { ...params, ...(folder !== undefined && { folder: await checkFolder(folder) }) };
       if (place.wsId !== undefined) await requirePerceived(place.wsId, call, deps);
       requireDecider(place, call);
       const { action, wsId, userId, priority } = params;
       requireRank({ action, priority }, call);
       const fields = {
         action,
-        match: checkMatch(match),
+        match: await checkMatch(match),
         ...(wsId !== undefined && { wsId }),
         ...(place.folder !== undefined && { folder: place.folder }),
         ...(userId !== undefined && { userId }),
@@ -67,7 +67,13 @@ export function ruleMethods(deps: RuleMethodDeps): Handlers<keyof typeof ruleCon
     },
     'rule.simulate': async ({ add = [], without = [], limit = USUAL_CALLS }, call) => {
       const known = await visibleRules(rules.list(), viewerOf(call), store);
-      const added = add.map((rule) => ({ ...rule, match: checkMatch(rule.match) }));
+      const added = await Promise.all(
+        add.map(async ({ folder, ...rule }) => ({
+          ...rule,
+          match: await checkMatch(rule.match),
+          ...(folder !== undefined && { folder: await checkFolder(folder) }),
+        })),
+      );
       const kept = known.filter(({ ruleId }) => !without.includes(ruleId));
       return simulateRules(deps, { rules: kept, added, limit, viewer: viewerOf(call), signal: call.signal });
     },
