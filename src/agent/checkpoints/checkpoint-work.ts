@@ -171,9 +171,9 @@ function plan(
   const looks = new Map<string, Look>();
   const look = (at: RootedPath) => {
     const root = roots[at.root];
-    const found = root ? lookAt(root, at.path, maxFileBytes) : { entry: undefined };
+    const found: Look = root ? lookAt(root, at.path, maxFileBytes) : { entry: undefined };
     looks.set(`${at.root} ${at.path}`, found);
-    return found.entry;
+    return found;
   };
   const show = (at: RootedPath) => toShown(roots, at);
   const planned = planFiles(steps, {

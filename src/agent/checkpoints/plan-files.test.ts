@@ -28,7 +28,7 @@ function plan(from: Folder, to: Folder, look: (path: string) => Entry | undefine
   };
   return planFiles([{ from: [store(from)], to: [store(to)] }], {
     reader: { get: (hash) => objects.get(hash) ?? assert.fail(hash) },
-    look: ({ path }) => look(path),
+    look: ({ path }) => ({ entry: look(path), id: path.toLowerCase() }), // a file system that ignores case
     choose: () => 'refuse',
   });
 }
@@ -51,4 +51,10 @@ test('files of a folder that cannot be read after the run are conflicts, unless 
       [[], []],
     ],
   );
+});
+
+test('a file whose name changed only its case is not deleted where the file system ignores that', () => {
+  const onDisk = (path: string) => (path.toLowerCase() === 'readme.md' ? FILE : undefined);
+  const { changes } = plan({ 'README.md': FILE }, { 'Readme.md': FILE }, onDisk);
+  assert.deepEqual(changes, []);
 });

@@ -1,4 +1,5 @@
 import { type Entry, isSameEntry } from './entry.ts';
+import type { Look } from './look.ts';
 import { differences, type TreeReader } from './tree.ts';
 
 /** What to do with files that are not as the runs left them: leave them, or put the earlier content there anyway. */
@@ -44,6 +45,8 @@ export interface FilePlan {
 interface Planned extends RootedPath {
   initial: Entry | undefined;
   current: Entry | undefined;
+  /** Of the file that is there now. */
+  id: string | undefined;
   isSettled?: true;
 }
 
@@ -52,7 +55,7 @@ interface Planning {
   includes?: ((at: RootedPath) => boolean) | undefined;
   reader: TreeReader;
   /** What is at a path now. */
-  look(at: RootedPath): Entry | undefined;
+  look(at: RootedPath): Pick<Look, 'entry' | 'id'>;
   choose(at: RootedPath): OnConflict;
 }
 
@@ -70,8 +73,8 @@ export function planFiles(
     const key = `${place.root} ${place.path}`;
     const known = planned.get(key);
     if (known) return known;
-    const current = look(place);
-    const first: Planned = { ...place, initial: current, current };
+    const { entry: current, id } = look(place);
+    const first: Planned = { ...place, initial: current, current, id };
     planned.set(key, first);
     return first;
   };
@@ -80,10 +83,19 @@ export function planFiles(
     for (const wish of wishesOf(step, reader))
       if (includes(wish.place)) planOne(at(wish.place), wish, { plan, choose });
   }
-  plan.changes = [...planned.values()].flatMap(({ root, path, initial, current }) =>
-    initial === current || isSameEntry(initial, current) ? [] : [{ root, path, from: initial, to: current }],
-  );
+  const isKept = keptFiles([...planned.values()]);
+  plan.changes = [...planned.values()].flatMap((each) => {
+    const { root, path, initial: from, current: to } = each;
+    return from === to || isSameEntry(from, to) || isKept(each) ? [] : [{ root, path, from, to }];
+  });
   return plan;
+}
+
+/** Whether a file stays under a name that its file system does not tell from this one, such as Readme.md and README.md. */
+function keptFiles(planned: readonly Planned[]): (each: Planned) => boolean {
+  const nameOf = ({ root, path, id }: Planned) => `${id} ${root} ${path.toLowerCase()}`;
+  const kept = new Set(planned.filter(({ current }) => current !== undefined).map(nameOf));
+  return (each) => each.id !== undefined && each.current === undefined && kept.has(nameOf(each));
 }
 
 function planOne(
