@@ -90,6 +90,7 @@ const OTHERS = [
     'cat .*',
     'cat {..,.}/x',
     'cat {,}~/x',
+    'touch .Husky/pre-commit agents.md',
     'shopt -s nullglob; grep -v -e src/*.c -e .env README.md',
     'shopt -s failglob\ncd /srv/x || exit; echo /work/*.c; cd /work || exit\ncat a.txt',
   ],

@@ -1,9 +1,12 @@
 import { READ_PLACES } from '../project/project-places.ts';
 import { isSecretPath } from '../tools/files/secret-path.ts';
 
-/** Files and folders of a project that make other programs run something later, or that hold their settings. */
+/**
+ * Files and folders of a project that make other programs run something later, or that hold their settings. In small
+ * letters, because not all file systems tell them from capital ones.
+ */
 const OBEYED: readonly string[] = [
-  ...READ_PLACES,
+  ...READ_PLACES.map((each) => each.toLowerCase()),
   ...['.git', '.gitmodules', '.husky', '.vscode', '.idea', '.devcontainer', '.envrc', '.direnv', '.mcp.json'],
   ...['.cursor', '.codex', '.gemini', '.github/copilot-instructions.md'],
   ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
@@ -26,7 +29,7 @@ const OBEYED: readonly string[] = [
 
 /** Whether a path of a project, relative to its root, is one of these or below one, at any depth, or holds credentials. */
 export function isObeyedPath(relative: string): boolean {
-  const names = `/${relative}/`;
+  const names = `/${relative}/`.toLowerCase();
   return OBEYED.some((each) => names.includes(`/${each}/`)) || isSecretPath(relative);
 }
 

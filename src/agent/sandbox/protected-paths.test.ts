@@ -48,6 +48,7 @@ for (const [command, expected] of Object.entries({
   'git push origin main && git branch x && git checkout -b y && git switch -c z': [],
   'git branch && git remote -v && git config --get user.name && git stash list': [],
   'x=.envrc; echo a > $x': [],
+  'touch .VSCODE/tasks.json': ['.vscode'],
   'npm test': [],
   'git status && git commit -m init': [],
   'ls -la > files.txt': [],

@@ -31,8 +31,9 @@ function protectedAt(path: string, roots: readonly string[]): string[] {
   );
 }
 
+/** Capital and small letters are the same, as on some file systems. */
 const isWithin = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
+  const way = relative(folder.toLowerCase(), path.toLowerCase());
   return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way));
 };
 
