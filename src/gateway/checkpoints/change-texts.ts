@@ -69,6 +69,12 @@ export function failureOf(failed: readonly { shown: string; why: string }[]): { 
   return { note, message: toMessage(`Of the files that were announced, some could not be changed. ${note}`) };
 }
 
+/** When the folders of a change that a crash interrupted are others by now. */
+export function givenUp(folders: readonly string[]): { note: string; message: Message } {
+  const note = `A change of files was interrupted and cannot be completed, because a folder is not the same any more, or no longer belongs to the workstream: ${named(folders)}.`;
+  return { note, message: toMessage(`Not all files that were announced may be as you were told. ${note}`) };
+}
+
 const toMessage = (text: string): Message => ({
   role: 'user',
   content: `<environment>\n${text}\n</environment>`,

@@ -46,6 +46,12 @@ export async function checkpointsFixture(
     for (const held of folders) await held[Symbol.asyncDispose]();
     dir[Symbol.dispose]();
   });
+  /** Another folder takes its place. */
+  async function exchange(): Promise<void> {
+    renameSync(folder, `${folder} before`);
+    mkdirSync(folder);
+    folders.push(await holdFolder(folder));
+  }
   const wsId = await gateway.main();
   await gateway.call('workstream.update', { wsId, autoApprove: true });
   return {
@@ -59,11 +65,10 @@ export async function checkpointsFixture(
       gateway.puppet.turn('done');
       await (await gateway.accept(`write ${text}`))?.ended;
     },
+    exchange,
     /** Its folder is there again, or another one in its place. */
     async comeBack({ isOther }: { isOther: boolean }) {
-      if (isOther) renameSync(folder, `${folder} before`);
-      if (isOther) mkdirSync(folder);
-      if (isOther) folders.push(await holdFolder(folder));
+      if (isOther) await exchange();
       isAway = false;
       await (await gateway.accept('go on'))?.ended; // the answer that the run before could not get
     },

@@ -5,11 +5,11 @@ import type { FileChange, FileStep, OnConflict } from '../../agent/checkpoints/p
 import { insertMessage } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import { failureOf, messageOf, noteOf, type ToldChange } from './change-texts.ts';
+import { failureOf, givenUp, messageOf, noteOf, type ToldChange } from './change-texts.ts';
 import { type CheckpointDeps, limitsOf } from './checkpoint-deps.ts';
 import { type Checkpoint, toTrees, updateCheckpoint } from './checkpoint-rows.ts';
 import { deleteChange, findChange, insertChange, readChanging, type StoredChange } from './file-change-rows.ts';
-import { heldAgain } from './held-roots.ts';
+import { areHeld, heldAgain } from './held-roots.ts';
 
 /** What to do about files that somebody else has changed since. */
 export interface ConflictChoices {
@@ -134,10 +134,26 @@ export class FileChanges {
     return whole;
   }
 
-  /** Goes on with a change that a crash interrupted. */
+  /**
+   * Goes on with a change that a crash interrupted, or gives it up if its folders were exchanged, because no other could be
+   * made after it. Throws while they are away.
+   */
   async resume(data: WorkstreamData): Promise<void> {
     const left = await findChange(this.#deps.store, data.wsId);
-    if (left) await this.#apply(data, left);
+    if (left === undefined) return;
+    const isThere = areHeld(left.roots, await this.#deps.workdirs.hold(data).check());
+    await (isThere ? this.#apply(data, left) : this.#giveUp(data, left));
+  }
+
+  async #giveUp(data: WorkstreamData, { roots }: StoredChange): Promise<void> {
+    const { store, clock } = this.#deps;
+    const { wsId } = data;
+    const { note, message } = givenUp(roots.map(({ path }) => path));
+    await store.commit({
+      statements: [deleteChange(wsId), ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, message)],
+      events: { wsId, events: infoOf(note) },
+    });
+    data.messageCount += 1;
   }
 
   /** The workstreams in which `resume` has something to do. */

@@ -2,6 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { CheckpointFiles } from '../../agent/checkpoints/checkpoint-files.ts';
+import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
+import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
+import { systemClock } from '../../clock.ts';
+import { tempDir } from '../../testing/temp-store.ts';
+import { callerOf, turnsUntil } from '../testing/whole-gateway.ts';
 import { checkpointsFixture as open } from './checkpoints-fixture.ts';
 
 test('a run whose folder was away at its end can be taken back once the folder is there again', async (t) => {
@@ -66,4 +72,34 @@ test('a run whose folder was exchanged, or whose snapshots are lost, cannot be t
     await it.gateway.call('checkpoint.undo', { wsId: it.wsId });
     assert.equal(it.read(), 'two');
   }
+});
+
+test('an undo that a crash interrupted is given up if the folder was exchanged, and later runs can be taken back', async (t) => {
+  using dir = tempDir();
+  const files = inThisThread(createCheckpointWorker({ folder: dir.path, home: dir.path, now: systemClock.now }));
+  let dies = true;
+  const checkpointFiles: CheckpointFiles = {
+    ...files,
+    do: (kind, request) => (kind === 'apply' && dies ? new Promise(() => undefined) : files.do(kind, request)),
+  };
+  const it = await open(t, {}, { checkpointFiles });
+  const { wsId } = it;
+  await it.run('one');
+  void it.gateway.gateway.dispatch('checkpoint.undo', { wsId }, callerOf());
+  await turnsUntil(async () => (await it.list())[0]?.state === 'undone', 'the decision');
+  await it.exchange();
+  dies = false;
+  await it.gateway.crash();
+  await it.run('two');
+  await it.run('three');
+  const { changed } = await it.gateway.call('checkpoint.undo', { wsId });
+  assert.deepEqual([changed, it.read()], [['a.txt'], 'two']);
+  const told = (await it.gateway.events(wsId)).flatMap((event) => (event.type === 'info' ? event.message : []));
+  assert.deepEqual(
+    told.map((message) => message.split(':', 1)[0]),
+    [
+      'A change of files was interrupted and cannot be completed, because a folder is not the same any more, or no longer belongs to the workstream',
+      'What the last run changed on disk was taken back',
+    ],
+  );
 });
