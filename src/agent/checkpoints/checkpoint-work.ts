@@ -34,6 +34,13 @@ export interface ShownPlan {
 
 type TreePair = readonly [string | undefined, string | undefined];
 
+/** Objects that are needed, and trees with all that they hold. */
+interface Used {
+  wsId: string;
+  trees: string[];
+  objects: string[];
+}
+
 /** The work on files, by its kind: what it takes and what it gives. */
 export interface CheckpointWork {
   snapshot: {
@@ -74,7 +81,9 @@ export interface CheckpointWork {
   /** Whether these trees are stored. */
   holds: { request: { wsId: string; trees: string[] }; reply: boolean };
   /** Removes everything but these objects and what these trees hold. Returns how many bytes are left. */
-  keepOnly: { request: { wsId: string; trees: string[]; objects: string[] }; reply: number };
+  keepOnly: { request: Used & { isTight?: boolean }; reply: number };
+  /** How many bytes these objects and what these trees hold take. */
+  used: { request: Used; reply: number };
   bytes: { request: { wsId: string }; reply: number };
   /** The workstreams for which something is stored. */
   workstreams: { request: Record<string, never>; reply: string[] };
@@ -144,12 +153,14 @@ export function createCheckpointWorker({ folder, home, now }: Options): Checkpoi
         )
         .slice(0, limit);
     },
-    keepOnly({ wsId, trees, objects: single }) {
-      const { objects } = of(wsId);
-      const used = new Set(single);
-      for (const tree of trees) addAllHashes(objects, tree, used);
-      objects.keepOnly(used);
+    keepOnly({ isTight, ...used }) {
+      const { objects } = of(used.wsId);
+      objects.keepOnly(hashesOf(used, objects), { isTight });
       return objects.bytes;
+    },
+    used(used) {
+      const { objects } = of(used.wsId);
+      return objects.sizeOf(hashesOf(used, objects));
     },
     holds: ({ wsId, trees }) => trees.every((tree) => of(wsId).objects.has(tree)),
     bytes: ({ wsId }) => of(wsId).objects.bytes,
@@ -161,6 +172,12 @@ export function createCheckpointWorker({ folder, home, now }: Options): Checkpoi
       }
     },
   };
+}
+
+function hashesOf({ trees, objects: single }: Used, objects: ObjectStore): Set<string> {
+  const hashes = new Set(single);
+  for (const tree of trees) addAllHashes(objects, tree, hashes);
+  return hashes;
 }
 
 function plan(

@@ -77,24 +77,45 @@ export class ObjectStore {
     }
   }
 
-  /** Removes what is not in use any more, and merges packs when there are many. */
-  keepOnly(used: ReadonlySet<string>): void {
-    const kept = new Map([...this.#objects].filter(([hash]) => used.has(hash)));
-    const packs = this.#packs();
-    const isWorthIt = sumOf(kept) < this.#bytes * 0.7 || packs.length > MOST_PACKS;
-    if (!isWorthIt) return;
+  /** How many bytes these objects take. */
+  sizeOf(used: ReadonlySet<string>): number {
+    return sumOf(new Map([...this.#objects].filter(([hash]) => used.has(hash))));
+  }
+
+  /**
+   * Removes what is not in use any more, and merges packs when there are many. A pack that is mostly in use is left as it
+   * is; with `isTight`, only if nearly all of it is.
+   */
+  keepOnly(used: ReadonlySet<string>, { isTight = false } = {}): void {
+    const packs = this.#rewritten(used, isTight ? 0.9 : 0.7);
+    if (packs.size === 0) return;
+    const objects = new Map([...this.#objects].filter(([, { pack }]) => !packs.has(pack)));
     const writer = this.#writer();
     try {
-      for (const [hash, placed] of kept)
-        writer.copy(hash, { bytes: readPlaced(this.#folder, placed), isPacked: placed.isPacked });
+      for (const [hash, placed] of this.#objects)
+        if (packs.has(placed.pack) && used.has(hash))
+          writer.copy(hash, { bytes: readPlaced(this.#folder, placed), isPacked: placed.isPacked });
+      writer.finish();
     } catch (error) {
       writer.drop();
       throw error;
     }
-    this.#objects = new Map();
-    this.#bytes = 0;
-    this.#finish(writer);
+    for (const [hash, placed] of writer.placed) objects.set(hash, placed);
+    this.#objects = objects;
+    this.#bytes = sumOf(objects);
     for (const pack of packs) removePack(this.#folder, pack);
+  }
+
+  /** The packs of which less than this share is in use; all of them if there are many. */
+  #rewritten(used: ReadonlySet<string>, share: number): Set<string> {
+    const packs = new Map(this.#packs().map((pack) => [pack, { bytes: 0, used: 0 }]));
+    for (const [hash, { pack, stored }] of this.#objects) {
+      const size = packs.get(pack);
+      if (size) size.bytes += stored;
+      if (size && used.has(hash)) size.used += stored;
+    }
+    const isMany = packs.size > MOST_PACKS;
+    return new Set([...packs].flatMap(([pack, size]) => (isMany || size.used < size.bytes * share ? pack : [])));
   }
 
   #writer(): PackWriter {

@@ -64,16 +64,22 @@ export class PackWriter {
     this.#end += bytes.length;
   }
 
-  /** Makes all of it durable. */
+  /** Makes all of it durable, or removes it and throws. */
   finish(): void {
-    if (this.#fd === undefined) return;
-    fsyncSync(this.#fd);
-    closeSync(this.#fd);
+    const fd = this.#fd;
+    if (fd === undefined) return;
+    try {
+      fsyncSync(fd);
+      writeIndex(join(this.#folder, `${this.#name}.idx`), this.placed);
+      const folder = openSync(this.#folder, 'r');
+      fsyncSync(folder);
+      closeSync(folder);
+    } catch (error) {
+      this.drop();
+      throw error;
+    }
     this.#fd = undefined;
-    writeIndex(join(this.#folder, `${this.#name}.idx`), this.placed);
-    const folder = openSync(this.#folder, 'r');
-    fsyncSync(folder);
-    closeSync(folder);
+    closeSync(fd);
   }
 
   /** Removes what was written. Has no effect after `finish`. */
@@ -81,7 +87,8 @@ export class PackWriter {
     if (this.#fd === undefined) return;
     closeSync(this.#fd);
     this.#fd = undefined;
-    rmSync(join(this.#folder, `${this.#name}.pack`), { force: true });
+    removePack(this.#folder, this.#name);
+    rmSync(join(this.#folder, `${this.#name}.idx.tmp`), { force: true });
   }
 }
 

@@ -105,6 +105,21 @@ test('contents that no snapshot needs any more are removed, and the others stay'
   assert.deepEqual(readdirSync(it.folder), []);
 });
 
+test('a merge of packs that fails leaves everything that was stored', () => {
+  using it = checkpointFixture();
+  const trees = Array.from({ length: 20 }, (_, n) => {
+    it.write('a', `content ${n}`);
+    return it.snap();
+  });
+  const inFolder = () => readdirSync(join(it.folder, 'ws')).filter((name) => !name.endsWith('.tmp'));
+  const before = { names: inFolder(), bytes: it.worker().bytes({ wsId: 'ws' }) };
+  for (let n = 0; n < 100; n += 1) mkdirSync(join(it.folder, 'ws', `${String(n).padStart(8, '0')}.idx.tmp`));
+  assert.throws(() => it.worker().keepOnly({ wsId: 'ws', trees, objects: [] }));
+  assert.deepEqual({ names: inFolder(), bytes: it.worker().bytes({ wsId: 'ws' }) }, before);
+  const [first = '', second = ''] = trees;
+  assert.deepEqual([it.worker().holds({ wsId: 'ws', trees }), it.plan(second, first).conflicts.length], [true, 1]);
+});
+
 test('a damaged content is an error that names it, and no file is written', () => {
   using it = checkpointFixture();
   it.write('a', 'before, and long enough to be worth it');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -109,6 +110,17 @@ test('only so many runs can be taken back, and only for so long', async (t) => {
   await it.gateway.call('workstream.update', { wsId: it.wsId, autoApprove: true }); // it has ended meanwhile
   await it.run('four');
   assert.equal((await it.list()).length, 1);
+});
+
+test('when the space is full, no more runs are forgotten than needed', async (t) => {
+  const it = await open(t, { maxTotalMb: 1 });
+  writeFileSync(it.at('base'), randomBytes(600_000));
+  const kept: number[] = [];
+  for (let n = 0; n < 14; n += 1) {
+    await it.run(randomBytes(30_000).toString('hex'));
+    kept.push((await it.list()).length);
+  }
+  assert.deepEqual(kept, [1, 2, 3, 4, 5, 6, 5, 5, 5, 5, 5, 5, 5, 5]);
 });
 
 test('the daily clean-up leaves a snapshot that is being stored', async (t) => {

@@ -24,13 +24,12 @@ export async function retain(
   };
   let isDropped = false;
   for (; kept.length > 0 && kept[0]?.state !== 'open' && isOver(kept); isDropped = true) await drop();
-  const free = () => files.do('keepOnly', { wsId, ...usedBy(kept) });
   const most = maxTotalMb * MB * 0.75;
-  let bytes = isDropped ? await free() : await files.do('bytes', { wsId });
-  while (bytes > most && kept.length > 1 && kept[0]?.state !== 'open') {
-    await drop();
-    bytes = await free();
-  }
+  const isFull = (await files.do('bytes', { wsId })) > most;
+  const isOverFull = async () => (await files.do('used', { wsId, ...usedBy(kept) })) > most;
+  while (isFull && kept.length > 1 && kept[0]?.state !== 'open' && (await isOverFull())) await drop();
+  // What was dropped a while ago may still lie on disk.
+  if (isDropped || isFull) await files.do('keepOnly', { wsId, ...usedBy(kept), isTight: isFull });
 }
 
 /** What checkpoints need: their trees, and the contents that an undo overwrote. */
