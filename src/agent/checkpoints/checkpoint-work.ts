@@ -185,24 +185,26 @@ function plan(
   { objects }: Kept,
 ): ShownPlan {
   const chosen = new Map(choices.map(({ path, choice }) => [path, choice]));
-  const looks = new Map<string, Look>();
-  const look = (at: RootedPath) => {
+  const look = (at: RootedPath): Look => {
     const root = roots[at.root];
-    const found: Look = root ? lookAt(root, at.path, maxFileBytes) : { entry: undefined };
-    looks.set(`${at.root} ${at.path}`, found);
-    return found;
+    return root ? lookAt(root, at.path, maxFileBytes) : { entry: undefined };
   };
   const show = (at: RootedPath) => toShown(roots, at);
   const planned = planFiles(steps, {
     reader: objects,
-    look,
+    look(at) {
+      const { content: _, ...found } = look(at); // all contents together may be too large for memory
+      return found;
+    },
     choose: (at) => chosen.get(show(at)) ?? others,
     includes: (at) => only === undefined || show(at) === only,
   });
   objects.adding((adder) => {
-    for (const { root, path } of planned.overwritten.flat()) {
-      const { content } = looks.get(`${root} ${path}`) ?? {};
-      if (content) adder.add(content);
+    for (const { entry, ...at } of planned.overwritten.flat()) {
+      if (entry?.kind !== 'file' || adder.has(entry.hash)) continue;
+      const { entry: now, content } = look(at);
+      // What has changed meanwhile is not overwritten.
+      if (content && now?.kind === 'file' && now.hash === entry.hash) adder.add(content, entry.hash);
     }
   });
   return {
