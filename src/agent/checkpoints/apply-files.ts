@@ -51,8 +51,9 @@ function tryChange(change: FileChange, applying: Applying): string | undefined {
   const root = applying.roots[change.root];
   if (!root) return 'its folder is no longer part of the workstream';
   try {
-    const { path, to } = change;
-    const why = atPlace(root, { path, make: to !== undefined }, (place) => changeAt(place, change, applying));
+    const { path, to, folderModes = [] } = change;
+    const make = to === undefined ? undefined : folderModes;
+    const why = atPlace(root, { path, make }, (place) => changeAt(place, change, applying));
     if (why === undefined) return to === undefined ? undefined : NO_FOLDER;
     if (why === DONE && to === undefined) removeEmptied(root, path);
     return why === DONE ? undefined : why;

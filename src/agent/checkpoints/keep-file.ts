@@ -1,4 +1,5 @@
-import { type Entry, isSameEntry, toBinary } from './entry.ts';
+import { lstatSync, statSync } from 'node:fs';
+import { type Entry, isSameEntry, MODE_BITS, toBinary, toPath } from './entry.ts';
 import { lookAt } from './look.ts';
 import type { Adder, ObjectStore } from './object-store.ts';
 import type { FileChange, RootedPath } from './plan-files.ts';
@@ -41,8 +42,10 @@ export function keepFile({ root, at, seen, wanted, limits }: KeepRequest, object
     if (content) adder.add(content);
     const to = toEntry(wanted, entry, bytes && { hash: adder.add(bytes), size: bytes.length });
     if (isSameEntry(entry, to)) return { kind: 'same' };
-    const [before, after] = [treeOf(path, entry, adder), treeOf(path, to, adder)];
-    return { kind: 'kept', before, after, change: { root: at.root, path, from: entry, to } };
+    const names = namesOf(root, path);
+    const [before, after] = [treeOf(names, entry, adder), treeOf(names, to, adder)];
+    const folderModes = names.folders.map(({ mode }) => mode);
+    return { kind: 'kept', before, after, change: { root: at.root, path, from: entry, to, folderModes } };
   });
 }
 
@@ -63,11 +66,28 @@ function modeOf(isExecutable: boolean, now: Entry | undefined): number {
   return isExecutable ? now.mode | ((now.mode & 0o444) >> 2) : now.mode & ~0o111;
 }
 
-/** A tree in which there is nothing but this path. */
-function treeOf(path: string, entry: Entry | undefined, adder: Adder): string {
+interface Names {
+  folders: { name: string; mode: number }[];
+  file: string;
+}
+
+/** The names of a path, with the permissions of its folders; missing ones get those of the folder above. */
+function namesOf({ way }: SnapshotRoot, path: string): Names {
   const names = path.split('/');
-  let items: TreeItem[] = entry ? [{ name: names.at(-1) ?? '', ...entry }] : [];
-  for (const name of names.slice(0, -1).toReversed())
-    items = items.length === 0 ? [] : [{ kind: 'folder', name, hash: adder.add(encodeTree(items)) }];
+  let mode = statSync(way).mode & MODE_BITS;
+  const folders = names.slice(0, -1).map((name, index) => {
+    const folder = [toBinary(way), ...names.slice(0, index + 1)].join('/');
+    const stats = lstatSync(toPath(folder), { throwIfNoEntry: false });
+    if (stats?.isDirectory()) mode = stats.mode & MODE_BITS;
+    return { name, mode };
+  });
+  return { folders, file: names.at(-1) ?? '' };
+}
+
+/** A tree in which there is nothing but this path. */
+function treeOf({ folders, file }: Names, entry: Entry | undefined, adder: Adder): string {
+  let items: TreeItem[] = entry ? [{ name: file, ...entry }] : [];
+  for (const folder of folders.toReversed())
+    items = items.length === 0 ? [] : [{ kind: 'folder', ...folder, hash: adder.add(encodeTree(items)) }];
   return adder.add(encodeTree(items));
 }

@@ -16,6 +16,8 @@ export interface RootedPath {
 export interface FileChange extends RootedPath {
   from: Entry | undefined;
   to: Entry | undefined;
+  /** The permissions of folders on the way that are missing; null: unknown. */
+  folderModes?: readonly (number | null)[];
 }
 
 /** One run to take back, or to bring back: each root's tree that is expected, and the one that is wanted. */
@@ -47,6 +49,7 @@ interface Planned extends RootedPath {
   current: Entry | undefined;
   /** Of the file that is there now. */
   id: string | undefined;
+  folderModes?: readonly (number | null)[];
   isSettled?: true;
 }
 
@@ -85,8 +88,9 @@ export function planFiles(
   }
   const isKept = keptFiles([...planned.values()]);
   plan.changes = [...planned.values()].flatMap((each) => {
-    const { root, path, initial: from, current: to } = each;
-    return from === to || isSameEntry(from, to) || isKept(each) ? [] : [{ root, path, from, to }];
+    const { root, path, initial: from, current: to, folderModes } = each;
+    if (from === to || isSameEntry(from, to) || isKept(each)) return [];
+    return [{ root, path, from, to, ...(to && folderModes?.some((mode) => mode !== null) && { folderModes }) }];
   });
   return plan;
 }
@@ -100,7 +104,7 @@ function keptFiles(planned: readonly Planned[]): (each: Planned) => boolean {
 
 function planOne(
   path: Planned,
-  { place, wanted, expected, isKnown }: Wish,
+  { place, wanted, expected, isKnown, folderModes }: Wish,
   { plan, choose }: Pick<Planning, 'choose'> & { plan: FilePlan },
 ): void {
   if (path.isSettled || isSameEntry(path.current, wanted)) return;
@@ -111,6 +115,7 @@ function planOne(
   }
   const choice = isKnown && isSameEntry(path.current, expected) ? 'undisputed' : choose(place);
   if (choice === 'overwrite') plan.overwritten.at(-1)?.push({ ...place, entry: path.current });
+  path.folderModes = folderModes;
   if (choice === 'undisputed' || choice === 'overwrite') path.current = wanted;
   else path.isSettled = true;
   if (choice === 'keep') plan.kept.push(place);
@@ -123,15 +128,16 @@ interface Wish {
   wanted: Entry | undefined;
   /** Whether it is certain that the runs left what is expected. */
   isKnown: boolean;
+  folderModes: readonly (number | null)[];
 }
 
 function* wishesOf({ from, to, instead = [], isLate = false }: FileStep, reader: TreeReader): Generator<Wish> {
   for (const root of from.keys()) {
     const pair: [string | undefined, string | undefined] = [from[root], to[root]];
-    for (const { path, before: expected, after } of differences(reader, pair)) {
+    for (const { path, before: expected, after, folderModes } of differences(reader, pair)) {
       const other = instead.find((each) => each.root === root && each.path === path);
       const wanted = other ? (other.entry ?? undefined) : after;
-      yield { place: { root, path }, expected, wanted, isKnown: !isLate };
+      yield { place: { root, path }, expected, wanted, isKnown: !isLate, folderModes };
     }
   }
 }

@@ -200,7 +200,8 @@ class Walk {
       const base = itemsOf(this.#tools.objects, known?.kind === 'folder' ? known.hash : undefined);
       const items = this.#folder({ ...folder, path: `${folder.path}${name}/`, way, base });
       if (items.length === 0) return undefined;
-      return { kind: 'folder', name, hash: this.#tools.adder.add(encodeTree(items)) };
+      const mode = fstatSync(fd).mode & MODE_BITS;
+      return { kind: 'folder', name, hash: this.#tools.adder.add(encodeTree(items)), mode };
     } finally {
       closeSync(fd);
     }

@@ -1,7 +1,7 @@
 import { type Entry, isSameEntry } from './entry.ts';
 
-/** What lies in a folder, sorted by name. */
-export type TreeItem = { name: string } & (Entry | { kind: 'folder'; hash: string });
+/** What lies in a folder, sorted by name. Snapshots of older versions have no permissions of folders. */
+export type TreeItem = { name: string } & (Entry | { kind: 'folder'; hash: string; mode?: number });
 
 /** The same bytes for the same folder, so that its hash names it. */
 export const encodeTree = (items: readonly TreeItem[]): Buffer => Buffer.from(JSON.stringify(items.map(toRow)));
@@ -10,7 +10,7 @@ export const encodeTree = (items: readonly TreeItem[]): Buffer => Buffer.from(JS
 const toRow = (item: TreeItem): unknown[] => {
   if (item.kind === 'file') return ['f', item.name, item.mode, item.hash, item.size];
   if (item.kind === 'link') return ['l', item.name, item.target];
-  if (item.kind === 'folder') return ['d', item.name, item.hash];
+  if (item.kind === 'folder') return ['d', item.name, item.hash, ...(item.mode === undefined ? [] : [item.mode])];
   return ['x', item.name, item.reason];
 };
 
@@ -22,7 +22,8 @@ function decodeTree(bytes: Buffer): TreeItem[] {
 function toItem(kind: string, name: string, [first, hash, size]: readonly unknown[]): TreeItem {
   if (kind === 'f') return { kind: 'file', name, mode: Number(first), hash: String(hash), size: Number(size) };
   if (kind === 'l') return { kind: 'link', name, target: String(first) };
-  if (kind === 'd') return { kind: 'folder', name, hash: String(first) };
+  if (kind === 'd')
+    return { kind: 'folder', name, hash: String(first), ...(hash !== undefined && { mode: Number(hash) }) };
   return { kind: 'left_out', name, reason: first === 'size' || first === 'total' ? first : 'unreadable' };
 }
 
@@ -36,13 +37,20 @@ export interface Difference {
   path: string;
   before: Entry | undefined;
   after: Entry | undefined;
+  /** The permissions of the folders on the way, as they are afterwards; null: unknown. */
+  folderModes: readonly (number | null)[];
+}
+
+interface Way {
+  path: string;
+  folderModes: readonly (number | null)[];
 }
 
 /** What differs between two trees; undefined: an empty one. Equal folders are not read. */
 export function* differences(
   reader: TreeReader,
   [before, after]: readonly [string | undefined, string | undefined],
-  folder = '',
+  { path: folder, folderModes }: Way = { path: '', folderModes: [] },
 ): Generator<Difference> {
   if (before === after) return;
   const [old, now] = [itemsOf(reader, before), itemsOf(reader, after)];
@@ -50,10 +58,13 @@ export function* differences(
     const [was, is] = [old.get(name), now.get(name)];
     const path = `${folder}${name}`;
     // What is now in a folder that cannot be read is unknown, so nothing in it counts as removed.
-    if (is?.kind !== 'left_out') yield* differences(reader, [folderOf(was), folderOf(is)], `${path}/`);
+    if (is?.kind !== 'left_out') {
+      const modes = [...folderModes, is?.kind === 'folder' ? (is.mode ?? null) : null];
+      yield* differences(reader, [folderOf(was), folderOf(is)], { path: `${path}/`, folderModes: modes });
+    }
     const [one, other] = [entryOf(was), entryOf(is)];
     const isUnknown = one?.kind === 'left_out' && other?.kind === 'left_out';
-    if (!isUnknown && !isSameEntry(one, other)) yield { path, before: one, after: other };
+    if (!isUnknown && !isSameEntry(one, other)) yield { path, before: one, after: other, folderModes };
   }
 }
 

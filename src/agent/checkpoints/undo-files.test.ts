@@ -145,6 +145,18 @@ test('a file that somebody changed since is a conflict with its reason, and noth
   assert.equal(it.read('a'), 'by a person', 'a redo brings back what was overwritten');
 });
 
+test('an undo makes folders again with the permissions that they had, and never with more', () => {
+  using it = checkpointFixture();
+  for (const path of ['private/in/a', 'open/a']) it.write(path, 'a');
+  chmodSync(it.at('private'), 0o700);
+  chmodSync(it.at('open'), 0o775);
+  const before = it.snap();
+  for (const path of ['private', 'open']) rmSync(it.at(path), { recursive: true });
+  const done = it.change(it.snap(before), before);
+  const modeOf = (path: string) => statSync(it.at(path)).mode & 0o777;
+  assert.deepEqual([done.failed, modeOf('private'), modeOf('open'), it.snap()], [[], 0o700, 0o775, before]);
+});
+
 test('a path that cannot be looked at is unreadable, and does not stop a plan', () => {
   using it = checkpointFixture();
   const looked = lookAt({ path: it.root, way: it.root }, `${'x'.repeat(300)}/a`, 1);

@@ -100,7 +100,7 @@ export class FileChanges {
       told: { direction, of: kindOf(checkpoints, only), runs: checkpoints.length, ...done },
       done,
       roots: rootsOfAll(checkpoints),
-      changes: plan.changes.map(({ root, path, from, to }) => ({ root, path, from, to })),
+      changes: plan.changes.map(({ shown: _, ...change }) => change),
       statements: changed.map((checkpoint, index) => updateCheckpoint(toggled(checkpoint, plan.overwritten[index]))),
     };
     return this.carryOut(data, decided, also);
