@@ -4,7 +4,7 @@ import type { RequireLease } from './cluster/require-lease.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
-import { sweepFiles } from './conversations/sweep-files.ts';
+import { sweepRemoved } from './conversations/sweep-removed.ts';
 import { createRunCoordinators } from './coordinators/run-coordination.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
@@ -176,7 +176,7 @@ function createTalks(
     attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
-    onRemoved: () => sweepFiles(records, wakes.onSessions),
+    onRemoved: () => sweepRemoved(records, wakes.onSessions),
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });

@@ -5,6 +5,7 @@ import type { Cluster } from './cluster/cluster.ts';
 import { clusterMethods } from './cluster/cluster-methods.ts';
 import { createDaemonSettings } from './configuration/daemon-settings.ts';
 import type { Broadcast } from './connections/broadcast.ts';
+import { sweepRemoved } from './conversations/sweep-removed.ts';
 import type { Conversations } from './conversations.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
@@ -164,7 +165,7 @@ export function joinNouns(
     memory: { methods: memoryMethods(deps.memories) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
-    retention: retentionNoun(deps, { sessions, attachments, checkpoints }),
+    retention: retentionNoun(deps, { sessions, attachments, checkpoints, rules }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
@@ -237,18 +238,14 @@ const retentionNoun = (
   { store, live, auth, clock, ids, log }: NounDeps,
   {
     sessions,
-    attachments,
-    checkpoints,
-  }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments' | 'checkpoints'>,
+    ...swept
+  }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments' | 'checkpoints' | 'rules'>,
 ) =>
   createExpiredWorkstreams({
     store,
     live,
     trail: auth.trail,
-    async onRemoved() {
-      sessions.refresh();
-      await Promise.all([attachments.sweep(), checkpoints.sweep()]);
-    },
+    onRemoved: () => sweepRemoved(swept, () => sessions.refresh()),
     clock,
     ids,
     log,

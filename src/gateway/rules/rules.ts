@@ -10,6 +10,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { FirmEnds } from '../../timing/firm-ends.ts';
+import { DELETED } from '../store/deletion.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { deleteRule, insertRule, placeOf, toRule, toSource, updateRule } from './rule-rows.ts';
 import { RuleUses } from './rule-uses.ts';
@@ -172,6 +173,25 @@ export class Rules {
   /** The conversation is over, and the stored rules that were allowed in it are gone. */
   endIn(wsId: string): void {
     const left = (this.#rules ?? []).filter((rule) => rule.wsId !== wsId || rule.action !== 'allow');
+    if (left.length !== this.#rules?.length) this.#take(left);
+  }
+
+  /** Forgets the rules of workstreams that are gone, with which the stored ones went. Never rejects. */
+  async sweep(): Promise<void> {
+    const { store, log } = this.#deps;
+    const gone = new Set((this.#rules ?? []).flatMap(({ wsId }) => wsId ?? []));
+    if (gone.size === 0) return;
+    try {
+      const there = store.db
+        .selectFrom('workstreams')
+        .select('ws_id')
+        .where('ws_id', 'in', [...gone]);
+      for (const { ws_id } of await there.where('loaded', '!=', DELETED).execute()) gone.delete(ws_id);
+    } catch (err) {
+      log.warn({ err }, 'permission rules of removed workstreams could not be forgotten');
+      return;
+    }
+    const left = (this.#rules ?? []).filter(({ wsId }) => wsId === undefined || !gone.has(wsId));
     if (left.length !== this.#rules?.length) this.#take(left);
   }
 

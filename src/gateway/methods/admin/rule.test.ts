@@ -76,3 +76,15 @@ test('a rule given by a path through a link is about the folder to which the lin
     [{ path: join(real, 'data', 'project', 'keys') }, join(real, 'data', 'project')],
   );
 });
+
+test('the rules of a deleted workstream end with it, and others stay', async () => {
+  await using gateway = await wholeGateway();
+  const [kept, gone] = [await gateway.call('workstream.create', {}), await gateway.call('workstream.create', {})];
+  const make = (wsId: string) => gateway.call('rule.create', { match, action: 'deny', wsId });
+  const [first] = [await make(kept.wsId), await make(gone.wsId)];
+  await gateway.call('workstream.delete', { wsId: gone.wsId });
+  const ids = async () => (await gateway.call('rule.list', {})).rules.map(({ ruleId }) => ruleId);
+  assert.deepEqual(await ids(), [first.ruleId]);
+  await gateway.restart();
+  assert.deepEqual(await ids(), [first.ruleId]);
+});
