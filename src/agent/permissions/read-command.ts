@@ -1,4 +1,5 @@
 import type { CommandReading } from './command-reading.ts';
+import type { Doubts } from './reading/doubts.ts';
 import { Findings, ReadingTooLong } from './reading/findings.ts';
 import { Scope } from './reading/scope.ts';
 import { ShellReader } from './reading/shell-reader.ts';
@@ -16,17 +17,15 @@ export interface CommandContext {
  * bounded. Effects may be too many, but none is missing from a reading without gaps and unknown effects (decision 72).
  */
 export function readCommand(text: string, context: CommandContext): CommandReading {
-  const first = readOnce(text, { context, folderVaries: false });
-  if (!first.changesFolder || !first.readsLater) return first.toReading();
-  return readOnce(text, { context, folderVaries: true }).toReading();
+  const first = readOnce(text, context, { folderVaries: false, mayEndLine: false });
+  const mayEndLine = first.mayEndLine && first.hasLines;
+  if (!first.changesFolder || !(first.readsLater || mayEndLine)) return first.toReading();
+  return readOnce(text, context, { folderVaries: first.readsLater, mayEndLine }).toReading();
 }
 
-function readOnce(
-  text: string,
-  { context, folderVaries }: { context: CommandContext; folderVaries: boolean },
-): Findings {
+function readOnce(text: string, context: CommandContext, doubts: Doubts): Findings {
   const findings = new Findings();
-  const reader = new ShellReader(findings, { folderVaries });
+  const reader = new ShellReader(findings, doubts);
   try {
     reader.script(text, new Scope({ folder: context.folder, home: context.home }));
     for (const name of reader.arithmetic.suspicious()) findings.addGap('arithmetic', name);

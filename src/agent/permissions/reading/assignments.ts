@@ -51,12 +51,16 @@ export function useSubscript(name: string, subscript: string, place: Pick<Place,
   if (!/^[@*]$/.test(subscript)) useArithmetic(place, subscript);
 }
 
+/** Variables that bash does not set, and the depth of functions. */
+const ENDS_LINE = /^(UID|EUID|PPID|FUNCNEST)$/;
+
 /** Notes that a variable is set, or passed on to programs. */
 export function noteVariable(
   name: string,
   { isExported, at }: { isExported: boolean; at: string },
   { findings, scope }: Pick<Place, 'findings' | 'scope'>,
 ): void {
+  if (ENDS_LINE.test(name)) findings.mayEndLine = true;
   if (name === 'HOME') scope.home = undefined;
   if (isExported ? mayChangePrograms(name) : isObeyed(name)) findings.addGap('changed_environment', at);
 }

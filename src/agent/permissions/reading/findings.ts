@@ -23,8 +23,18 @@ export class Findings {
   changesFolder = false;
   /** Whether a loop or function was read, which may run in another folder than where it is written. */
   readsLater = false;
+  /** Whether something was read, such as `$((1/0))`, with which bash may skip the rest of a line. */
+  mayEndLine = false;
+  /** Whether a script of several lines was read. */
+  hasLines = false;
   /** All functions that the command may define. */
   readonly functions = new Set<string>();
+
+  /** A script is read. Throws ReadingTooLong once too much was read. */
+  begin(script: string): void {
+    this.spend(script.length);
+    this.hasLines ||= script.includes('\n');
+  }
 
   /** Throws ReadingTooLong once too much was read. */
   spend(characters: number): void {

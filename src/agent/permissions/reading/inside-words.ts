@@ -63,6 +63,7 @@ function checkArithmetic(node: SyntaxNode, reader: InsideReader): void {
       useArithmetic(reader, node.value);
       return;
     case 'ArithmeticExpansion':
+      reader.findings.mayEndLine = true;
       noteNumbers(node.expression, reader);
       if (node.expression === undefined && /\w/.test(node.text)) reader.findings.addGap('not_parsed', node.text);
       return;
@@ -97,6 +98,7 @@ function checkParameter(node: ParameterExpansionPart, reader: InsideReader): voi
 function checkOperation({ operation, parameter, index, text }: ParameterExpansionPart, reader: InsideReader): void {
   switch (operation?.type) {
     case 'Slice':
+      reader.findings.mayEndLine = true;
       useArithmetic(reader, operation.offset.value);
       if (operation.length) useArithmetic(reader, operation.length.value);
       return;

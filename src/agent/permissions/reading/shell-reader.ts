@@ -20,6 +20,7 @@ import { ArithmeticUses, isNumberText } from './arithmetic.ts';
 import { namesSetIn } from './arithmetic-names.ts';
 import { noteSet } from './assignments.ts';
 import { callsItself } from './calls-itself.ts';
+import type { Doubts } from './doubts.ts';
 import { endsOnFailure, isExitCommand } from './exits.ts';
 import { type Findings, ReadingTooLong } from './findings.ts';
 import { toFoundPaths } from './found-paths.ts';
@@ -44,19 +45,18 @@ interface Place {
 export class ShellReader implements NestedReader {
   readonly findings: Findings;
   readonly arithmetic = new ArithmeticUses();
-  /** Loops and functions may run in any folder, because a command changes it. */
-  readonly #folderVaries: boolean;
+  readonly #doubts: Doubts;
   #depth = 0;
   /** How many substitutions were read. */
   #substitutions = 0;
 
-  constructor(findings: Findings, { folderVaries }: { folderVaries: boolean }) {
+  constructor(findings: Findings, doubts: Doubts) {
     this.findings = findings;
-    this.#folderVaries = folderVaries;
+    this.#doubts = doubts;
   }
 
   script(text: string, scope: Scope): void {
-    this.findings.spend(text.length);
+    this.findings.begin(text);
     const parsed = parseShell(text);
     if (parsed.kind === 'refused') {
       this.findings.addGap(parsed.reason, text);
@@ -90,10 +90,10 @@ export class ShellReader implements NestedReader {
     const place = { scope, stdin: statements.length > 1 ? UNKNOWN : stdin };
     for (const { command, background } of statements) {
       const before = scope.folder;
-      if (background) this.#read(command, { ...place, scope: scope.fork() });
-      else this.#read(command, place);
+      this.#read(command, background ? { ...place, scope: scope.fork() } : place);
       // Unless the script ends when it cannot change the folder, it may still be in the old one.
-      if (scope.folder !== before && !endsOnFailure(command, this.findings)) scope.folder = undefined;
+      if (scope.folder !== before && (this.#doubts.mayEndLine || !endsOnFailure(command, this.findings)))
+        scope.folder = undefined;
     }
   }
 
@@ -280,14 +280,14 @@ export class ShellReader implements NestedReader {
   /** Lists that may run several times, or from elsewhere. */
   #later(lists: readonly CompoundList[], { scope }: Pick<Place, 'scope'>): void {
     this.findings.readsLater = true;
-    if (this.#folderVaries) scope.folder = undefined;
+    if (this.#doubts.folderVaries) scope.folder = undefined;
     this.#branches(lists, { scope });
   }
 
   #function({ name, body }: FunctionNode, { scope }: Place): void {
     const inside = scope.fork();
     this.findings.readsLater = true;
-    if (this.#folderVaries) inside.folder = undefined;
+    if (this.#doubts.folderVaries) inside.folder = undefined;
     inside.isConditional = true;
     const before = inside.folder;
     this.#read(body, { scope: inside, stdin: UNKNOWN });

@@ -10,6 +10,7 @@ export function declare(call: ProgramCall): void {
   const has = (letter: string) => options.some(({ start }) => start.startsWith('-') && start.includes(letter));
   // Values are evaluated, or name another variable. An option that is cut off may be any.
   if (has('i') || has('n') || options.some(({ value }) => value === undefined)) findings.addGap('arithmetic', name);
+  if (name === 'readonly' || has('r')) findings.mayEndLine = true; // setting it again is an error
   const isExported = name === 'export' ? !has('n') : has('x');
   const isArray = has('a') || has('A');
   for (const word of args) if (!/^[-+]/.test(word.start)) declareOne(word, { isExported, isArray }, call);
