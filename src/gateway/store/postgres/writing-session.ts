@@ -77,7 +77,11 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
     const taken = await takeLease(first, { place, clock, signal: closing.signal, machine });
     lease = taken;
     const keeping = keepLease({
-      ...{ url: deps.url, lease, machine, clock, log: deps.log },
+      url: deps.url,
+      lease,
+      machine,
+      clock,
+      log: deps.log,
       onTaken: deps.onReplaced,
       onLate: connections.drop,
     });
