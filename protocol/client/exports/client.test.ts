@@ -26,7 +26,7 @@ test('the WebSocket client is at most 12 kB gzipped and contains no package', as
 
 test('a page that uses only the errors does not load the client', async () => {
   const { gzippedBytes } = await bundleFor("export { RequestError } from './client.ts';");
-  assert.ok(gzippedBytes < 800, `${gzippedBytes} bytes`);
+  assert.ok(gzippedBytes < 400, `${gzippedBytes} bytes`);
 });
 
 test('the HTTP client contains the parser of event streams and no other package', async () => {
