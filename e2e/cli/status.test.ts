@@ -133,7 +133,7 @@ test('doctor reports a database with which no daemon of this version starts', as
     /^✖ database {4}\S+\/headgate\.db holds an unfinished copy of elsewhere/m,
   );
   assert.match(
-    await told("update meta set value = '999' where key = 'schema_version'"),
+    await told("update meta set value = '999' where key in ('schema_version', 'schema_usable_from')"),
     /^✖ database {4}\S+\/headgate\.db has schema version 999, but this Headgate knows/m,
   );
 });

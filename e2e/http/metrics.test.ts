@@ -208,6 +208,7 @@ test('`/health` must have every specified field with its type', async () => {
     max_ws: 'number',
     store: 'object',
     sandbox: 'object',
+    mcp: 'object',
     channels: 'object',
   });
   assert.deepEqual(Object.keys(workstreams), ['total', ...STATES]);
