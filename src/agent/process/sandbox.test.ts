@@ -143,6 +143,38 @@ for (const [name, script] of Object.entries({
   );
 }
 
+test(
+  'a protected path whose folder was exchanged for a link before the mount shows nothing hidden, and nothing is run',
+  sandboxed,
+  async (t) => {
+    const at = await place(t, LAYOUTS['they lie apart']);
+    const vault = join(at.home, 'vault');
+    for (const folder of [join(at.workdir, 'sub'), vault]) {
+      for (const name of ['objects', 'refs', 'hooks']) await mkdir(join(folder, name), { recursive: true });
+      for (const name of ['HEAD', 'config']) await writeFile(join(folder, name), folder === vault ? 'canary' : '');
+    }
+    const program = join(at.root, 'program');
+    const exchange = `mv ${at.workdir}/sub ${at.workdir}/aside && ln -s ${vault} ${at.workdir}/sub`;
+    await writeFile(program, `#!/bin/bash\n[ -e ${at.root}/exchange ] && ${exchange}\nexec bwrap "$@"\n`);
+    await chmod(program, 0o755);
+    const it = await enterAt(t, at, { bwrap: { kind: 'found', path: program } });
+    assert.equal((await it.run('cat sub/config && echo ran')).printed, 'ran\n');
+    await writeFile(join(at.root, 'exchange'), '');
+    const { result, printed } = await it.run(`cat sub/config ${vault}/config; touch written`);
+    assert.ok(result.kind === 'exited' && result.exitCode !== 0, printed);
+    assert.doesNotMatch(printed, /canary/);
+    assert.deepEqual([existsSync(join(at.workdir, 'written')), (await readdir(vault)).length], [false, 5]);
+  },
+);
+
+test('protected paths with unusual names are found at their places', sandboxed, async (t) => {
+  const it = await enter(t, LAYOUTS['they lie apart']);
+  for (const name of ['objects', 'refs']) await mkdir(join(it.workdir, 'a b\\\tc', name), { recursive: true });
+  for (const name of ['HEAD', 'config']) await writeFile(join(it.workdir, 'a b\\\tc', name), '');
+  const { printed } = await it.run(`echo x > *c/config; ls; echo ran`);
+  assert.match(printed, /Read-only file system\n[\s\S]*ran\n$/);
+});
+
 test('the reason for a missing sandbox is reported: not installed, not working', async (t) => {
   const it = await place(t, LAYOUTS['they lie apart']);
   const broken = join(it.root, 'broken');

@@ -7,7 +7,14 @@ import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
 import type { Barrier, Barriers } from '../sandbox/barriers.ts';
-import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
+import {
+  type InnerMount,
+  type MountedRoot,
+  mountsWithin,
+  OPENER_PATH,
+  toBubblewrapArguments,
+} from '../sandbox/bubblewrap-arguments.ts';
+import type { HeldPath } from '../sandbox/held-paths.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
 import { PROXY_VARIABLES, toOpenerArguments } from '../sandbox/network/way-out.ts';
 import type { PlantedPath } from '../sandbox/protected-paths.ts';
@@ -151,7 +158,8 @@ function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding
     });
     const proxies = localPorts && Object.entries(PROXY_VARIABLES).flatMap((row) => ['--setenv', ...row]);
     const opener = localPorts && { channel: opened.nextFd, args: toOpenerArguments(localPorts) };
-    const check = checkedBy(bash, { fds: opened.sourceFds, opener });
+    const mounts = opened.roots.flatMap((root) => mountsWithin(root, home));
+    const check = checkedBy(bash, { fds: opened.innerFds, mounts, opener });
     return {
       argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...(proxies ?? []), '--', ...check, ...argv],
       fds: opened.fds,
@@ -165,7 +173,8 @@ interface OpenedRoots {
   roots: MountedRoot[];
   /** The descriptors to pass on, in this order. */
   fds: number[];
-  sourceFds: number[];
+  /** Those that bubblewrap leaves open. */
+  innerFds: number[];
   nextFd: number;
   findPlanted(): Promise<PlantedPath[]>;
   release(): Promise<void>;
@@ -180,27 +189,29 @@ async function openRoots(
   const release = async () => {
     for (const barrier of raised.splice(0)) await barrier.remove();
   };
-  const perRoot = binding === 'descriptor' ? 2 : 1;
   const roots: MountedRoot[] = [];
   const fds: number[] = [];
+  /** Its number in the sandbox. */
+  const pass = (fd: number): number => FIRST_FD + fds.push(fd) - 1;
+  const passAll = (paths: readonly HeldPath[]) => paths.map(({ name, fd }) => ({ name, fd: pass(fd) }));
   try {
     for (const [i, folder] of [workdir, ...others].entries()) {
-      const first = FIRST_FD + i * perRoot;
       const isWritable = tier === 'workspace' && (i === 0 || !areOthersReadOnly);
       const barrier = isWritable ? await barriers.raise(folder, namesIn(folder.path, writable)) : NO_BARRIER;
       raised.push(barrier);
-      const { readOnly, pinned } = barrier;
-      const bindFd = binding === 'descriptor' ? first + 1 : undefined;
-      roots.push({ path: folder.path, sourceFd: first, bindFd, isWritable, readOnly, pinned });
-      fds.push(...Array<number>(perRoot).fill(folder.fd));
+      const sourceFd = pass(folder.fd);
+      const bindFd = binding === 'descriptor' ? pass(folder.fd) : undefined;
+      const [readOnly, pinned] = [passAll(barrier.readOnly), passAll(barrier.pinned)];
+      roots.push({ path: folder.path, sourceFd, bindFd, isWritable, readOnly, pinned });
     }
   } catch (error) {
     await release();
     throw error;
   }
   const findPlanted = async () => (await Promise.all(raised.map((barrier) => barrier.findPlanted()))).flat();
-  const sourceFds = roots.map(({ sourceFd }) => sourceFd);
-  return { roots, fds, sourceFds, nextFd: FIRST_FD + fds.length, findPlanted, release };
+  const consumed = new Set(roots.map(({ bindFd }) => bindFd));
+  const innerFds = fds.map((_, i) => FIRST_FD + i).filter((fd) => !consumed.has(fd));
+  return { roots, fds, innerFds, nextFd: FIRST_FD + fds.length, findPlanted, release };
 }
 
 const NO_BARRIER: Barrier = {
@@ -215,10 +226,12 @@ const namesIn = (root: string, paths: readonly string[]): string[] =>
 
 /**
  * Checks inside the sandbox, before the command, that it is in the held folder. Renaming the folder outside removes the
- * mount from its path, and another folder may lie there then. Then it opens the way to the network, and closes the
- * descriptors, because they lead out of the sandbox; bubblewrap closes its own.
+ * mount from its path, and another folder may lie there then. Also checks that each protected path is mounted at its place,
+ * and is what was held: bubblewrap finds both by their names, and another command may have exchanged a folder on the way for
+ * a link. Then it opens the way to the network, and closes the descriptors, because they lead out of the sandbox;
+ * bubblewrap closes its own.
  */
-function checkedBy(bash: string, { fds, opener }: CheckOptions): string[] {
+function checkedBy(bash: string, { fds, mounts, opener }: CheckOptions): string[] {
   const close = (fd: number) => `exec ${fd}<&-; `;
   const failing = (text: string) => `{ echo "${text}; nothing was run."; exit 125; }; `;
   // The arguments of the opener come before those of the command.
@@ -226,18 +239,29 @@ function checkedBy(bash: string, { fds, opener }: CheckOptions): string[] {
     ? `${OPENER_PATH} "\${@:1:${opener.args.length}}" 2>/dev/null || ${failing('The way to the network could not be opened')}` +
       `${close(opener.channel)}unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE; shift ${opener.args.length}; `
     : '';
+  const places = mounts.flatMap(({ at, fd }) => [at, String(fd)]);
+  const checkMounts =
+    mounts.length === 0
+      ? ''
+      : `${READ_MOUNTS}for ((i = ${mounts.length}; i > 0; i--)); do [[ $m == *$'\\1'"$1"$'\\1'* && $1 -ef /proc/self/fd/$2 ]] || ` +
+        `${failing('A protected path was exchanged while the command was being started')}shift 2; done; unset i m p; `;
   return [
     ...[bash, '--noprofile', '--norc', '-c'],
     `[ . -ef /proc/self/fd/${FIRST_FD} ] || ${failing('The working directory was replaced by another folder')}` +
-      `${fds.map(close).join('')}${open}exec "$@"`,
+      `${checkMounts}${fds.map(close).join('')}${open}exec "$@"`,
     'headgate',
+    ...places,
     ...(opener?.args ?? []),
   ];
 }
 
+/** The places of all mounts, each between two characters; the system writes some characters as octal numbers. */
+const READ_MOUNTS = `m=$'\\1'; while read -r _ _ _ _ p _; do printf -v p %b "\${p//\\\\/\\\\0}"; m+=$p$'\\1'; done < /proc/self/mountinfo; `;
+
 interface CheckOptions {
   /** Closed before the command. */
   fds: readonly number[];
+  mounts: readonly InnerMount[];
   /** What opens the way to the network, and the channel over which it sends it. */
   opener: { channel: number; args: readonly string[] } | undefined;
 }

@@ -4,17 +4,18 @@ import { join } from 'node:path';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
+import { type HeldPath, holdPaths, openFolders } from './held-paths.ts';
 import { findNested, findPrograms, type NestedRepository, protectedOf } from './nested-repositories.ts';
-import { createPlaceholders, removePlaceholder } from './placeholders.ts';
+import { createPlaceholders, removeLeftover } from './placeholders.ts';
 import { findReplaced, leadTo, readLinks } from './protected-links.ts';
 import { type PlantedPath, PROTECTED_PATHS } from './protected-paths.ts';
 
 /** How a command is kept from a root's protected paths. Paths relative to the root. */
 export interface Barrier {
   /** Mounted read-only. */
-  readOnly: string[];
+  readOnly: readonly HeldPath[];
   /** Mounted as they are, so that they cannot be moved away together with the protected path in them. */
-  pinned: string[];
+  pinned: readonly HeldPath[];
   /**
    * Repositories that commands have made inside the root, with settings that name programs: a git outside runs these. Each
    * is told once. And protected links that were replaced. Call it when the command has ended.
@@ -65,16 +66,31 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
     const list = join(folder, String(count));
     const paths = missing.map((name) => join(root.path, name));
     if (paths.length > 0) await note(list, paths);
-    const there = await Promise.all(missing.map((name) => placeholders.ensure(root, name, placed)));
-    return {
-      readOnly: [...existing, ...missing.filter((_, i) => there[i])],
-      pinned,
-      findPlanted: async () => [...(await plantings.find(root, before)), ...(await findReplaced(root, held))],
-      async remove() {
-        await serial.run(root.path, () => placeholders.release(placed));
-        if (paths.length > 0) await rm(list, { force: true });
-      },
+    const folders = openFolders(root);
+    const there = await Promise.all(missing.map((name) => placeholders.ensure({ root, folders }, name, placed)));
+    await folders.close();
+    const takeAway = async () => {
+      await placeholders.release(root, placed);
+      if (paths.length > 0) await rm(list, { force: true });
     };
+    try {
+      const readOnly = await holdPaths(root, [...existing, ...missing.filter((_, i) => there[i])]);
+      const around = await holdPaths(root, pinned);
+      return {
+        readOnly: readOnly.held,
+        pinned: around.held,
+        findPlanted: async () => [...(await plantings.find(root, before)), ...(await findReplaced(root, held))],
+        async remove() {
+          await Promise.all([readOnly.close(), around.close()]);
+          await serial.run(root.path, takeAway);
+        },
+      };
+    } catch (error) {
+      await takeAway();
+      throw new Error('protected paths of the folder were changed while the command was being started', {
+        cause: error,
+      });
+    }
   }
 
   return {
@@ -82,7 +98,7 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
     async removeLeftovers() {
       for (const name of await readdir(folder).catch(() => [])) {
         const text = await readFile(join(folder, name), 'utf8');
-        for (const path of text.split('\0').toReversed()) await removePlaceholder(path);
+        for (const path of text.split('\0').toReversed()) await removeLeftover(path);
         await rm(join(folder, name));
       }
     },
@@ -108,7 +124,7 @@ function createPlantings() {
     for (const repository of found) {
       const path = join(root.path, repository.place);
       if (known.has(repository.place) && !made.has(path)) continue;
-      const why = await findPrograms(root.way, repository);
+      const why = await findPrograms(root, repository);
       if (why !== undefined && why !== made.get(path)) planted.push({ kind: 'repository', path, why });
       made.set(path, why);
     }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isInside } from '../tools/files/confinement.ts';
+import type { HeldPath } from './held-paths.ts';
 import type { MachinePlaces } from './machine-places.ts';
 
 /** A root as bubblewrap mounts it. */
@@ -13,10 +14,10 @@ export interface MountedRoot {
   /** The descriptor through which paths in the root are found; the command does not keep it. */
   sourceFd: number;
   isWritable: boolean;
-  /** Protected paths, relative to the root. */
-  readOnly: readonly string[];
+  /** Protected paths. Their descriptors are those of the sandbox; the command does not keep them. */
+  readOnly: readonly HeldPath[];
   /** Folders around protected paths. */
-  pinned: readonly string[];
+  pinned: readonly HeldPath[];
 }
 
 /** What the sandbox of one command contains. */
@@ -82,22 +83,29 @@ const CACHES = [
 /** A device in a mount without devices: opening it fails. */
 const toUnreadable = (at: string): Mount => ({ at, how: ['--ro-bind', '/dev/null', at] });
 
-/** The home stays hidden where it is a protected path itself, such as the usual one if the root is the folder of its user. */
 function toRootMounts(root: MountedRoot, home: string): Mount[] {
-  const { path, bindFd, sourceFd, isWritable, readOnly, pinned } = root;
+  const { path, bindFd, isWritable } = root;
   const verb = isWritable ? '--bind' : '--ro-bind';
   const how = bindFd === undefined ? [verb, path, path] : [`${verb}-fd`, String(bindFd), path];
-  if (!isWritable) return [{ at: path, how }];
-  const within = (name: string, verb: string): Mount => {
-    const at = join(path, name);
-    return { at, how: [verb, `/proc/self/fd/${sourceFd}/${name}`, at] };
-  };
-  const isHidden = ({ at }: Mount) => isInside(home, at) && !isInside(home, path);
-  const mounts = [
-    ...pinned.map((name) => within(name, '--bind')),
-    ...readOnly.map((name) => within(name, '--ro-bind')),
-  ];
-  return [{ at: path, how }, ...mounts.filter((mount) => !isHidden(mount))];
+  const within = mountsWithin(root, home).map(({ at, verb, fd }) => ({ at, how: [verb, `/proc/self/fd/${fd}`, at] }));
+  return [{ at: path, how }, ...within];
+}
+
+/** What is mounted over itself inside a root. */
+export interface InnerMount {
+  at: string;
+  verb: '--bind' | '--ro-bind';
+  fd: number;
+}
+
+/** The home stays hidden where it is a protected path itself, such as the usual one if the root is the folder of its user. */
+export function mountsWithin({ path, isWritable, readOnly, pinned }: MountedRoot, home: string): InnerMount[] {
+  if (!isWritable) return [];
+  const isHidden = (at: string) => isInside(home, at) && !isInside(home, path);
+  const toMount =
+    (verb: InnerMount['verb']) =>
+    ({ name, fd }: HeldPath) => ({ at: join(path, name), verb, fd });
+  return [...pinned.map(toMount('--bind')), ...readOnly.map(toMount('--ro-bind'))].filter(({ at }) => !isHidden(at));
 }
 
 const depth = (path: string) => (path === '/' ? 0 : path.split('/').length);

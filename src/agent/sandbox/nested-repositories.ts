@@ -1,5 +1,8 @@
-import { lstat, open, readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import type { HeldFolder } from '../tools/files/held-folder.ts';
+import { openBelow } from '../tools/files/walk.ts';
+import { SAFE_READ } from './held-paths.ts';
 
 /** A search of every folder would delay each command. */
 const MOST_LEVELS = 3;
@@ -98,30 +101,31 @@ export const protectedOf = ({ place, kind }: NestedRepository): string[] =>
 const MOST_BYTES = 64 * 1_024;
 
 /** Why a git outside may run what the repository names; undefined if it names nothing. */
-export async function findPrograms(way: string, { place, kind }: NestedRepository): Promise<string | undefined> {
-  const folder = kind === 'file' ? await followFile(way, place) : place;
+export async function findPrograms(root: HeldFolder, { place, kind }: NestedRepository): Promise<string | undefined> {
+  const folder = kind === 'file' ? await followFile(root, place) : place;
   if (folder === undefined) return undefined;
-  const settings = await Promise.all(['config', 'config.worktree'].map((name) => readHead(join(way, folder, name))));
+  const settings = await Promise.all(['config', 'config.worktree'].map((name) => readHead(root, join(folder, name))));
   const named = settings.flatMap(programsIn);
   if (named.length > 0) return [...new Set(named)].slice(0, 3).join(', ');
   const isTree = folder.startsWith('.git/worktrees/');
-  const other = (await readHead(join(way, folder, 'commondir'))).trim();
+  const other = (await readHead(root, join(folder, 'commondir'))).trim();
   if (other !== '' && other !== '.' && !(isTree && other === '../..')) return 'commondir';
-  const hooks = await entriesOf(join(way, folder, 'hooks'));
+  const hooks = await entriesOf(join(root.way, folder, 'hooks'));
   return hooks.some(({ name }) => !name.endsWith('.sample')) ? 'hooks' : undefined;
 }
 
 /** The folder that a file `.git` names, if it lies in the root. */
-async function followFile(way: string, place: string): Promise<string | undefined> {
-  const [, named = ''] = /^gitdir: (.*)/.exec(await readHead(join(way, place))) ?? [];
+async function followFile(root: HeldFolder, place: string): Promise<string | undefined> {
+  const [, named = ''] = /^gitdir: (.*)/.exec(await readHead(root, place)) ?? [];
   if (isAbsolute(named)) return undefined;
   const folder = join(dirname(place), named);
   return folder.startsWith('..') ? undefined : folder;
 }
 
-async function readHead(path: string): Promise<string> {
+async function readHead(root: HeldFolder, place: string): Promise<string> {
   try {
-    await using file = await open(path, 'r');
+    await using file = await openBelow({ base: root, path: join(root.path, place) }, SAFE_READ);
+    if (!(await file?.stat())?.isFile() || !file) return '';
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch {

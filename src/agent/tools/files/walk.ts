@@ -14,7 +14,7 @@ interface Below {
  * Opens a folder as a reference only, which needs no right to list it. Node has no constant for it; Linux uses the same
  * value on all architectures.
  */
-const O_PATH = process.platform === 'linux' ? 0o10000000 : 0;
+export const O_PATH = process.platform === 'linux' ? 0o10000000 : 0;
 const STEP = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
