@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import JSON5 from 'json5';
 import { maskText, maskValue, unmaskText } from './config-secrets.ts';
+import { createGuardedSecrets } from './guarded-secrets.ts';
 
 const TEXT = `// the old key was sk-fast-1
 {
@@ -68,6 +69,36 @@ test('a command with something like a secret is masked, and comes back in its pl
     '--language=de',
   ]);
   assert.deepEqual(JSON5.parse(unmaskText(maskText(text), config)), config);
+});
+
+test('the word after the name of a secret is masked in lists of words, too, and hidden in output', () => {
+  const config = {
+    mcp: { servers: { notes: { args: ['-y', 'notes-mcp', '--api-key', 'hunter2-hunter2', '--fast'] } } },
+    channels: { transcribe: { command: ['whisper', '--api-key', 'hunter3 hunter3', '--language', 'de'] } },
+  };
+  const masked = JSON5.parse(maskText(JSON.stringify(config)));
+  assert.deepEqual(maskValue(config), masked);
+  assert.deepEqual(
+    [masked.mcp.servers.notes.args, masked.channels.transcribe.command],
+    [
+      ['-y', 'notes-mcp', '--api-key', '<secret:mcp.servers.notes.args.3>', '--fast'],
+      ['whisper', '--api-key', '<secret:channels.transcribe.command.2>', '--language', 'de'],
+    ],
+  );
+  assert.deepEqual(JSON5.parse(unmaskText(maskText(JSON.stringify(config)), config)), config);
+  const known = createGuardedSecrets({ config, environment: {} }).current();
+  const found = ['hunter2-hunter2', 'hunter3 hunter3', 'notes-mcp', 'whisper'].map(
+    (text) => known.find(text, 0).length,
+  );
+  assert.deepEqual(found, [1, 1, 0, 0]);
+  assert.doesNotMatch(maskText(JSON.stringify(config).slice(0, -1)), /hunter/);
+});
+
+test('a masked word of a list is restored only after the name of a secret', () => {
+  const config = { mcp: { servers: { notes: { args: ['--api-key', 'hunter2-hunter2'] } } } };
+  const [, mask] = JSON5.parse(maskText(JSON.stringify(config))).mcp.servers.notes.args;
+  const revealing = { mcp: { servers: { notes: { args: ['--name', mask] } } } };
+  assert.throws(() => unmaskText(JSON.stringify(revealing), config), /would reveal the secret here/);
 });
 
 const MASK = '<secret:models.fast.apiKey>';

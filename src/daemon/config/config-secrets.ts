@@ -19,10 +19,11 @@ export function maskText(text: string): string {
   });
 }
 
-/** Replaces each secret in a value with a mask. */
-export function maskValue(value: unknown, path: readonly string[] = []): unknown {
-  if (isSecret(path, value)) return maskOf(path.join('.'));
-  if (Array.isArray(value)) return value.map((item, index) => maskValue(item, [...path, String(index)]));
+/** Replaces each secret in a value with a mask. `before`: what precedes the value in its list. */
+export function maskValue(value: unknown, path: readonly string[] = [], before?: unknown): unknown {
+  if (isSecret(path, value, before)) return maskOf(path.join('.'));
+  if (Array.isArray(value))
+    return value.map((item, index) => maskValue(item, [...path, String(index)], value[index - 1]));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskValue(inner, [...path, key])]));
 }
@@ -32,7 +33,7 @@ export function maskValue(value: unknown, path: readonly string[] = []): unknown
  * secret, or if the secret would be shown in the place of its mask.
  */
 export function unmaskText(text: string, current: unknown): string {
-  const secrets = new Map(secretsOf(current));
+  const secrets = new Map([...secretsOf(current)].map(([path, secret]) => [path, secret]));
   const literals = literalsOf(text);
   return text.replace(TOKENS, (token, at: number) => {
     const literal = literals.get(at);
@@ -92,7 +93,8 @@ const NO_TEXT = /^(?:null|true|false|[-+.\d]+)\s*(?:\/[/*].*)?$/;
 function behindName({ source: value }: RegExp): RegExp {
   const name = `((?:${SECRET_KEY.source})[\\w$-]{0,64})`;
   const address = '[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s"\'<>]+';
-  return new RegExp(`${name}(["']?(?:\\s*[:=]\\s*|[ \\t]+))(${value})|${address}`, 'gi');
+  const sign = `["']?(?:\\s*[:=]\\s*|[ \\t]+)|["']\\s*,\\s*(?=["'])`; // or the next word of a list
+  return new RegExp(`${name}(${sign})(${value})|${address}`, 'gi');
 }
 
 function maskByLooks(text: string, looks: RegExp): string {
@@ -111,18 +113,21 @@ function withoutSecrets(comment: string, masks: ReadonlyMap<string, string>): st
   return text;
 }
 
-const isSecretLiteral = ({ kind, text, place }: Literal): boolean => kind === 'value' && isSecret(stepsOf(place), text);
+const isSecretLiteral = ({ kind, text, place, before }: Literal): boolean =>
+  kind === 'value' && isSecret(stepsOf(place), text, before);
 
-const isSecret = (path: readonly string[], value: unknown): value is string =>
+const isSecret = (path: readonly string[], value: unknown, before: unknown): value is string =>
   typeof value === 'string' &&
   value !== '' &&
   (isSecretPlace(path) ||
     isSecretAddress(value) ||
-    (isArgument(path) && hideInArgument(value, undefined).shown !== value) ||
-    (isCommand(path) && secretsInCommand(value).length > 0));
+    (isArgument(path) && hideInArgument(value, textOf(before)).shown !== value) ||
+    (isCommand(path) && secretsInCommand(value, textOf(before)).length > 0));
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Of a tool server, such as `--api-key=…`. */
-const isArgument = ([section, servers, , values]: readonly string[]): boolean =>
+export const isArgument = ([section, servers, , values]: readonly string[]): boolean =>
   section === 'mcp' && servers === 'servers' && values === 'args';
 
 /** A command line, or a word of one. */
@@ -131,14 +136,18 @@ export const isCommand = ([section, ...steps]: readonly string[]): boolean =>
     ? steps[0] === 'transcribe'
     : (section === 'hooks' || (section === 'tools' && steps[0] === 'diagnostics')) && steps.at(-1) === 'command';
 
-/** Such as in `--api-key=…`, `--token …` or a header for curl. What the shell puts in, such as `$TOKEN`, is none. */
-export function secretsInCommand(command: string): string[] {
+/**
+ * Such as in `--api-key=…`, `--token …` or a header for curl. What the shell puts in, such as `$TOKEN`, is none. If the text
+ * is a word of a list, `previous` is the word before it.
+ */
+export function secretsInCommand(command: string, previous?: string): string[] {
   const words = command.split(/[\s"']+/);
+  const whole = previous === undefined ? [] : hideInArgument(command, previous).secrets;
   const found = words.flatMap((word, at) => {
     const before = words[at - 1] ?? '';
     return SCHEME.test(before) ? [word] : hideInArgument(word, before).secrets;
   });
-  return found.filter((secret) => secret !== '' && !secret.startsWith('$'));
+  return [...whole, ...found].filter((secret) => secret !== '' && !secret.startsWith('$'));
 }
 
 /** Of a header `Authorization`. */
@@ -157,21 +166,24 @@ const isOfToolServer = ([section, servers, , values, ...name]: readonly string[]
 
 const stepsOf = (place: Literal['place']): string[] => stepsTo(place).map(({ key }) => key);
 
-/** The secrets in a value, with their paths. */
-export function* secretsOf(value: unknown, path: readonly string[] = []): Generator<[path: string, secret: string]> {
-  if (isSecret(path, value)) yield [path.join('.'), value];
+type Secret = [path: string, secret: string, before: string | undefined];
+
+/** The secrets in a value, with their paths and what precedes them in their lists. */
+export function* secretsOf(value: unknown, path: readonly string[] = [], before?: unknown): Generator<Secret> {
+  if (isSecret(path, value, before)) yield [path.join('.'), value, textOf(before)];
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) yield* secretsOf(inner, [...path, key]);
+  for (const [key, inner] of Object.entries(value))
+    yield* secretsOf(inner, [...path, key], Array.isArray(value) ? value[Number(key) - 1] : undefined);
 }
 
 /** After the key of a secret, it is masked again. An address is masked everywhere, but belongs only after its own key. */
-function requireHidden({ kind, place }: Literal, { path, secret }: { path: string; secret: string }): void {
+function requireHidden({ kind, place, before }: Literal, { path, secret }: { path: string; secret: string }): void {
   const refuse = (at: string, problem: string) => new Error(`${at || 'the file'}: ${maskOf(path)} ${problem}`);
   if (kind === 'key')
     throw refuse(pathOf(place.above), 'is used as a key; a mask is valid only as the value of a secret');
   if (stepsTo(place).some(({ isReplaced }) => isReplaced))
     throw refuse(pathOf(place), 'has no effect, because its key is repeated later; write the key once');
-  const isOwnKey = isSecret(stepsOf(place), secret) && `.${path}`.endsWith(`.${place.key}`);
+  const isOwnKey = isSecret(stepsOf(place), secret, before) && `.${path}`.endsWith(`.${place.key}`);
   if (isSecretPlace(stepsOf(place)) || isOwnKey) return;
   throw refuse(pathOf(place), 'would reveal the secret here; a mask is valid only as the value of a secret');
 }

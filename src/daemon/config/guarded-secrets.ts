@@ -1,8 +1,8 @@
 import { KnownSecrets } from '../../agent/guard/known-secrets.ts';
-import { looksSecret } from '../../agent/guard/values/hidden-values.ts';
+import { hideInArgument, looksSecret } from '../../agent/guard/values/hidden-values.ts';
 import type { Environment } from '../../environment.ts';
 import { isSecretKey } from '../../secret-key.ts';
-import { isCommand, secretsInCommand, secretsOf } from './config-secrets.ts';
+import { isArgument, isCommand, secretsInCommand, secretsOf } from './config-secrets.ts';
 
 /** The secrets that the daemon works with. No output of a tool may show them, in any form. */
 export interface GuardedSecrets {
@@ -33,8 +33,10 @@ export function createGuardedSecrets({ config, environment }: { config: unknown;
     },
     learnConfig: (next) =>
       secrets.learn(
-        [...secretsOf(next)].flatMap(([place, secret]) => {
-          if (isCommand(place.split('.'))) return secretsInCommand(secret); // the rest of it is shown
+        [...secretsOf(next)].flatMap(([place, secret, before]) => {
+          const path = place.split('.');
+          if (isCommand(path)) return secretsInCommand(secret, before); // the rest of it is shown
+          if (isArgument(path)) return hideInArgument(secret, before).secrets;
           return isLearned(place, secret) ? formsOf(secret) : [];
         }),
       ),

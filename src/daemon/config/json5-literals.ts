@@ -17,6 +17,8 @@ export interface Literal {
   kind: 'key' | 'value';
   text: string;
   place: Place;
+  /** The text that precedes it in its list. */
+  before: string | undefined;
 }
 
 /** An object, which has keys, or an array. */
@@ -26,6 +28,9 @@ interface Level {
   keys: Map<string, Place> | undefined;
   /** The place of the next value; undefined if a key comes next. */
   next: Place | undefined;
+  /** The literal at `next`, and the one before it; only in an array. */
+  current?: string | undefined;
+  before?: string | undefined;
 }
 
 /** All literals of a text by their position, including ones that the parsed value does not contain. Works at any depth. */
@@ -40,7 +45,10 @@ export function literalsOf(text: string): Map<number, Literal> {
     }
     const kind = level.next === undefined ? 'key' : 'value';
     level.next ??= placeIn(level, token);
-    if (isLiteral(token)) literals.set(index, { kind, text: textOf(token), place: level.next });
+    if (!isLiteral(token)) continue;
+    const text = textOf(token);
+    literals.set(index, { kind, text, place: level.next, before: level.before });
+    if (level.keys === undefined) level.current = text;
   }
   return literals;
 }
@@ -52,6 +60,7 @@ function levelAfter(level: Level, sign: string): Level {
   if (sign === '{') return { outer: level, above: next, keys: new Map(), next: undefined };
   if (sign === '[') return { outer: level, above: next, keys: undefined, next: placeOf('0', next) };
   if (sign === '}' || sign === ']') return outer ?? level;
+  if (sign === ',') [level.before, level.current] = [level.current, undefined];
   if (sign === ',') level.next = keys ? undefined : placeOf(String(Number(next?.key) + 1), above);
   return level;
 }
