@@ -2,10 +2,13 @@ import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import { parsePatch, type StructuredPatchHunk } from 'diff';
 import { toSafeText } from '../terminal/safe-text.ts';
 
+/** A hunk as an editor shows it. */
+export type FileDiff = Extract<ToolCallContent, { type: 'diff' }>;
+
 interface Diffs {
   /** What stands above the first diff. */
   remarks: string;
-  diffs: ToolCallContent[];
+  diffs: FileDiff[];
 }
 
 const HEADER = /^--- .*\n\+\+\+ /m;
@@ -17,11 +20,11 @@ export function toDiffs(preview: string, toAbsolute: (name: string) => string): 
   if (begin === undefined) return { remarks: toSafeText(preview).trim(), diffs: [] };
   const remarks = toSafeText(preview.slice(0, begin)).trim();
   const patches = parsed(preview.slice(begin));
-  // The end of a very long diff is cut off, so it cannot be read as one.
+  // A diff may have been cut off before it came here, so it cannot be read as one.
   if (patches === undefined) return { remarks: toSafeText(preview).trim(), diffs: [] };
   const diffs = patches.flatMap(({ oldFileName = NOTHING, newFileName = NOTHING, hunks }) => {
     const name = newFileName === NOTHING ? oldFileName : newFileName;
-    return hunks.map((hunk): ToolCallContent => {
+    return hunks.map((hunk): FileDiff => {
       const { before, after } = toSides(hunk);
       return {
         type: 'diff',

@@ -3,7 +3,7 @@ import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from '@age
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
-import { toDiffs } from './diffs.ts';
+import { type FileDiff, toDiffs } from './diffs.ts';
 import { toText } from './text-content.ts';
 
 /** Where the calls of a session work. */
@@ -41,6 +41,8 @@ export const toKind = (name: string): ToolKind => KINDS[name] ?? 'other';
 
 /** How much of a preview or an output an editor gets; the page and the terminal have all of it. */
 const MOST_CHARS = 32_768;
+/** Of diffs, which editors fold. */
+const MOST_DIFF_CHARS = 4 * MOST_CHARS;
 
 /** A call as an editor shows it. `agent`: the title of the sub-agent that makes it. */
 export function toToolCall(item: ApprovalItem, { workdir }: CallPlace, agent?: string): Omit<ToolCall, 'status'> {
@@ -62,15 +64,39 @@ export const toTitle = (header: string, agent?: string): string => {
   return agent === undefined ? line : `${toSafeText(agent).replaceAll('\n', ' ')} › ${line}`;
 };
 
-/** Diffs if it changes files; otherwise the text that would run, if the title does not say it all. */
+/** Diffs if it changes files; otherwise the text that would run, if the title does not say it all. Nothing in it is Markdown. */
 export function toPreview(item: ApprovalItem, workdir: string): ToolCallContent[] {
-  if (item.preview_type === 'diff') {
-    const { remarks, diffs } = toDiffs(item.preview.slice(0, MOST_CHARS * 4), (name) => toAbsolute(name, workdir));
-    return [...(remarks === '' ? [] : [toText(remarks)]), ...diffs];
-  }
+  if (item.preview_type === 'diff') return toChanges(item.preview, workdir);
   const text = toSafeText(item.preview).trim();
-  return text === '' || text === item.subject ? [] : [toText(cut(text))];
+  const isTitle = text === item.subject && !MARKDOWN.test(text);
+  return text === '' || isTitle ? [] : [toText(cut(text), { isPlain: true })];
 }
+
+/** Some editors show titles as Markdown, in which such characters may vanish. */
+const MARKDOWN = /[*_`~[\]<>&\\\n]/;
+
+/** As many whole diffs as fit, and which ones are left out: a person must not allow what nobody mentioned. */
+function toChanges(preview: string, workdir: string): ToolCallContent[] {
+  const { remarks, diffs } = toDiffs(preview, (name) => toAbsolute(name, workdir));
+  const above = remarks === '' ? [] : [toText(cut(remarks), { isPlain: true })];
+  const left = leftOut(diffs);
+  if (left.length === 0) return [...above, ...diffs];
+  const files = [...new Set(left.map((diff) => toTitle(diff.path)))].join('\n');
+  const chars = left.reduce((sum, diff) => sum + sizeOf(diff), 0);
+  const rest = `(${chars} more characters of changes are not shown here; the page and headgate chat have all of them. They are in:)\n${files}`;
+  return [...above, ...diffs.slice(0, -left.length), toText(cut(rest), { isPlain: true })];
+}
+
+function leftOut(diffs: readonly FileDiff[]): FileDiff[] {
+  let size = 0;
+  for (const [index, diff] of diffs.entries()) {
+    size += sizeOf(diff);
+    if (size > MOST_DIFF_CHARS) return diffs.slice(index);
+  }
+  return [];
+}
+
+const sizeOf = ({ oldText, newText }: FileDiff): number => (oldText?.length ?? 0) + newText.length;
 
 /** What a call has printed: its end, because errors are there. */
 export const toOutput = (output: string): ToolCallContent[] => {
