@@ -91,7 +91,7 @@ test('a text that is cut has no half of a character', async () => {
   await using edge = await httpEdge({ answer: () => ({ messages, truncated: false }) });
   const { result } = await call(edge, ['read_workstream', { ws_id: 'w' }]);
   const [{ text }] = JSON.parse(result.content[1].text).messages;
-  assert.deepEqual([text.isWellFormed(), text.length], [true, 8_033]);
+  assert.deepEqual([text.isWellFormed(), text.length], [true, 8_032]);
 });
 
 test('without a token the answer is 401, and what is no message is refused', async () => {

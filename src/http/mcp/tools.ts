@@ -4,7 +4,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { ParamsInput, Result } from '../../../protocol/index.ts';
 import { CallDecisions } from '../../../protocol/methods/approval.ts';
 import type { ServedMethod } from '../../gateway/call.ts';
-import { cutAnswer, toApproval, toMessages, toRow } from './told-data.ts';
+import { cutAnswer, toApprovals, toPage, toRow } from './told-data.ts';
 
 /** Calls a method of the gateway for the caller of the tool. */
 export type CallMethod = <M extends ServedMethod>(method: M, params: ParamsInput<M>) => Promise<Result<M>>;
@@ -216,8 +216,7 @@ export const TOOLS: readonly ToolRow[] = [
       before: z.int().min(1).optional().describe('Only messages before the one with this number (seq)'),
     }),
     async work({ ws_id, limit, before }, ask) {
-      const { messages, truncated } = await ask('workstream.history', { wsId: ws_id, limit, before });
-      return { messages: toMessages(messages), earlier: truncated };
+      return toPage(await ask('workstream.history', { wsId: ws_id, limit, before }));
     },
   }),
   tool({
@@ -260,8 +259,7 @@ export const TOOLS: readonly ToolRow[] = [
     input: z.strictObject({ ws_id: wsId.optional() }),
     async work({ ws_id }, ask) {
       const { approvals } = await ask('approval.list', { wsId: ws_id });
-      const rows = approvals.slice(0, MOST_ROWS).map(toApproval);
-      return { approvals: rows, ...(rows.length < approvals.length && { left_out: approvals.length - rows.length }) };
+      return toApprovals(approvals);
     },
   }),
   tool({
