@@ -21,7 +21,7 @@ import { type RunEnd, toPromptResponse } from './stop-reason.ts';
 import { toBlock } from './text-content.ts';
 
 export interface SessionDeps {
-  client: GatewayClient;
+  client: Pick<GatewayClient, 'call' | 'subscribe'>;
   wsId: string;
   upload: Upload;
   outgoing: Outgoing;
@@ -56,6 +56,7 @@ export class Session {
   #place = { workdir: '/' };
   #snapshots = 0;
   #wantsReplay = false;
+  #isClosed = false;
   /** The runs that have begun, by id, with their ends. */
   readonly #running = new Map<string, PromiseWithResolvers<RunEnd>>();
 
@@ -91,6 +92,8 @@ export class Session {
   }
 
   close(): void {
+    this.#isClosed = true;
+    this.#opened.reject(new Error('The session was closed, or loaded again, before it was open'));
     this.#flow.close();
     this.#asking.close();
     for (const turn of this.#turns) turn.ended.resolve({ status: 'cancelled' });
@@ -159,9 +162,10 @@ export class Session {
   /** A command may begin a run, such as `/retry`; its prompt ends with it. */
   async #command(command: string): Promise<RunEnd> {
     const { client, wsId } = this.#deps;
+    const before = new Set(this.#running.keys()); // these belong to other prompts and clients
     const { error } = await client.call('workstream.command', { wsId, command });
     await this.#catchUp();
-    const begun = [...this.#running].at(-1);
+    const begun = [...this.#running].findLast(([runId]) => !before.has(runId));
     return error !== undefined || begun === undefined ? { status: 'ok' } : begun[1].promise;
   }
 
@@ -201,9 +205,11 @@ export class Session {
     this.#place = { workdir: snapshot.workdir };
     this.#updates.reset();
     this.settings.open(snapshot, await readModels(client));
-    if (isFirst && this.#wantsReplay) await outgoing.send(await replay(client, wsId, snapshot));
-    if (!isFirst) await outgoing.send(MISSED);
-    if (snapshot.todo) await outgoing.send([toPlan(snapshot.todo)]);
+    const past = isFirst && this.#wantsReplay ? await replay(client, wsId, snapshot) : [];
+    if (this.#isClosed) return; // a session that replaces it sends its own
+    const missed = isFirst ? [] : MISSED;
+    await outgoing.send([...past, ...missed, ...(snapshot.todo ? [toPlan(snapshot.todo)] : [])]);
+    if (this.#isClosed) return;
     this.#opened.resolve();
     this.#asking.reset(snapshot.pendingApprovals);
     // The events that ended these runs may be among the lost ones.
@@ -215,6 +221,7 @@ export class Session {
     if (event.type === 'user_turn') this.#onTurn(event);
     const settings = event.type === 'settings_changed' ? this.settings.read(event) : [];
     await this.#deps.outgoing.send([...this.#updates.read(event), ...settings]);
+    if (this.#isClosed) return;
     if (event.type === 'approve_request') this.#asking.ask(event, this.#updates.titleOf(event.agent_id));
     if (event.type === 'approval_resolved') this.#asking.onDecision(event.approval_id);
     if (event.type === 'ws_state') this.#onState(event);
