@@ -38,18 +38,20 @@ interface NodeStateDeps {
 export async function openNodeState({ home, ids, clock, log }: NodeStateDeps): Promise<NodeState> {
   const parse = (value: unknown) => NodeStateDocument.parse(value);
   const document = jsonDocument({ path: path.join(home, 'node.json'), parse, clock, log });
-  const state = (await document.read()) ?? { nodeId: ids.secret(16), pairings: {} };
-  await document.write(state);
+  const stored = await document.read();
+  let state = stored ?? { nodeId: ids.secret(16), pairings: {} };
+  if (stored === null) await document.write(state);
+  /** Reads the file again, because another process with this home may have paired with its own gateway since. */
+  async function change(gateway: string, pairing: Pairing | undefined) {
+    const { nodeId, pairings } = (await document.read()) ?? state;
+    const { [gateway]: _, ...others } = pairings;
+    state = { nodeId, pairings: pairing ? { ...others, [gateway]: pairing } : others };
+    await document.write(state);
+  }
   return {
     nodeId: state.nodeId,
     find: (gateway) => (Object.hasOwn(state.pairings, gateway) ? state.pairings[gateway] : undefined),
-    async keep(gateway, pairing) {
-      state.pairings[gateway] = pairing;
-      await document.write(state);
-    },
-    async forget(gateway) {
-      delete state.pairings[gateway];
-      await document.write(state);
-    },
+    keep: change,
+    forget: (gateway) => change(gateway, undefined),
   };
 }
