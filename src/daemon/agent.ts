@@ -7,6 +7,7 @@ import { createOutputs } from '../agent/outputs/outputs.ts';
 import { sharingCalls, sharingCommands } from '../agent/outputs/shared-outputs.ts';
 import { createFolderSkills } from '../agent/skills/folder-skills.ts';
 import { createHearing } from '../agent/speech/create-hearing.ts';
+import { createPdfReader } from '../agent/tools/documents/read-pdf.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
@@ -85,6 +86,7 @@ export async function createAgent(
     { store, live, nodeId },
   );
   const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
+  const pdf = createPdfReader({ clock, workerUrl: assets.pdfWorkerUrl });
   const { toolbox, pollToolbox, servers, runner, workspace, notSandboxed, notices } = await createTools({
     home,
     userHome,
@@ -92,6 +94,7 @@ export async function createAgent(
     version,
     config,
     assets,
+    pdf,
     commandsWay,
     live,
     guard,
@@ -117,6 +120,7 @@ export async function createAgent(
     folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
     outputs,
+    pdf,
     configured: await openConfigured({ home, ids, log }, { runner, guard, commandAudit, live }),
     toolbox: store.files ? sharingCalls(toolbox, outputs) : toolbox,
     servers,

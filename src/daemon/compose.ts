@@ -208,7 +208,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     clean: agent.clean,
     channelServices: channelServices(live, { fetch, environment, home, holders: auth.holders }),
     hear: agent.configured.hear,
-    pdfText: createPdfText({ clock, workerUrl: assets.pdfWorkerUrl }),
+    pdfText: createPdfText(agent.pdf),
     auth,
     authenticator: auth.authenticator,
     originPolicy,

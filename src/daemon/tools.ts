@@ -14,6 +14,7 @@ import { createBashTool } from '../agent/tools/bash.ts';
 import { coordinatorTools } from '../agent/tools/coordinator/coordinator-tools.ts';
 import { withDiagnostics } from '../agent/tools/diagnostics/diagnose.ts';
 import { createEditNotebookTool } from '../agent/tools/documents/edit-notebook.ts';
+import type { PdfReader } from '../agent/tools/documents/read-pdf.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createApplyPatchTool } from '../agent/tools/edits/apply-patch.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
@@ -48,6 +49,7 @@ type ToolOptions = Pick<
   DaemonOptions,
   'home' | 'userHome' | 'environment' | 'version' | 'clock' | 'ids' | 'config' | 'assets' | 'log'
 > & {
+  pdf: PdfReader;
   commandsWay: CommandsWay;
   nodes: NodeDirectory;
   /** The outputs of earlier calls. */
@@ -159,13 +161,13 @@ const toShell = (
 
 /** What reads, finds and changes files. */
 function createFileTools(
-  { home, clock, assets, live }: Pick<ToolOptions, 'home' | 'clock' | 'assets' | 'live'>,
+  { home, clock, assets, pdf, live }: Pick<ToolOptions, 'home' | 'clock' | 'assets' | 'pdf' | 'live'>,
   { runner, ripgrep }: { runner: ProcessRunner; ripgrep: string | undefined },
 ): Tool[] {
   const confinement = createConfinement({ home });
   const after = { runner, live };
   return [
-    createReadFileTool({ confinement, pdf: { clock, workerUrl: assets.pdfWorkerUrl } }),
+    createReadFileTool({ confinement, pdf }),
     withDiagnostics(createWriteFileTool({ confinement }), after),
     withDiagnostics(createEditFileTool({ confinement }), after),
     withDiagnostics(createApplyPatchTool({ confinement }), after),

@@ -7,6 +7,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import { toPdf, toPdfBomb } from './documents/pdf-fixture.ts';
+import { createPdfReader } from './documents/read-pdf.ts';
 import { toSha256 } from './files/confined-file.ts';
 import { createConfinement } from './files/confinement.ts';
 import { createReadFileTool } from './read-file.ts';
@@ -20,7 +21,8 @@ const patientClock: Clock = {
 
 async function start() {
   const fixture = await createToolFixture();
-  const pdf = { clock: patientClock, workerUrl: new URL('./documents/pdf-worker.ts', import.meta.url) };
+  const workerUrl = new URL('./documents/pdf-worker.ts', import.meta.url);
+  const pdf = createPdfReader({ clock: patientClock, workerUrl });
   const tool = createReadFileTool({ confinement: createConfinement({ home: fixture.home }), pdf });
   const prepare = (args: { path: string; offset?: number; limit?: number; pages?: string }) =>
     tool.prepare(tool.parameters.parse(args), fixture.context());

@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { systemClock } from '../../../clock.ts';
 import { createPdfText } from './attached-pdf.ts';
 import { toPdf } from './pdf-fixture.ts';
+import { createPdfReader } from './read-pdf.ts';
 
-const pdfText = createPdfText({ clock: systemClock, workerUrl: new URL('./pdf-worker.ts', import.meta.url) });
+const workerUrl = new URL('./pdf-worker.ts', import.meta.url);
+const pdfText = createPdfText(createPdfReader({ clock: systemClock, workerUrl }));
 
 test('an attached PDF is read from its first page, and names what is left out; a damaged one says so', async () => {
   const long = toPdf(Array.from({ length: 21 }, (_, index) => `Page number ${index + 1}`));

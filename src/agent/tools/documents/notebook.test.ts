@@ -7,6 +7,7 @@ import { createConfinement } from '../files/confinement.ts';
 import { createReadFileTool } from '../read-file.ts';
 import { createToolFixture, execute, recordRun, sawFiles } from '../tool-fixture.ts';
 import { createEditNotebookTool } from './edit-notebook.ts';
+import { createPdfReader } from './read-pdf.ts';
 
 const CELLS = [
   { cell_type: 'markdown', id: 'a', metadata: {}, source: ['# Sales\n', 'of 2026'] },
@@ -29,7 +30,7 @@ const TEXT = `${JSON.stringify(NOTEBOOK, undefined, 1)}\n`;
 async function start(text = TEXT) {
   const fixture = await createToolFixture();
   const confinement = createConfinement({ home: fixture.home });
-  const pdf = { clock: systemClock, workerUrl: new URL('./pdf-worker.ts', import.meta.url) };
+  const pdf = createPdfReader({ clock: systemClock, workerUrl: new URL('./pdf-worker.ts', import.meta.url) });
   const path = await fixture.file('work/a.ipynb', text);
   const reader = createReadFileTool({ confinement, pdf });
   const editor = createEditNotebookTool({ confinement });

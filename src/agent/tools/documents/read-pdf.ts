@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../clock.ts';
+import { Seats } from '../../../timing/seats.ts';
 import { takeHead } from '../../process/byte-ends.ts';
 import { withDeadline } from '../../process/deadline.ts';
 import { StopReason } from '../../stop-reason.ts';
@@ -12,7 +13,18 @@ export interface PdfReader {
   clock: Clock;
   /** Where pdf-worker lies in this build. */
   workerUrl: URL;
+  /** Each worker has a limit of memory, and these are their limit together. Nothing is dropped: reads wait for a seat. */
+  seats: Seats;
 }
+
+/** One for all of the daemon. */
+export const createPdfReader = ({ clock, workerUrl }: Omit<PdfReader, 'seats'>): PdfReader => ({
+  clock,
+  workerUrl,
+  seats: new Seats(() => MOST_WORKERS),
+});
+
+const MOST_WORKERS = 2;
 
 /** A file that begins like a PDF. */
 export const isPdf = (head: Buffer): boolean => head.subarray(0, 5).toString('latin1') === '%PDF-';
@@ -53,14 +65,12 @@ interface PdfFile {
 /** The text of some pages. Runs in a worker with limits of time and memory, because the file may be made to harm. */
 export async function readPdf(
   file: PdfFile,
-  { clock, workerUrl }: PdfReader,
+  reader: PdfReader,
   { signal, maxOutputBytes }: { signal: AbortSignal; maxOutputBytes: number },
 ): Promise<string> {
   const { bytes, shown, range, isAttached = false } = file;
-  const task: PdfTask = { bytes: Uint8Array.from(bytes), ...range, maxChars: maxOutputBytes };
-  using deadline = withDeadline(signal, { clock, ms: DEADLINE_MS });
   try {
-    const message = await runWorker(task, { clock, workerUrl, signal: deadline.signal });
+    const message = await readInTurn({ bytes, ...range, maxChars: maxOutputBytes }, reader, signal);
     if (message.kind === 'unreadable')
       throw new ToolProblem(
         message.reason === 'password'
@@ -77,9 +87,23 @@ export async function readPdf(
   }
 }
 
+type Unread = Omit<PdfTask, 'bytes'> & { bytes: Buffer };
+
+/** Waiting for other PDFs does not count towards the deadline. */
+async function readInTurn(task: Unread, { clock, workerUrl, seats }: PdfReader, signal: AbortSignal) {
+  await seats.take(signal);
+  try {
+    using deadline = withDeadline(signal, { clock, ms: DEADLINE_MS });
+    const own = { ...task, bytes: Uint8Array.from(task.bytes) }; // the worker takes them
+    return await runWorker(own, { clock, workerUrl, signal: deadline.signal });
+  } finally {
+    seats.leave();
+  }
+}
+
 async function runWorker(
   task: PdfTask,
-  { clock, workerUrl, signal }: PdfReader & { signal: AbortSignal },
+  { clock, workerUrl, signal }: Omit<PdfReader, 'seats'> & { signal: AbortSignal },
 ): Promise<PdfMessage> {
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, {

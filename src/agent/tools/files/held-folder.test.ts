@@ -9,6 +9,7 @@ import { testGuard } from '../../guard/guard-fixture.ts';
 import { BASH, RG } from '../../process/program-fixture.ts';
 import { createProcessRunner } from '../../process/runner.ts';
 import { createBashTool } from '../bash.ts';
+import { createPdfReader } from '../documents/read-pdf.ts';
 import { createEditFileTool } from '../edit-file.ts';
 import { createListDirectoryTool } from '../list-directory.ts';
 import { createReadFileTool } from '../read-file.ts';
@@ -49,7 +50,10 @@ async function start() {
     other: join(root, 'other'),
     prepared: {
       read_file: await prepare(
-        createReadFileTool({ confinement, pdf: { clock: systemClock, workerUrl: new URL('file:///none') } }),
+        createReadFileTool({
+          confinement,
+          pdf: createPdfReader({ clock: systemClock, workerUrl: new URL('file:///none') }),
+        }),
         { path: 'sub/a.txt' },
       ),
       list_directory: await prepare(createListDirectoryTool({ confinement }), { path: 'sub' }),
