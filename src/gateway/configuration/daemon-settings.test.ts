@@ -10,6 +10,7 @@ const schema = {
     session: { properties: { retentionDays: { type: 'integer', default: 30, minimum: 1 } } },
     server: { properties: { publicUrl: { type: 'string' }, port: { type: 'integer', default: 7717 } } },
     models: { type: 'object' },
+    channels: { properties: { command: { type: 'array' } } },
   },
 };
 const uiHints = { server: { restart: true }, 'models.*.apiKey': { sensitive: true } };
@@ -60,6 +61,7 @@ test('a flag wins over the file, and the file over the default', async () => {
       ['server.publicUrl', null, 'default'],
       ['server.port', 1, 'flag'],
       ['models', null, 'default'],
+      ['channels.command', null, 'default'],
     ],
   );
 });
@@ -76,6 +78,37 @@ test('a change writes the rest of the file as it was read, under the hash of tha
   const { result } = await settings.set('server.port', 8000, 'ada');
   assert.deepEqual(written, [[{ models: { a: { apiKey: '<secret:models.a.apiKey>' } }, server: { port: 8000 } }, 'h']]);
   assert.deepEqual([result.value, result.changedBy, result.updatedAtMs], [8000, 'ada', 7]);
+});
+
+test('a hidden value that is saved as it was shown is kept', async () => {
+  const parsed = {
+    server: { publicUrl: '<secret:server.publicUrl>' },
+    channels: { command: ['whisper', '<secret:channels.command.1>'] },
+  };
+  const { settings, written } = setUp({ parsed });
+  for (const value of ['***', ['***']]) await settings.set('channels.command', value, 'ada');
+  await settings.set('server.publicUrl', '***', 'ada');
+  assert.deepEqual(written, [
+    [parsed, 'h'],
+    [parsed, 'h'],
+    [parsed, 'h'],
+  ]);
+});
+
+test('a mask that stands for no stored value is refused', async () => {
+  const { settings, written } = setUp({
+    parsed: { channels: { command: ['whisper', '<secret:channels.command.1>'] } },
+  });
+  for (const [key, value] of [
+    ['channels.command', 'whisper,***'],
+    ['server.publicUrl', '***'],
+    ['server.port', '***'],
+  ] as const)
+    await assert.rejects(settings.set(key, value, 'ada'), {
+      code: 'INVALID_REQUEST',
+      message: `${key}: *** stands for no stored value here; write the whole value itself`,
+    });
+  assert.deepEqual(written, []);
 });
 
 test('a reset removes a section that it empties, and keeps the others', async () => {

@@ -87,10 +87,8 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
       const row = find(key);
       if (row === undefined) throw new GatewayError('INVALID_REQUEST', `Unknown setting: ${key}`);
       if (row.isSecret) throw secretRefused();
-      const value = toSettingValue(row, given);
-      const problem = findProblem(row, value);
-      if (problem !== undefined) throw new GatewayError('INVALID_REQUEST', `${row.key}: ${problem}`);
       const { parsed, hash } = await readFile();
+      const value = toStored(toSettingValue(row, given), row, valueAt(parsed, row.path));
       const { config, applied } = await writeFile(withValue(parsed, row.path, value), hash, row);
       // As the file tells it: it may hide what was sent.
       const stored = shown(row, valueAt(config, row.path) ?? null);
@@ -170,6 +168,17 @@ function shown({ isSecret, default: usual }: SettingRow, value: unknown): unknow
 }
 
 const HIDDEN = '***';
+
+/** The value to store. Whoever saves a hidden value as it was shown keeps it. Throws INVALID_REQUEST. */
+function toStored(sent: unknown, row: SettingRow, stored: unknown): unknown {
+  const [first, ...more] = Array.isArray(sent) ? sent : [sent];
+  if (first === HIDDEN && more.length === 0 && shown(row, stored) === HIDDEN) return stored;
+  const problem = [first, ...more].includes(HIDDEN) ? NO_MASK : findProblem(row, sent);
+  if (problem !== undefined) throw new GatewayError('INVALID_REQUEST', `${row.key}: ${problem}`);
+  return sent;
+}
+
+const NO_MASK = `${HIDDEN} stands for no stored value here; write the whole value itself`;
 
 const toRecorded = (stored: unknown, digest: () => string): Recorded =>
   stored === HIDDEN ? { value: stored, digest: digest() } : { value: stored };
