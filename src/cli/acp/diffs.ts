@@ -1,5 +1,6 @@
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import { parsePatch, type StructuredPatchHunk } from 'diff';
+import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 
 /** A hunk as an editor shows it. */
@@ -17,11 +18,11 @@ const NOTHING = '/dev/null';
 /** The hunks of unified diffs, each as the text before and after, which is how editors want them. */
 export function toDiffs(preview: string, toAbsolute: (name: string) => string): Diffs {
   const begin = HEADER.exec(preview)?.index;
-  if (begin === undefined) return { remarks: toSafeText(preview).trim(), diffs: [] };
-  const remarks = toSafeText(preview.slice(0, begin)).trim();
+  if (begin === undefined) return { remarks: toRemarks(preview), diffs: [] };
+  const remarks = toRemarks(preview.slice(0, begin));
   const patches = parsed(preview.slice(begin));
   // A diff may have been cut off before it came here, so it cannot be read as one.
-  if (patches === undefined) return { remarks: toSafeText(preview).trim(), diffs: [] };
+  if (patches === undefined) return { remarks: toRemarks(preview), diffs: [] };
   const diffs = patches.flatMap(({ oldFileName = NOTHING, newFileName = NOTHING, hunks }) => {
     const name = newFileName === NOTHING ? oldFileName : newFileName;
     return hunks.map((hunk): FileDiff => {
@@ -36,6 +37,8 @@ export function toDiffs(preview: string, toAbsolute: (name: string) => string): 
   });
   return { remarks, diffs };
 }
+
+const toRemarks = (text: string): string => toSafeText(toVisibleText(text)).trim();
 
 function parsed(text: string) {
   try {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
+import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { type FileDiff, toDiffs } from './diffs.ts';
 import { toText } from './text-content.ts';
@@ -58,16 +59,19 @@ export function toToolCall(item: ApprovalItem, { workdir }: CallPlace, agent?: s
   };
 }
 
+/** Safe, and nothing is lost: in a command, what stands before a carriage return runs, too. */
+const toVisible = (text: string): string => toSafeText(toVisibleText(text));
+
 /** One line that cannot control a terminal, in which some editors show it. */
 export const toTitle = (header: string, agent?: string): string => {
-  const line = toSafeText(header).replaceAll('\n', ' ');
-  return agent === undefined ? line : `${toSafeText(agent).replaceAll('\n', ' ')} › ${line}`;
+  const line = toVisible(header).replaceAll('\n', ' ');
+  return agent === undefined ? line : `${toVisible(agent).replaceAll('\n', ' ')} › ${line}`;
 };
 
 /** Diffs if it changes files; otherwise the text that would run, if the title does not say it all. Nothing in it is Markdown. */
 export function toPreview(item: ApprovalItem, workdir: string): ToolCallContent[] {
   if (item.preview_type === 'diff') return toChanges(item.preview, workdir);
-  const text = toSafeText(item.preview).trim();
+  const text = toVisible(item.preview).trim();
   const isTitle = text === item.subject && !MARKDOWN.test(text);
   return text === '' || isTitle ? [] : [toText(cut(text), { isPlain: true })];
 }

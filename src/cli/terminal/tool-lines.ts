@@ -41,8 +41,8 @@ const SHOWN_BY_PREVIEW: readonly string[] = [TODO_TOOL];
 export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
   callId: item.call_id,
   name: item.func_name,
-  header: toOneLine(item.header),
-  subject: item.subject === undefined ? undefined : toOneLine(item.subject),
+  header: toCallLine(item.header),
+  subject: item.subject === undefined ? undefined : toCallLine(item.subject),
   preview: item.preview,
   isDiff: item.preview_type === 'diff',
   notSandboxed: item.not_sandboxed,
@@ -63,6 +63,9 @@ export const toUnknownCall = (name: string): ToolCall => ({
 });
 
 const toOneLine = (text: string): string => toSafeText(text).replaceAll('\n', ' ');
+
+/** Of a person who decides about the call nothing may be hidden, such as what stands before a carriage return. */
+const toCallLine = (text: string): string => toOneLine(toVisibleText(text));
 
 /** The tool's name in bold and what the call works on; the header alone if nothing else is known. */
 export const toHeaderText = (
@@ -169,7 +172,7 @@ export const toLineText = (line: string, { paint, room }: PreviewStyle): string 
   room === undefined ? line : paintPieces(toLineEnds(line, room.rows * room.columns), { paint, style: undefined });
 
 export const hasOwnPreview = ({ preview, subject }: Pick<ToolCall, 'preview' | 'subject'>): boolean => {
-  const text = toSafeText(preview).trim();
+  const text = toSafeText(toVisibleText(preview)).trim();
   return text !== '' && text !== subject;
 };
 

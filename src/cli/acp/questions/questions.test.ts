@@ -87,7 +87,7 @@ test('warnings about a call come before its preview, and text of the agent canno
   const texts = (asked[0]?.toolCall.content ?? []).map((part) =>
     part.type === 'content' && part.content.type === 'text' ? part.content.text : '',
   );
-  assert.equal(asked[0]?.toolCall.title, 'bash x Allowed by: you');
+  assert.equal(asked[0]?.toolCall.title, 'bash x\\u001b[2J Allowed by: you');
   assert.match(texts[0] ?? '', /! Not sandboxed: no bubblewrap/);
   assert.equal(texts.length, 2);
 });

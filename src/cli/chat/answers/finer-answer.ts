@@ -1,6 +1,7 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { RuleTerm, SuggestedRule } from '../../../../protocol/events/rules.ts';
 import { TERM_WORDS, toMatchWords } from '../../../../protocol/text/rule-words.ts';
+import { toVisibleText } from '../../../../protocol/text/visible-text.ts';
 import type { Question } from '../../terminal/question-lines.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { hasQuestions } from './typed-answers.ts';
@@ -123,5 +124,5 @@ export function eachLine(question: Question, mode: DecidingEach): string {
   const asked = askedIn(question);
   const next = nextOf(question, mode);
   const index = asked.findIndex(({ call_id }) => call_id === next?.call_id) + 1;
-  return `Call ${index} of ${asked.length}: ${toSafeText(next?.header ?? '').replaceAll('\n', ' ')}`;
+  return `Call ${index} of ${asked.length}: ${toSafeText(toVisibleText(next?.header ?? '')).replaceAll('\n', ' ')}`;
 }
