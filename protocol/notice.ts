@@ -23,6 +23,7 @@ const NoticeCode = z.enum([
   'channel_missing', // jobs deliver to a channel that is not set up
   'template_missing', // WhatsApp refuses messages later than 24 hours after the last one of the person
   'sandbox_off', // the setting that switches the sandbox off has no effect
+  'sandbox_differs', // it hides a folder that was asked for, or protects less than it could
 ]);
 type NoticeCode = z.infer<typeof NoticeCode>;
 

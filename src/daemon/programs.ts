@@ -22,7 +22,7 @@ export async function openCommandsWay(options: WayOptions, workdir: string) {
   const [real, homes] = await Promise.all([realpath(workdir), readOtherHomes(process.getuid?.())]);
   const workdirs = [real];
   const programs = await findPrograms({ environment, avoid: workdirs });
-  const { sandbox, limiter } = await openSandbox({
+  const { sandbox, limiter, notices } = await openSandbox({
     home,
     environment,
     clock,
@@ -31,5 +31,5 @@ export async function openCommandsWay(options: WayOptions, workdir: string) {
     settings: config.tools,
     homes,
   });
-  return { workdirs, programs, sandbox, limiter };
+  return { workdirs, programs, sandbox, limiter, notices };
 }

@@ -88,7 +88,7 @@ interface Tools {
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
   const { home, environment, clock, ids, config, guard, live, log, background } = options;
-  const { workdirs, programs, sandbox, limiter } = options.commandsWay;
+  const { workdirs, programs, sandbox, limiter, notices } = options.commandsWay;
   const { bash, rg, git } = programs;
   const runner = createProcessRunner({
     home: await realpath(home),
@@ -140,7 +140,11 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       () => import('../gateway/loaded/loaded-services.ts'),
     ),
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
-    notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
+    notices: [
+      ...toNotices({ bash, rg }),
+      ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : []),
+      ...notices.map((text) => warn('sandbox_differs', text)),
+    ],
   };
 }
 

@@ -14,6 +14,11 @@ export interface MachinePlaces {
   shown: string[];
 }
 
+interface FoundPlaces extends MachinePlaces {
+  /** Asked for, but they hold a place that is emptied, such as a whole home. */
+  keptHidden: string[];
+}
+
 interface Machine {
   environment: Environment;
   /** Real paths of people's homes. */
@@ -26,13 +31,16 @@ interface Machine {
  * Looks once, at startup: homes and secrets do not move while a daemon runs. The start waits for it, so it looks
  * synchronously, which takes a tenth of the time.
  */
-export async function findMachinePlaces({ environment, homes, homePaths = [] }: Machine): Promise<MachinePlaces> {
+export async function findMachinePlaces({ environment, homes, homePaths = [] }: Machine): Promise<FoundPlaces> {
   const userHome = environment.HOME ?? '';
   const hosts = await listKeys('/etc/ssh');
   const emptied = existing([...homes, '/root', '/home', ...(isHome(userHome) ? [userHome] : []), ...SECRET_FOLDERS]);
   const unreadable = existing([...SECRET_FILES, ...hosts]);
-  const shown = existing(await toShown({ environment, homePaths, userHome }));
-  return { emptied: withoutNested(emptied), unreadable, shown: withoutNested(shown.filter(isHidden(emptied))) };
+  const asked = existing(await toShown({ environment, homePaths, userHome })).filter(isHidden(emptied));
+  // Shown, it would bring back everything that is hidden below it.
+  const keptHidden = asked.filter((path) => emptied.some((folder) => isInside(path, folder)));
+  const shown = asked.filter((path) => !keptHidden.includes(path));
+  return { emptied: withoutNested(emptied), unreadable, shown: withoutNested(shown), keptHidden };
 }
 
 /** Any other home at the top, such as `/`, is the system itself. */

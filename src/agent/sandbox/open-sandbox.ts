@@ -37,8 +37,15 @@ interface OpenOptions {
 const MIB = 1_024 * 1_024;
 const DEFAULT_MEMORY_MB = 4_096;
 
+interface Opened {
+  sandbox: Sandbox;
+  limiter: Limiter;
+  /** Sentences about what is not as it was asked for. */
+  notices: string[];
+}
+
 /** The sandbox and the limits of commands on this machine. */
-export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sandbox; limiter: Limiter }> {
+export async function openSandbox(options: OpenOptions): Promise<Opened> {
   const { home, environment, clock, ids, programs, settings, homes, isTrial = false } = options;
   const { processes, memoryMb, fileMb, tmpMb } = settings.limits;
   const barriers = createBarriers({ folder: join(home, 'barriers') });
@@ -60,7 +67,10 @@ export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sand
     isTrial ? undefined : barriers.removeLeftovers(),
   ]);
   const sandbox = await detectSandbox({ mode, home, environment, clock, programs, places, barriers, tmpBytes });
-  return { sandbox, limiter };
+  return { sandbox, limiter, notices: sandbox.kind === 'none' ? [] : places.keptHidden.map(toHiddenNotice) };
 }
+
+const toHiddenNotice = (path: string): string =>
+  `Commands in the sandbox do not see ${path}, although the PATH or a setting names it, because it holds a whole home or other secrets. Name the folder of the programs in place of it.`;
 
 const halfOf = (bytes: number): number => Math.floor(bytes / 2 / MIB) * MIB;

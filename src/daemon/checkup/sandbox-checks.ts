@@ -27,14 +27,14 @@ interface SandboxSurroundings {
 
 /** The sandbox of commands, as a daemon that starts now would have it. */
 export async function checkSandbox(around: SandboxSurroundings): Promise<Finding> {
-  const { sandbox } = await open(around);
-  return toSandboxFinding(sandbox);
+  const { sandbox, notices } = await open(around);
+  return toSandboxFinding(sandbox, notices);
 }
 
 /** Every part of the sandbox, tried out. */
 export async function checkSandboxParts(around: SandboxSurroundings): Promise<Finding[]> {
-  const { sandbox, limiter, programs } = await open(around);
-  const first = await toSandboxFinding(sandbox);
+  const { sandbox, limiter, notices, programs } = await open(around);
+  const first = await toSandboxFinding(sandbox, notices);
   if (sandbox.kind === 'none') return [first, toLimitFinding(limiter)];
   const tried = await tryParts({ sandbox, limiter, bash: programs.bash, around }).catch((error: unknown) => [
     problem('trial', `a command in the sandbox failed: ${wordsOf(error)}`, 'Fix that first.'),
@@ -54,11 +54,15 @@ async function open({ folder, config, environment, avoid }: SandboxSurroundings)
     homes: await readOtherHomes(process.getuid?.()),
     isTrial: true,
   });
-  return { sandbox: opened.sandbox, limiter: opened.limiter, programs };
+  return { sandbox: opened.sandbox, limiter: opened.limiter, notices: opened.notices, programs };
 }
 
-async function toSandboxFinding(sandbox: Sandbox): Promise<Finding> {
-  if (sandbox.kind === 'bubblewrap') return ok('sandbox', 'commands run in bubblewrap, in namespaces of their own');
+async function toSandboxFinding(sandbox: Sandbox, notices: readonly string[]): Promise<Finding> {
+  if (sandbox.kind === 'bubblewrap') {
+    const text = 'commands run in bubblewrap, in namespaces of their own';
+    if (notices.length === 0) return ok('sandbox', text);
+    return warning('sandbox', `${text}, but not as they could`, notices.join(' '));
+  }
   const mend = await findMend(sandbox.reason);
   return sandbox.required
     ? problem('sandbox', `${sandbox.reason}, and tools.sandbox is "required"`, mend)
