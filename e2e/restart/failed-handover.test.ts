@@ -47,6 +47,15 @@ for (const when of ['begin', 'go', 'store'])
     assert.deepEqual(speechOf(await talk.agree()), [`user: ${message}`, 'assistant: whole']);
   });
 
+test('a process that serves again has the settings of config.json by then, not those of its start', async () => {
+  await writeFile(path.join(daemon.home, 'config.json'), '{ server: { maxWorkstreams: 7 } }');
+  await writeFile(moment, 'begin');
+  assert.equal((await restart()).code, 1);
+  assert.equal((await daemonFile()).pid, daemon.pid);
+  const health = await (await fetch(new URL('/health', daemon.url))).json();
+  assert.equal(health.max_ws, 7);
+});
+
 test('afterwards, a restart works; if the process that serves is killed then, the one that watches it ends, too', async () => {
   await writeFile(moment, 'never');
   assert.equal((await restart()).code, 0);

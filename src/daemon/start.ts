@@ -19,7 +19,7 @@ import { finishRestore } from './backup/finish-restore.ts';
 import { toBanner, toStandbyText } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
-import { type Config, loadConfig } from './config/config.ts';
+import { loadConfig } from './config/config.ts';
 import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
 import type { Daemon, DaemonOptions, Replacements, Standby } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
@@ -27,6 +27,7 @@ import { keepObjectsYoung, withUsualOptions } from './garbage.ts';
 import { createDaemonProcess, writePidFile } from './handover/daemon-process.ts';
 import { findPredecessor, type Predecessor, untilUnlocked } from './handover/predecessor.ts';
 import { checkBeforeStart } from './handover/preflight.ts';
+import { createLaterSettings, type Settings } from './life/later-settings.ts';
 import { beginLife } from './life/life.ts';
 
 export type { StartFlags } from './config/options.ts';
@@ -71,14 +72,17 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   const version = await readVersion(root);
   const self = createDaemonProcess({ home, log, asked: { host: options.host, port: options.port } });
   const { restart } = self;
-  const optionsAt = await prepareOptions({ asked, home, options, config, log, logRing, version, restart });
-  const first = optionsAt(options.port, predecessor?.descriptor);
+  const optionsFor = await prepareOptions({ asked, home, log, logRing, version, restart });
+  const settings = { config, options };
+  const first = optionsFor(settings, { port: options.port, descriptor: predecessor?.descriptor });
   await predecessor?.mayStart({ version, migration: await checkBeforeStart(first) });
   if (predecessor !== undefined) await untilUnlocked(() => lockHome(home), systemClock);
   const stopping = new AbortController();
   const onWaiting = noteStandby({ home, host: options.host, version, predecessor });
+  const later = createLaterSettings(settings, { home, flags, around, uid: process.getuid?.(), log });
   const life = beginLife({
-    start: ({ port, ...how }) => startDaemon({ ...(port === undefined ? first : optionsAt(port)), ...how }),
+    start: async ({ port, ...how }) =>
+      startDaemon({ ...(port === undefined ? first : optionsFor(await later(), { port })), ...how }),
     standby: options.isStandby ? { signal: stopping.signal, onWaiting } : undefined,
   });
   const { announceIt, announced } = announcer(
@@ -118,53 +122,59 @@ function inWords(error: unknown, home: string): unknown {
 interface Parts {
   asked: StartOptions;
   home: string;
-  options: Options;
-  config: Config;
   log: DaemonOptions['log'] & { level: string };
   logRing: LogRing;
   version: string;
   restart: DaemonOptions['restart'];
 }
 
-/** What the daemon gets, on this port, and on a socket that listens already. */
+/** `descriptor`: of a socket that listens already. */
+interface Place {
+  port: number;
+  descriptor?: number | undefined;
+}
+
+/** What a daemon of this process gets. */
 async function prepareOptions(
   parts: Parts,
-): Promise<(port: number, descriptor?: number) => Omit<DaemonOptions, 'onOver'>> {
-  const { asked, home, options, config, log, logRing, version, restart } = parts;
+): Promise<(settings: Settings, place: Place) => Omit<DaemonOptions, 'onOver'>> {
+  const { asked, home, log, logRing, version, restart } = parts;
   const { flags, around, root, replace } = asked;
-  const { host, workdir, model, storeUrl, machineUrl, authEnabled } = options;
   const assets = loadAssets(root);
   const bootId = await readBootId();
-  return (port, descriptor) => ({
-    home,
-    host,
-    port,
-    descriptor,
-    authEnabled,
-    newSecrets: flags.newSecrets === true,
-    config,
-    overrides: overridesOf(flags, options, around),
-    environment: around.environment,
-    ...(workdir !== undefined && { workdir }),
-    ...(model !== undefined && { model }),
-    ...(storeUrl !== undefined && { storeUrl }),
-    ...(machineUrl !== undefined && { machineUrl }),
-    userHome: around.userHome,
-    uid: process.getuid?.(),
-    version,
-    hostTimeZone: findHostTimeZone(),
-    bootId,
-    assets,
-    log,
-    logRing,
-    setLogLevel: (level) => {
-      log.level = level;
-    },
-    restart,
-    clock: systemClock,
-    ids: randomIds,
-    ...(replace && { replace }),
-  });
+  return ({ config, options }, { port, descriptor }) => {
+    const { host, workdir, model, storeUrl, machineUrl, authEnabled } = options;
+    return {
+      home,
+      host,
+      port,
+      descriptor,
+      authEnabled,
+      newSecrets: flags.newSecrets === true,
+      config,
+      overrides: overridesOf(flags, options, around),
+      environment: around.environment,
+      ...(workdir !== undefined && { workdir }),
+      ...(model !== undefined && { model }),
+      ...(storeUrl !== undefined && { storeUrl }),
+      ...(machineUrl !== undefined && { machineUrl }),
+      userHome: around.userHome,
+      uid: process.getuid?.(),
+      version,
+      hostTimeZone: findHostTimeZone(),
+      bootId,
+      assets,
+      log,
+      logRing,
+      setLogLevel: (level) => {
+        log.level = level;
+      },
+      restart,
+      clock: systemClock,
+      ids: randomIds,
+      ...(replace && { replace }),
+    };
+  };
 }
 
 interface StandbyNote {
