@@ -20,6 +20,11 @@ test('a key that is configured while the daemon runs is used at once, without th
     models.list().map(({ alias }) => alias),
     ['lab'],
   );
+  assert.throws(() => models.reconfigure({ models: {}, defaultModel: 'nope' }), /Unknown model/);
+  assert.deepEqual(
+    models.list().map(({ alias }) => alias),
+    ['lab'],
+  );
   models.reconfigure({});
   assert.equal(models.current().alias, 'demo');
 });

@@ -87,9 +87,9 @@ export function createModels(deps: ModelsDeps): RunningModels {
       );
     },
     reconfigure(next) {
+      byDefault = chooseDefault({ config: next, environment, localUrl, wanted: deps.model }) ?? DEMO; // may throw
       configured = next;
       backends.forgetProblems();
-      byDefault = chooseDefault({ config: next, environment, localUrl, wanted: deps.model }) ?? DEMO;
       void backends.check(byDefault);
     },
     run: (signal) => backends.run(signal),

@@ -2,11 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempDir } from '../../testing/temp-store.ts';
-import type { Config } from './config.ts';
+import { Config } from './config.ts';
 import { createConfigFile } from './config-file.ts';
 
+type ConfigFileDeps = Parameters<typeof createConfigFile>[0];
+
 /** A config.json in a temporary home; undefined: without one. */
-export async function setUp(text?: string) {
+export async function setUp(text?: string, replaced: Partial<ConfigFileDeps> = {}) {
   const home = tempDir();
   const file = path.join(home.path, 'config.json');
   if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
@@ -16,6 +18,7 @@ export async function setUp(text?: string) {
       channels.webhook.gone
         ? [{ path: 'channels.webhook.gone.secretEnv', message: 'the environment has no GONE' }]
         : [],
+    whole: () => Config.parse({}),
     apply: (config: Config) => {
       applied.push(config);
       return { applied: ['retentionDays'], restart: [] };
@@ -31,6 +34,7 @@ export async function setUp(text?: string) {
     overrides: new Map(),
     version: '1.2.3',
     clock: fakeClock(0),
+    ...replaced,
   });
   return {
     file,

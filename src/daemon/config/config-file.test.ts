@@ -273,3 +273,18 @@ test('a reload applies the file as it is, and refuses one that is broken or name
   await assert.rejects(world.config.reload(), { message: /the environment has no GONE/ });
   assert.equal(world.applied.length, 1);
 });
+
+test('a reload refuses what the next start would refuse, compared with the configuration in force', async () => {
+  const asked: [unknown, unknown][] = [];
+  using world = await setUp('{ defaultModel: "nope", retentionDays: 9 }', {
+    checkStart: async (next, before) => {
+      asked.push([next.defaultModel, before?.retentionDays]);
+      return [{ path: 'defaultModel', message: 'Unknown model "nope"' }];
+    },
+  });
+  await assert.rejects(world.config.reload(), {
+    code: 'INVALID_REQUEST',
+    message: 'invalid config: defaultModel: Unknown model "nope"',
+  });
+  assert.deepEqual([asked, world.applied], [[['nope', 30]], []]);
+});

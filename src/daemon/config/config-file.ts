@@ -24,7 +24,7 @@ import type { StartCheck } from './start-check.ts';
 
 interface ConfigFileDeps {
   home: string;
-  live: Pick<LiveConfig, 'check' | 'apply'>;
+  live: Pick<LiveConfig, 'check' | 'apply' | 'whole'>;
   keyHosts: KeyHostBindings;
   /** Why the next start would refuse it. */
   checkStart: StartCheck;
@@ -100,8 +100,9 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     },
     async reload() {
       const { config, issues } = readConfig((await readText(file)) ?? '{}');
-      const problems = config === undefined ? issues : live.check(config);
-      if (config === undefined || problems.length > 0) throw invalid(problems);
+      if (config === undefined) throw invalid(issues);
+      const problems = [...live.check(config), ...(await checkStart(config, live.whole()))];
+      if (problems.length > 0) throw invalid(problems);
       await keyHosts.remember(config);
       return live.apply(config);
     },

@@ -88,3 +88,30 @@ test('HEADGATE_SKIP_CRON switches schedules off, whatever the file says', () => 
   );
   assert.deepEqual(cronWith('1', { enabled: false }).switchedOffBy, ['cron.enabled', ...switchedOffBy]);
 });
+
+test('a configuration that a part of the daemon refuses changes nothing', () => {
+  const levels: string[] = [];
+  const live = createLiveConfig({
+    config: configOf({ tools: { tier: 'workspace' } }),
+    environment: {},
+    setLogLevel: (level) => void levels.push(level),
+    changes: [
+      ({ defaultModel }) => {
+        if (defaultModel === 'nope') throw new Error('Unknown model "nope"');
+      },
+    ],
+  });
+  const next = {
+    defaultModel: 'nope',
+    logLevel: 'debug',
+    tools: { tier: 'read-only', network: { allow: ['a.example'] } },
+  };
+  assert.throws(() => live.apply(configOf(next)), /Unknown model/);
+  assert.deepEqual([live.sandboxTier, live.allowedHosts, levels], ['workspace', [], []]);
+  assert.deepEqual(live.apply(configOf({ ...next, defaultModel: 'demo' })).applied, [
+    'defaultModel',
+    'logLevel',
+    'tools.network.allow',
+    'tools.tier',
+  ]);
+});

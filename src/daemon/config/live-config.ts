@@ -15,25 +15,8 @@ import { ownJudge } from './judge-config.ts';
 
 /** The keys of config.json that take effect at once; the others need a restart. */
 const LIVE_KEYS: readonly string[] = [
-  ...[
-    'agents',
-    'approvalTimeoutSecs',
-    'approvals',
-    'budgets',
-    'channels',
-    'checkpoints',
-    'cron',
-    'egress',
-    'heartbeatMinutes',
-    'hooks',
-    'judge',
-    'logLevel',
-    'mcp',
-    'memory',
-    'models',
-    'defaultModel',
-    'nodes',
-  ],
+  ...['agents', 'approvalTimeoutSecs', 'approvals', 'budgets', 'channels', 'checkpoints', 'cron', 'egress'],
+  ...['heartbeatMinutes', 'hooks', 'judge', 'logLevel', 'mcp', 'memory', 'models', 'defaultModel', 'nodes'],
   'retentionDays',
   'session',
   'workstreams',
@@ -52,7 +35,7 @@ interface LiveConfigOptions {
   config: Config;
   environment: Readonly<Record<string, string | undefined>>;
   setLogLevel(level: Config['logLevel']): void;
-  /** Called with each configuration that comes into force after the first. */
+  /** Called with each configuration that comes into force after the first. One that throws has changed nothing. */
   changes?: readonly ((next: Config) => void)[];
 }
 
@@ -91,7 +74,9 @@ export interface LiveConfig extends LiveSettings {
   readonly nodes: Config['nodes'];
   /** Reports variables that the configuration names but the environment lacks. */
   check(next: Config): ConfigIssue[];
-  /** Applies the settings that can change at once; returns the changed keys of both kinds. */
+  /** All of it, also what needs a restart. */
+  whole(): Config;
+  /** Applies the settings that can change at once; returns the changed keys of both kinds. If it throws, nothing has changed. */
   apply(next: Config): { applied: string[]; restart: string[] };
 }
 
@@ -119,6 +104,30 @@ const subAgentsOf = ({ agents: { parallel, maxTimeoutSecs } }: Config): LiveConf
 
 /** Keys that need a restart are compared with the configuration of the start. */
 export function createLiveConfig({ config, environment, setLogLevel, changes = [] }: LiveConfigOptions): LiveConfig {
+  const held = holdConfig({ config, environment });
+  return Object.assign(held, {
+    check: (next: Config) => [...missingSecrets(next, environment), ...missingTokens(next, environment)],
+    apply(next: Config) {
+      const former = held.whole();
+      const changed = changesBetween({ file: former, start: config }, next);
+      held.replace(next); // before the changes are told, because those who are told read other settings
+      try {
+        for (const change of changes) change(next);
+      } catch (error) {
+        held.replace(former);
+        throw error;
+      }
+      setLogLevel(next.logLevel);
+      return changed;
+    },
+  });
+}
+
+interface HeldConfig extends Omit<LiveConfig, 'check' | 'apply'> {
+  replace(next: Config): void;
+}
+
+function holdConfig({ config, environment }: Pick<LiveConfigOptions, 'config' | 'environment'>): HeldConfig {
   let current = config; // that of the file
   let channels = channelsOf(config, environment);
   return {
@@ -197,13 +206,9 @@ export function createLiveConfig({ config, environment, setLogLevel, changes = [
     get nodes() {
       return current.nodes;
     },
-    check: (next) => [...missingSecrets(next, environment), ...missingTokens(next, environment)],
-    apply(next) {
-      const changed = changesBetween({ file: current, start: config }, next);
+    whole: () => current,
+    replace(next) {
       [channels, current] = [channelsOf(next, environment), next];
-      setLogLevel(next.logLevel);
-      for (const change of changes) change(next);
-      return changed;
     },
   };
 }
