@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import JSON5 from 'json5';
@@ -64,10 +64,10 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     const refused = await checkStart(config, current);
     const problems = [...live.check(config), ...moved, ...findFileOnlyChanges(current, config), ...refused];
     if (problems.length > 0) throw invalid(problems);
+    await keyHosts.remember(config); // first, because the file must not use what is not bound; it only adds
     if (text !== before) await writeText(file, text);
-    await keyHosts.remember(config);
-    const changed = changedKeys(old, parsed);
-    return { path: file, config: maskValue(config), issues, changed, ...live.apply(config) };
+    const effect = await orPutBack(() => live.apply(config), { file, before });
+    return { path: file, config: maskValue(config), issues, changed: changedKeys(old, parsed), ...effect };
   }
 
   return {
@@ -160,6 +160,20 @@ async function writeText(file: string, text: string): Promise<void> {
     await replaceFile(await behindLinks(file), text);
   } catch (error) {
     throw new GatewayError('UNAVAILABLE', `config.json cannot be written: ${wordsOf(error)}`, { cause: error });
+  }
+}
+
+/** The file has its former text again if the new one is refused after all. */
+async function orPutBack<T>(
+  apply: () => T,
+  { file, before }: { file: string; before: string | undefined },
+): Promise<T> {
+  try {
+    return apply();
+  } catch (error) {
+    if (before === undefined) await rm(file, { force: true });
+    else await writeText(file, before);
+    throw error;
   }
 }
 
