@@ -36,3 +36,9 @@ export function openPipes(child: ChildProcess, dialogue: Dialogue | undefined): 
   else stderr.resume(); // contains only messages of the gate shell
   return { input, output };
 }
+
+/** Ends a command that waits at the gate; without effect on one that has ended. */
+export function endAtGate(child: ChildProcess): void {
+  child.stdin?.destroy();
+  child.kill('SIGKILL');
+}

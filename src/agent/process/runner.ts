@@ -18,7 +18,7 @@ import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
-import { type Dialogue, openPipes, toGate, toGateInput, toStreams } from './gate.ts';
+import { type Dialogue, endAtGate, openPipes, toGate, toGateInput, toStreams } from './gate.ts';
 import { createLifeline, type Lifeline } from './lifeline.ts';
 import { toMarkVariable } from './process-mark.ts';
 import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
@@ -227,6 +227,7 @@ async function spawnHeld(
       resolve(signal ? { kind: 'killed', signal } : { kind: 'exited', exitCode: code ?? 0 }),
     );
   });
+  after.defer(() => endAtGate(child)); // whatever goes wrong before it is handed out
   const { input, output } = openPipes(child, dialogue);
   if (child.pid === undefined) return exited;
   if (isSandboxed) passFilter(child, sandbox.filter);

@@ -36,6 +36,8 @@ export interface Cgroups {
    * however many processes it has.
    */
   cpu: string | undefined;
+  /** Whether this kernel counts swap apart from memory, as it may do in version 2. */
+  limitsSwap: boolean;
   /** The beginning of the groups' names. */
   name: string;
 }
@@ -93,7 +95,8 @@ async function findVersion2(name: string, files: CgroupFiles): Promise<Cgroups |
   const wanted = `+memory +pids${hasCpu ? ' +cpu' : ''}`;
   if (parent === own) await moveInto({ parent, leaf: join(parent, OWN_LEAF), wanted }, files);
   await removeLeft(parent, name, files);
-  return { way: 'cgroup v2', memory: parent, processes: parent, cpu: hasCpu ? parent : undefined, name };
+  const limitsSwap = await canLimitSwap(parent, name, files);
+  return { way: 'cgroup v2', memory: parent, processes: parent, cpu: hasCpu ? parent : undefined, limitsSwap, name };
 }
 
 /** Moves this process down. Fails, and undoes it, where other processes share the group: it is not ours then. */
@@ -125,7 +128,7 @@ async function findVersion1(name: string, files: CgroupFiles): Promise<Cgroups |
       () => true,
       () => false, // only this controller is not ours
     ));
-  return { way: 'cgroup v1', memory, processes, cpu: hasCpu ? cpu : undefined, name };
+  return { way: 'cgroup v1', memory, processes, cpu: hasCpu ? cpu : undefined, limitsSwap: false, name };
 }
 
 async function tryOut(parent: string, name: string, files: CgroupFiles): Promise<void> {
@@ -133,6 +136,18 @@ async function tryOut(parent: string, name: string, files: CgroupFiles): Promise
   const trial = join(parent, `${name}-trial`);
   await files.make(trial);
   await files.remove(trial);
+}
+
+/** Kernels without swap accounting have no file for it. */
+async function canLimitSwap(parent: string, name: string, files: CgroupFiles): Promise<boolean> {
+  const trial = join(parent, `${name}-trial`);
+  await files.make(trial);
+  const canWrite = await files.write(join(trial, 'memory.swap.max'), '0').then(
+    () => true,
+    () => false,
+  );
+  await files.remove(trial);
+  return canWrite;
 }
 
 /** Groups of a daemon that was killed. Their processes have been ended. */
@@ -158,23 +173,31 @@ export function createCgroups({ groups, limits, clock, ids, files }: CgroupDeps)
       // Groups of a daemon that was killed may still hold processes.
       const group = `${groups.name}-${ids.id('cmd')}`;
       const parents = [...new Set([groups.memory, groups.processes, groups.cpu].filter((one) => one !== undefined))];
-      await Promise.all(parents.map((parent) => files.make(join(parent, group))));
-      await Promise.all(toSettings(groups, group, limits).map(([file, text]) => files.write(file, text)));
-      await Promise.all(parents.map((parent) => files.write(join(parent, group, 'cgroup.procs'), String(pid))));
+      const folders = parents.map((parent) => join(parent, group));
+      try {
+        await Promise.all(folders.map((folder) => files.make(folder)));
+        await Promise.all(toSettings(groups, group, limits).map(([file, text]) => files.write(file, text)));
+        await Promise.all(folders.map((folder) => files.write(join(folder, 'cgroup.procs'), String(pid))));
+      } catch (error) {
+        // Not awaited: one may hold the command, which ends only when this has failed.
+        for (const folder of folders) void removeSoon(folder, { clock, files });
+        throw error;
+      }
       return follow({ groups, group, parents }, { clock, files });
     },
   };
 }
 
-function toSettings({ way, memory, processes }: Cgroups, group: string, limits: Limits): [string, string][] {
+function toSettings(
+  { way, memory, processes, limitsSwap }: Cgroups,
+  group: string,
+  limits: Limits,
+): [string, string][] {
   const { memoryBytes, processes: most } = limits;
   const pids: [string, string] = [join(processes, group, 'pids.max'), String(most)];
   if (way === 'cgroup v1') return [pids, [join(memory, group, 'memory.limit_in_bytes'), String(memoryBytes)]];
-  return [
-    pids,
-    [join(memory, group, 'memory.max'), String(memoryBytes)],
-    [join(memory, group, 'memory.swap.max'), '0'],
-  ];
+  const ofMemory: [string, string] = [join(memory, group, 'memory.max'), String(memoryBytes)];
+  return limitsSwap ? [pids, ofMemory, [join(memory, group, 'memory.swap.max'), '0']] : [pids, ofMemory];
 }
 
 interface Group {

@@ -83,6 +83,9 @@ test('with a delegated group of version 2, the daemon moves into a leaf and each
     `make ${V2}/headgate-daemon`,
     `${V2}/headgate-daemon/cgroup.procs = 4711`,
     `${V2}/cgroup.subtree_control = +memory +pids +cpu`,
+    `make ${V2}/hg-trial`,
+    `${V2}/hg-trial/memory.swap.max = 0`,
+    `remove ${V2}/hg-trial`,
     `make ${V2}/hg-cmd_1`,
     `${V2}/hg-cmd_1/pids.max = 100`,
     `${V2}/hg-cmd_1/memory.max = 1000000`,
@@ -90,6 +93,26 @@ test('with a delegated group of version 2, the daemon moves into a leaf and each
     `${V2}/hg-cmd_1/cgroup.procs = 5000`,
     `remove ${V2}/hg-cmd_1`,
   ]);
+});
+
+test('where the kernel does not count swap, memory and processes are limited nevertheless', async () => {
+  const { limiter, written } = await limit({ ...DELEGATED, refuses: /memory\.swap\.max/ });
+  assert.equal(limiter.way, 'cgroup v2');
+  written.length = 0;
+  await limiter.begin(5000);
+  assert.deepEqual(written, [
+    `make ${V2}/hg-cmd_1`,
+    `${V2}/hg-cmd_1/pids.max = 100`,
+    `${V2}/hg-cmd_1/memory.max = 1000000`,
+    `${V2}/hg-cmd_1/cgroup.procs = 5000`,
+  ]);
+});
+
+test('a limit that cannot be set leaves no group behind', async () => {
+  const { limiter, written } = await limit({ ...DELEGATED, refuses: /memory\.max/ });
+  await assert.rejects(limiter.begin(5000), /EACCES/);
+  await new Promise(setImmediate);
+  assert.equal(written.at(-1), `remove ${V2}/hg-cmd_1`);
 });
 
 test('a group of version 2 that is not delegated, or that others share, is left as it was', async () => {
