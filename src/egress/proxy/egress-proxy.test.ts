@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request } from 'node:http';
-import { type AddressInfo, connect, createServer, type LookupFunction } from 'node:net';
+import { type AddressInfo, connect, createServer, type LookupFunction, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -83,6 +83,29 @@ test('a tunnel and a plain request reach an allowed host, and both are reported'
   assert.deepEqual([answer.headers['x-host'], await text(answer)], [`local.test:${target}`, 'body']);
   const connected = { host: 'local.test', port: target, outcome: 'connected' };
   assert.deepEqual(it.seen, [connected, connected]);
+});
+
+test('a server may think for as long as the program waits, and no longer', async (t) => {
+  const sockets = new Set<Socket>();
+  const { setTimeout: limit } = Socket.prototype;
+  t.mock.method(Socket.prototype, 'setTimeout', function (this: Socket, ...args: Parameters<Socket['setTimeout']>) {
+    sockets.add(this);
+    return limit.apply(this, args);
+  });
+  const thinking = createHttpServer(); // never answers
+  thinking.listen(0, '127.0.0.1');
+  await once(thinking, 'listening');
+  t.after(() => thinking.close());
+  const { port: target } = thinking.address() as AddressInfo;
+  const it = await start(t, allow(true));
+  const asked = request({ port: it.port, path: `http://local.test:${target}/a` });
+  asked.on('error', () => undefined); // it is given up
+  asked.end();
+  const [{ socket: atServer }] = await once(thinking, 'request');
+  const upstream = [...sockets].find(({ localPort }) => localPort === atServer.remotePort);
+  assert.equal(upstream?.timeout, 0);
+  asked.destroy();
+  await once(atServer, 'close');
 });
 
 test('a host that is not allowed is refused before it is resolved', async (t) => {

@@ -165,8 +165,11 @@ async function forward(request: IncomingMessage, response: ServerResponse, servi
     agent: false,
   });
   upstream.once('timeout', () => upstream.destroy(new Error('no answer')));
+  // Connected, the server may think as long as the program waits for it.
+  upstream.once('socket', (socket) => socket.once('connect', () => socket.setTimeout(0)));
+  response.once('close', () => upstream.destroy());
   const reply = Promise.withResolvers<IncomingMessage>();
-  upstream.once('response', reply.resolve).once('error', reply.reject);
+  upstream.once('response', reply.resolve).on('error', reply.reject);
   pipeline(request, upstream).catch(reply.reject);
   try {
     const incoming = await reply.promise;
