@@ -210,3 +210,35 @@ test('the reason for a missing sandbox is reported: not installed, not working',
     required: true,
   });
 });
+
+for (const [what, script, weaker] of [
+  [
+    'a first try that fails on a busy machine is repeated, and the better way of mounting is kept',
+    'mkdir "$0-tried" 2>/dev/null && exit 1; exec bwrap "$@"',
+    undefined,
+  ],
+  [
+    'an older bubblewrap is used, and what it lacks is told',
+    'case "$*" in *--bind-fd*) echo "bwrap: Unknown option --bind-fd" >&2; exit 1;; esac; exec bwrap "$@"',
+    /by their paths only.*Unknown option --bind-fd\. Install bubblewrap 0\.8 or newer\.$/,
+  ],
+  [
+    'where only the weaker way works, it is used and told',
+    'case "$*" in *--bind-fd*) echo "no" >&2; exit 1;; esac; exec bwrap "$@"',
+    /by their paths only.*: no\. Restart Headgate to try again\.$/,
+  ],
+] as const)
+  test(what, sandboxed, async (t) => {
+    const it = await place(t, LAYOUTS['they lie apart']);
+    const program = join(it.root, 'program');
+    await writeFile(program, `#!/bin/bash\n${script}\n`);
+    await chmod(program, 0o755);
+    const sandbox = await detectSandbox({
+      ...{ mode: 'auto', home: it.home, environment, clock: systemClock },
+      programs: { bash: BASH, bwrap: { kind: 'found', path: program } },
+      ...machineOf(it.home),
+    });
+    assert.ok(sandbox.kind === 'bubblewrap');
+    if (weaker === undefined) assert.equal(sandbox.weaker, undefined);
+    else assert.match(sandbox.weaker ?? '', weaker);
+  });

@@ -35,6 +35,8 @@ export type Sandbox =
       wrap(argv: readonly string[], access: CommandAccess): Promise<Wrapped>;
       /** The configuration requires it, so nothing runs outside. */
       required: boolean;
+      /** A sentence, if it protects less than it could. */
+      weaker?: string | undefined;
       /** The filter that bubblewrap reads first, from a descriptor: see `passFilter`. */
       filter: Buffer;
     }
@@ -111,10 +113,11 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   const realHome = await realpath(home);
   const machine = { home: realHome, bwrap: bwrap.path, bash: bash.path, options };
   await using held = await holdFolder(realHome);
-  const works = (binding: Binding): Sandbox => ({
+  const works = (binding: Binding, weaker?: string): Sandbox => ({
     kind: 'bubblewrap',
     wrap: wrapBy(machine, binding),
     required: mode === 'required',
+    weaker,
     filter,
   });
   const attempt = async (binding: Binding) => {
@@ -124,10 +127,20 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
     const wrapped = await wrapBy(machine, binding)([bash.path, '--norc', '-c', ':'], access);
     return tryOnce(wrapped, { environment, clock, filter });
   };
-  if ((await attempt('descriptor')) === undefined) return works('descriptor');
+  const first = await attempt('descriptor');
+  // A machine that is busy with its own start may be too slow at first, and must not lose the better way by that.
+  const better = first === undefined || isTooOld(first) ? first : await attempt('descriptor');
+  if (better === undefined) return works('descriptor');
   const failure = await attempt('path');
-  return failure === undefined ? works('path') : none(failure);
+  return failure === undefined ? works('path', toWeaker(better)) : none(failure);
 }
+
+const NOT_WORKING = 'bubblewrap does not work here: ';
+
+const isTooOld = (failure: string): boolean => /unknown option/i.test(failure);
+
+const toWeaker = (failure: string): string =>
+  `Bubblewrap mounts the folders of commands by their paths only, and /tmp has no size limit in the sandbox: ${failure.replace(NOT_WORKING, '').slice(0, 200)}. ${isTooOld(failure) ? 'Install bubblewrap 0.8 or newer.' : 'Restart Headgate to try again.'}`;
 
 /**
  * How roots are mounted. By its descriptor, a root is certainly the held folder; bubblewrap before 0.8 supports only
@@ -291,10 +304,10 @@ async function tryOnce(
     child.on('error', ended.reject).on('close', ended.resolve);
     passFilter(child, filter);
     const [code, stderr] = await until(Promise.all([ended.promise, textOf(child.stderr)]), deadline.signal);
-    return code === 0 ? undefined : `bubblewrap does not work here: ${stderr.trim() || `exit code ${code}`}`;
+    return code === 0 ? undefined : `${NOT_WORKING}${stderr.trim() || `exit code ${code}`}`;
   } catch (error) {
     child?.kill('SIGKILL');
-    return `bubblewrap does not work here: ${String(error)}`;
+    return `${NOT_WORKING}${String(error)}`;
   } finally {
     await release();
   }

@@ -67,7 +67,13 @@ export async function openSandbox(options: OpenOptions): Promise<Opened> {
     isTrial ? undefined : barriers.removeLeftovers(),
   ]);
   const sandbox = await detectSandbox({ mode, home, environment, clock, programs, places, barriers, tmpBytes });
-  return { sandbox, limiter, notices: sandbox.kind === 'none' ? [] : places.keptHidden.map(toHiddenNotice) };
+  return { sandbox, limiter, notices: toNotices(sandbox, places.keptHidden) };
+}
+
+/** Nothing is hidden without a sandbox. */
+function toNotices(sandbox: Sandbox, keptHidden: readonly string[]): string[] {
+  if (sandbox.kind === 'none') return [];
+  return [...(sandbox.weaker === undefined ? [] : [sandbox.weaker]), ...keptHidden.map(toHiddenNotice)];
 }
 
 const toHiddenNotice = (path: string): string =>
