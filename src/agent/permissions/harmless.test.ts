@@ -94,12 +94,7 @@ const OTHERS = [
     'cat {,}~/x',
     'touch .Husky/pre-commit agents.md',
     'shopt -s nullglob; grep -v -e src/*.c -e .env README.md',
-    'cd /srv/x || exit; echo $((1/0)); cd /work || exit\ncat a.txt',
     "sh -c $'cd /srv/x || exit; echo $((1/0)); cd /work || exit\\ncat a.txt'",
-    'cd /srv/x || exit; readonly x=1; x=2; cd /work || exit\ncat a.txt',
-    `cd /srv/x || exit; a=abc; echo \${a:1:-9}; cd /work || exit\ncat a.txt`,
-    'cd /srv/x || exit; UID=3; cd /work || exit\ncat a.txt',
-    'cd /srv/x || exit; a[-5]=1; cd /work || exit\ncat a.txt',
     'shopt -s failglob\ncd /srv/x || exit; echo /work/*.c; cd /work || exit\ncat a.txt',
   ],
   ...[

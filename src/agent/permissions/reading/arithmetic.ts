@@ -53,7 +53,7 @@ const SHELL_NUMBER = /^(\$[#?$!]|\$\{#[^}]*\})$/;
 /** Notes what an arithmetic word uses. */
 export function useArithmetic({ findings, arithmetic }: Place, text: string): void {
   const word = text.trim();
-  if (word !== '') findings.mayEndLine = true;
+  findings.mayEndLine = true; // an empty subscript is an error, too
   if (word === '' || NUMBER.test(word) || SHELL_NUMBER.test(word)) return;
   const [, plain, braced] = /^(?:\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\})$/.exec(word) ?? [];
   const variable = plain ?? braced;

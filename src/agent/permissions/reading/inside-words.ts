@@ -44,6 +44,9 @@ function checkNode(node: SyntaxNode, reader: InsideReader): void {
     case 'ParameterExpansion':
       checkParameter(node, reader);
       return;
+    case 'Assignment':
+      if (node.index !== undefined) useArithmetic(reader, node.index.value);
+      return;
     case 'HereDoc':
       // What follows may be a command instead of text.
       if (node.delimiter && !isCertainValue(node.delimiter)) reader.findings.addGap('not_parsed', node.delimiter.text);
@@ -74,9 +77,6 @@ function checkArithmetic(node: SyntaxNode, reader: InsideReader): void {
     case 'TestUnary':
       if (node.operator === '-v' && !/^\w+$/.test(node.operand.value)) useArithmetic(reader, node.operand.value);
       return;
-    case 'Assignment':
-      useArithmetic(reader, node.index?.value ?? '');
-      return;
     default:
       return;
   }
@@ -87,8 +87,12 @@ const noteNumbers = (expression: ArithmeticExpression | undefined, reader: Insid
     noteSet(name, true, reader);
   });
 
+/** What bash expands whatever the variable holds. Others may be errors that skip the rest of the line, as `${1:=x}` and `${}`. */
+const NEVER_FAILS = /^\$\{#?([A-Za-z_]\w*(\[[@*]\])?|[\d@*#?$!-])\}$/;
+
 function checkParameter(node: ParameterExpansionPart, reader: InsideReader): void {
   const { index, prefix, operation, text } = node;
+  if (!NEVER_FAILS.test(text)) reader.findings.mayEndLine = true;
   const isWholeArray = index !== undefined && /^[@*]$/.test(index.value);
   if (index !== undefined && !isWholeArray) useArithmetic(reader, index.value);
   if (prefix === '!' && operation?.type !== 'Names' && !isWholeArray) reader.findings.addGap('arithmetic', text);
@@ -98,7 +102,6 @@ function checkParameter(node: ParameterExpansionPart, reader: InsideReader): voi
 function checkOperation({ operation, parameter, index, text }: ParameterExpansionPart, reader: InsideReader): void {
   switch (operation?.type) {
     case 'Slice':
-      reader.findings.mayEndLine = true;
       useArithmetic(reader, operation.offset.value);
       if (operation.length) useArithmetic(reader, operation.length.value);
       return;
