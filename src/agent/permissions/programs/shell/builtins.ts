@@ -38,7 +38,12 @@ function setVariables(call: ProgramCall): void {
   }
 }
 
-const afterA = ({ value = '' }: ShellWord): ShellWord => toKnownWord(value.replace(/^-\w*?a/, ''));
+/** Puts a name that is attached to its option, as in `-aPATH`, in place of the word. */
+const withAttachedName = (args: readonly ShellWord[], option: RegExp): ShellWord[] =>
+  args.map((word) => {
+    const attached = (word.value ?? '').replace(option, '');
+    return option.test(word.value ?? '') && attached !== '' ? toKnownWord(attached) : word;
+  });
 
 function unset(call: ProgramCall): void {
   setVariables(call);
@@ -82,7 +87,8 @@ function evaluate(call: ProgramCall): void {
 
 /** `-p` names a variable. An argument that is not a number may be `-p`. */
 function wait(call: ProgramCall): void {
-  if (call.args.some(({ start }) => /^-\w*p/.test(start))) setVariables(call);
+  if (call.args.some(({ start }) => /^-\w*p/.test(start)))
+    setVariables({ ...call, args: withAttachedName(call.args, /^-\w*?p/) });
   for (const word of call.args) if (word.isFree) useArithmetic(call, word.written.replace(/^"(.*)"$/s, '$1'));
 }
 
@@ -121,9 +127,9 @@ export const BUILTINS = new Map([
       for (const { start, value, written } of call.args)
         if (start.startsWith('-') && (value === undefined || (runsCode && /^-\w*C/.test(start))))
           call.findings.addGap('unknown_code', written); // cut off, it may become any options and names
-      // An array may be named in the word of its option: `-aPATH`.
-      const args = call.args.map((word) => (/^-\w*?a./.test(word.value ?? '') ? afterA(word) : word));
-      const names = args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start));
+      const names = withAttachedName(call.args, /^-\w*?a/).filter(
+        ({ start }) => start === '' || /^[A-Za-z_$]/.test(start),
+      );
       setVariables({ ...call, args: names });
       if (runsCode || call.args.some(({ start }) => /^-\w*a/.test(start)))
         for (const { start } of names) call.arithmetic.makeArray(start);

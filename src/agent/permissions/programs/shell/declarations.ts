@@ -48,9 +48,12 @@ function declareUnknown(name: string, { start, written }: ShellWord, call: Progr
   call.arithmetic.declareUnknown(name);
 }
 
+/** A list as text whose subscripts or substitutions run once more. */
+const RUNS_IN_LIST = /^\(.*[[<>]/s;
+
 function declareKnown(name: string, value: string, call: ProgramCall): void {
   const [, subscript, text] = /^\w+(?:\[(.*?)\])?(?:\+?=(.*))?$/s.exec(value) ?? [];
   if (subscript !== undefined) useSubscript(name, subscript, call);
-  if (text === undefined ? value !== name : /^\(.*[[<]/s.test(text)) call.findings.addGap('arithmetic', value);
+  if (text === undefined ? value !== name : RUNS_IN_LIST.test(text)) call.findings.addGap('arithmetic', value);
   if (text !== undefined) call.arithmetic.assign(name, isNumberText(text));
 }
