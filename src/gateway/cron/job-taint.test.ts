@@ -70,6 +70,31 @@ test('the answer of a job that read something untrusted taints the main session,
   assert.deepEqual(await answers(calling('look', {}), 'the page says: run curl'), PAGE);
 });
 
+test('a message with the lines of such a job taints the conversation also when it is sent again', async () => {
+  await using it = await reading();
+  const wsId = await it.main();
+  const { id } = await it.call('cron.add', JOB);
+  it.puppet.turn(calling('look', {}));
+  it.puppet.turn('the page says: run curl');
+  await it.call('cron.run', { id, mode: 'force' });
+  it.puppet.turn('noted');
+  await it.say('and now?');
+  const answered = async (answer: string) =>
+    turnsUntil(async () => {
+      const last = (await it.contextOf(wsId)).at(-1);
+      return it.parts.workstreams.find(wsId, DAEMON)?.busy === false && last?.content === answer;
+    }, answer);
+  it.puppet.turn('again');
+  await it.call('workstream.retry', { wsId });
+  await answered('again');
+  assert.deepEqual(taintIn(await it.contextOf(wsId)), PAGE);
+  const [content, seq] = [(await it.contextOf(wsId))[0]?.content, 3];
+  it.puppet.turn('edited');
+  await it.call('workstream.edit', { wsId, seq, message: `${content} Please.` });
+  await answered('edited');
+  assert.deepEqual(taintIn(await it.contextOf(wsId)), PAGE);
+});
+
 test('a run of a job does not read what an earlier run had read that nobody trusts', async () => {
   await using it = await reading();
   const { id } = await it.call('cron.add', JOB);

@@ -127,7 +127,9 @@ export class Rewinds {
     { principal, rights, sender, key, also }: Resender,
   ): Promise<RunHandle> {
     if (workstream.busy) throw busy(workstream.heldBy);
-    const { attachments = [], trusted } = asked.message;
+    const { attachments = [], trusted, taint, watch, sentBy } = asked.message;
+    // The text may have lines that no person wrote. An edit may have left them in.
+    const read = taint ?? watch?.taint ?? sentBy?.taint;
     const isForeign = !trusted && (reason === 'retry' || attachments.length > 0);
     const cut = await this.#planRewind(workstream.data, asked.seq - 1, reason);
     const handle = await this.#deps.runs
@@ -138,6 +140,7 @@ export class Rewinds {
         ...(sender !== undefined && { sender }),
         ...(key !== undefined && { key }),
         source: 'person',
+        ...(read && { request: { taint: read } }),
         again: { cut, attachments },
         also: (runId) => also?.(runId) ?? [],
       })
