@@ -41,8 +41,8 @@ export type Message =
       sentBy?: { wsId: string; taint?: Pick<Taint, 'kind' | 'target'> };
       /** It came during a run, after the results of calls; a turn of the person begins here. */
       steered?: true;
-      /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */
-      summary?: { rules: string[]; files: string[]; todo?: TodoItem[]; signed?: SignedSummary };
+      /** It stands in place of earlier messages; this is what a later summary takes from it word for word. `isClean`: none of them was untrusted. */
+      summary?: { rules: string[]; files: string[]; todo?: TodoItem[]; signed?: SignedSummary; isClean?: true };
       /** Written by the daemon: what has changed around the conversation. The model reads it; people see a note. */
       environment?: EnvironmentMark;
     }

@@ -193,13 +193,14 @@ export class Commands {
     return workstream.whileIdle('command', () => this.#clear(workstream, also));
   }
 
-  /** Like `/clear`, if there is a reason, which people then see. False while a run is in progress. */
-  clearIf(workstream: Workstream, reasonIn: (context: readonly Message[]) => string | undefined): Promise<boolean> {
+  /** Empties only the context, if there is a reason, which people then see. False while a run is in progress. */
+  clearIf(
+    workstream: Workstream,
+    reasonIn: (all: readonly Message[]) => Promise<string | undefined>,
+  ): Promise<boolean> {
     return workstream.whileIdle('command', async () => {
-      const reason = reasonIn(await this.#contextOf(workstream));
-      if (reason === undefined) return;
-      await this.#clear(workstream, []);
-      await this.#say(workstream, reason);
+      const reason = await reasonIn(await this.#contextOf(workstream));
+      if (reason !== undefined) await this.#clearContext(workstream, [], [{ type: 'info', message: reason }]);
     });
   }
 
@@ -244,12 +245,16 @@ export class Commands {
 
   async #clear(workstream: Workstream, before: Statement[], told: StreamEvent[] = []): Promise<void> {
     await workstream.endBackground('reset');
+    const unnamed = setWorkstream(workstream.data.wsId, { title: null }); // the next first message gives it a title
+    await this.#clearContext(workstream, [...before, unnamed], told);
+    workstream.data.title = null;
+  }
+
+  async #clearContext(workstream: Workstream, before: Statement[], told: StreamEvent[]): Promise<void> {
     const { data } = workstream;
-    const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message gives it a title
     const over = endAlways(data);
-    const statements = [...before, unnamed, ...over.statements];
+    const statements = [...before, ...over.statements];
     await this.#beginAfter(workstream, data.messageCount, { statements, events: [...over.events, ...told] });
-    data.title = null;
     data.endGrants();
   }
 

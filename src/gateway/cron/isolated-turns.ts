@@ -69,7 +69,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       const sessionKey = jobKeyOf(job.id);
       const workstream = await obtain(sessionKey, deps);
       if (isStale(workstream, clock.now())) await commands.clear(workstream); // not while it is in use
-      await commands.clearIf(workstream, (context) => reasonToClear(job, context));
+      await commands.clearIf(workstream, (context) => reasonToClear(job, workstream, context));
       const nowMs = clock.now();
       const handle = await runs.accept(workstream, {
         message: `[cron:${job.id} ${job.name}] ${turn.message}`,
@@ -153,8 +153,11 @@ const UNTRUSTED_TEXT =
   'The context was cleared: an earlier run had read something untrusted. Calls that reach further would ask because of it, and nobody may be there to answer.';
 
 /** Why the run must not read what was before: its message is no message of a person, which would end the taint. */
-function reasonToClear({ approval }: Job, context: readonly Message[]): string | undefined {
-  if (approval.mode === 'allow' && hasForeignText(context)) return FOREIGN_TEXT;
+async function reasonToClear({ approval }: Job, workstream: Workstream, context: readonly Message[]) {
+  if (approval.mode === 'allow' && hasForeignText(context)) {
+    await workstream.endBackground('reset'); // its watches would bring such text again
+    return FOREIGN_TEXT;
+  }
   const taint = taintIn(context);
   return taint === undefined || taint.kind === 'message' ? undefined : UNTRUSTED_TEXT;
 }

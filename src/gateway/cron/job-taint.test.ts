@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { taintIn } from '../../agent/run/approval/taint.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
@@ -107,5 +107,27 @@ test('a run of a job does not read what an earlier run had read that nobody trus
   assert.deepEqual(await run('first'), ['user', 'assistant']);
   const both = ['user', 'assistant', 'user', 'assistant', 'tool', 'assistant'];
   assert.deepEqual(await run(calling('look', {}), 'second'), both);
+  const session = await it.sessionOf(id);
+  const { title } = session.data;
+  const ended = mock.method(session, 'endBackground');
   assert.deepEqual(await run('third'), ['user', 'assistant']);
+  assert.deepEqual([ended.mock.callCount(), session.data.title], [0, title]); // commands of the job go on
+});
+
+test('a run of a job reads the summary of earlier runs that read nothing untrusted', async () => {
+  await using it = await reading();
+  const { id } = await it.call('cron.add', JOB);
+  const run = async (answer: string) => {
+    it.puppet.turn(answer);
+    await it.call('cron.run', { id, mode: 'force' });
+  };
+  for (const answer of ['first', 'second', 'third']) await run(`${answer} ${'x'.repeat(3_000)}`);
+  const { wsId } = (await it.sessionOf(id)).data;
+  it.puppet.turn('what was done');
+  await it.call('workstream.command', { wsId, command: '/compact' });
+  await turnsUntil(async () => (await it.contextOf(wsId)).length < 6, 'the summary');
+  await run('fourth');
+  const [first] = await it.contextOf(wsId);
+  assert.ok(first?.role === 'user' && first.summary);
+  assert.equal(taintIn(await it.contextOf(wsId)), undefined);
 });

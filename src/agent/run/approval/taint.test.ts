@@ -205,10 +205,12 @@ test('a message with which the daemon begins a turn ends nothing, and what its l
   assert.deepEqual(taintIn([{ ...beat, watch: { id: 'w' }, taint: OUTSIDE }]), OUTSIDE);
 });
 
-test('a summary is untrusted, because nobody knows what it was made from', async () => {
+test('a summary is untrusted, because nobody knows what it was made from, unless it is of trusted messages only', async () => {
   const summary: Message = { role: 'user', content: 'Earlier: …', summary: { rules: [], files: [] } };
   assert.deepEqual((await askedAbout(FETCH, { ...CURL, messages: [summary] }))?.taint, { kind: 'summary' });
   assert.equal(await askedAbout(FETCH, { ...CURL, messages: [summary, PERSON] }), undefined);
+  const clean: Message = { role: 'user', content: 'Earlier: …', summary: { rules: [], files: [], isClean: true } };
+  assert.equal(await askedAbout(FETCH, { ...CURL, messages: [clean] }), undefined);
 });
 
 const TOLD = { date: '2026-11-26', zone: 'UTC', model: '', notSandboxed: null, instructions: {}, tools: {} };

@@ -33,6 +33,12 @@ export function taintAfter(before: Taint | undefined, message: Message): Taint |
   return found === 'on' ? before : found;
 }
 
+/** Whether the message brings content that nobody trusts, even if a person has written since. */
+export function isUntrusted(message: Message): boolean {
+  const found = taintBy(message);
+  return found !== undefined && found !== 'on';
+}
+
 /** `on`: neither untrusted content nor the message of a person. */
 function taintBy(message: Message | undefined): Taint | undefined | 'on' {
   if (message?.role === 'tool')
@@ -45,8 +51,8 @@ function taintByMessage(message: UserMessage): Taint | undefined | 'on' {
   if (environment) return environment.taint ?? 'on';
   if (taint) return taint;
   if (watch ?? sentBy) return watch?.taint ?? sentBy?.taint ?? 'on';
-  // A summary may stand for results, too, so nobody knows what it was made from.
-  if (message.summary) return { kind: 'summary' };
+  // A summary may stand for results, too, so it is unknown what each part of it was made from.
+  if (message.summary) return message.summary.isClean ? 'on' : { kind: 'summary' };
   if (!message.trusted) return { kind: 'message' };
   return message.unattended ? 'on' : undefined;
 }

@@ -54,7 +54,9 @@ test('the focus, the latest words of the person and the files are in it', async 
   assert.match(textOf(requests[0] ?? assert.fail()), /keep in particular: the deadline/);
   assert.match(content, /word for word:\nFix it\./);
   assert.match(content, /- \/work\/a\.ts/);
-  assert.deepEqual(summary, { rules: [], files: ['/work/a.ts'] });
+  assert.deepEqual(summary, { rules: [], files: ['/work/a.ts'], isClean: true });
+  const page: Message = { ...files, taint: { kind: 'network', target: 'example.org' } };
+  assert.equal((await run([page, user('Fix it.')], undefined)).summary.summary?.isClean, undefined);
 });
 
 test('if the parts are too long for the model, it gets smaller ones', async () => {

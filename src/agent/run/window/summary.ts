@@ -3,6 +3,7 @@ import { isOpenTodo, readTodo, TODO_TOOL, toTodoLines } from '../../../../protoc
 import { isAsked, isFromPerson, type Message, type SignedSummary, type ToolMessage } from '../../message.ts';
 import { markOf } from '../../prefix/environment-mark.ts';
 import { ProviderError } from '../../providers/model.ts';
+import { isUntrusted } from '../approval/taint.ts';
 import { askMaker, type Sent } from './maker-summary.ts';
 import { countClear, findRules, newestLines } from './quotes.ts';
 import type { Summarizer } from './run-window.ts';
@@ -73,6 +74,7 @@ export async function summarize(
       rules,
       files,
       ...(todo.length > 0 && { todo }),
+      ...(!sent.some(isUntrusted) && { isClean: true }),
       ...(byMaker?.providerData && { signed: signedBy(byMaker.providerData, text) }),
     },
   };
