@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Message } from '../../agent/message.ts';
 import type { Call } from '../call.ts';
 import type { Sender } from '../rights.ts';
 import type { Viewer } from '../sharing/perception.ts';
@@ -29,3 +30,6 @@ export interface CommandCaller extends Sender {
   viewer: Viewer;
   call: Pick<Call, 'principal' | 'perform'>;
 }
+
+/** Why a context is cleared; undefined: it stays. */
+export type ReasonIn = (context: readonly Message[]) => Promise<string | undefined>;

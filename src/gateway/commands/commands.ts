@@ -41,7 +41,7 @@ import { countCurrent } from '../workstreams/workstream-data.ts';
 import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBackgroundCommand } from './background-command.ts';
 import { createBudgetCommand } from './budget-command.ts';
-import { type Command, type CommandCaller, ToldToCaller } from './command.ts';
+import { type Command, type CommandCaller, type ReasonIn, ToldToCaller } from './command.ts';
 import { methodOf } from './command-methods.ts';
 import { helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createFileCommands } from './file-commands.ts';
@@ -194,10 +194,7 @@ export class Commands {
   }
 
   /** Empties only the context, if there is a reason, which people then see. False while a run is in progress. */
-  clearIf(
-    workstream: Workstream,
-    reasonIn: (all: readonly Message[]) => Promise<string | undefined>,
-  ): Promise<boolean> {
+  clearIf(workstream: Workstream, reasonIn: ReasonIn): Promise<boolean> {
     return workstream.whileIdle('command', async () => {
       const reason = await reasonIn(await this.#contextOf(workstream));
       if (reason !== undefined) await this.#clearContext(workstream, [], [{ type: 'info', message: reason }]);
