@@ -73,14 +73,16 @@ test('a server that is down at startup does not prevent the start, and is asked 
 
 test('the window of a named model is asked for until the server has answered, and an earlier answer is kept', async () => {
   const config = { models: { lab: { provider: 'openai-compatible' as const, model: 'qwen3', baseUrl: URL_OF_LAB } } };
-  const { models, server, asked, answer } = setUp({ config });
+  const { models, server, asked, answer, clock } = setUp({ config });
   const windowNow = async () => (await models.resolve('lab')).contextWindow;
   server.answers = 'nothing';
   await models.start();
   const windows = [await windowNow()];
   server.answers = 503;
+  await clock.advance(60_000);
   windows.push(await windowNow());
   server.answers = 'models';
+  await clock.advance(60_000);
   windows.push(await windowNow());
   asked.length = 0;
   windows.push(await windowNow());
@@ -89,6 +91,24 @@ test('the window of a named model is asked for until the server has answered, an
   await assert.rejects(answer('lab'), { kind: 'refused' });
   server.answers = 'nothing';
   assert.equal(await windowNow(), 32_768);
+});
+
+test('turns do not wait again within a minute for a server that does not describe a named model', async () => {
+  const config = { models: { lab: { provider: 'openai-compatible' as const, model: 'qwen3', baseUrl: URL_OF_LAB } } };
+  let asked = 0;
+  const hanging: Fetch = () => new Promise(() => void asked++);
+  const { models, clock } = setUp({ config, fetch: hanging });
+  const first = models.resolve('lab');
+  await clock.advance(5_000);
+  await first;
+  const before = asked;
+  await models.resolve('lab');
+  assert.equal(asked, before);
+  await clock.advance(60_000);
+  const later = models.resolve('lab');
+  await clock.advance(5_000);
+  await later;
+  assert.equal(asked, before + 1);
 });
 
 test('a server that does not describe a named model is asked once', async () => {

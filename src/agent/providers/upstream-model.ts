@@ -194,22 +194,27 @@ const PROVIDERS: Record<Exclude<ProviderName, 'demo'>, Provider> = {
 };
 
 const DISCOVERY_MS = 5_000;
+/** How long a server that did not answer is not asked about its model: it may hang, and each turn would wait for it. */
+const SILENCE_MS = 60_000;
 
 /** What the server says about a model. */
 function createDescriptions(choice: ModelChoice, { fetch, clock }: Pick<UpstreamDeps, 'fetch' | 'clock'>) {
   let latest: Description | undefined;
   let isOutdated = true;
+  let silentUntilMs = 0;
   return {
     latest: () => latest,
     /** Asks again before the next request. Until then, the old description counts. */
     outdate(): void {
       isOutdated = true;
+      silentUntilMs = 0;
     },
-    /** Asks only once if the server has answered. */
+    /** Asks only once if the server has answered, and else once a minute. */
     async learn(signal: AbortSignal): Promise<Description> {
-      if (latest && !isOutdated) return latest;
+      if (latest && (!isOutdated || clock.monotonic() < silentUntilMs)) return latest;
       const described = await describeChoice(choice, { fetch, clock, signal });
       isOutdated = described === 'not answered';
+      if (isOutdated) silentUntilMs = clock.monotonic() + SILENCE_MS;
       latest = described === 'not answered' ? (latest ?? knownOf(choice)) : described;
       return latest;
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import type { Message } from '../../agent/message.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
@@ -39,6 +40,8 @@ async function reading() {
     },
   };
 }
+
+const textOf = (message: Message | undefined) => (message?.role === 'user' ? message.content : assert.fail());
 
 test('a heartbeat does not end the taint of the main session, and a message of a person does', async () => {
   await using it = await reading();
@@ -82,15 +85,16 @@ test('a message with the lines of such a job taints the conversation also when i
   const answered = async (answer: string) =>
     turnsUntil(async () => {
       const last = (await it.contextOf(wsId)).at(-1);
-      return it.parts.workstreams.find(wsId, DAEMON)?.busy === false && last?.content === answer;
+      if (it.parts.workstreams.find(wsId, DAEMON)?.busy) return false;
+      return last?.role === 'assistant' && last.content === answer;
     }, answer);
   it.puppet.turn('again');
   await it.call('workstream.retry', { wsId });
   await answered('again');
   assert.deepEqual(taintIn(await it.contextOf(wsId)), PAGE);
-  const [content, seq] = [(await it.contextOf(wsId))[0]?.content, 3];
+  const [asked] = await it.contextOf(wsId);
   it.puppet.turn('edited');
-  await it.call('workstream.edit', { wsId, seq, message: `${content} Please.` });
+  await it.call('workstream.edit', { wsId, seq: 3, message: `${textOf(asked)} Please.` });
   await answered('edited');
   assert.deepEqual(taintIn(await it.contextOf(wsId)), PAGE);
 });
