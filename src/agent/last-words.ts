@@ -9,6 +9,16 @@ export function lastWords(messages: readonly Message[]): string {
   return last?.role === 'assistant' ? last.content : '';
 }
 
+/** What the model wrote with its last calls: the answer, if it says nothing after them. Earlier words are not about their results. */
+export function wordsWithCalls(messages: readonly Message[]): string {
+  const last = messages.findLast(
+    (message) =>
+      (isAsked(message) && message.steered === undefined) ||
+      (message.role === 'assistant' && message.toolCalls.length > 0),
+  );
+  return last?.role === 'assistant' ? last.content : '';
+}
+
 /** The answer that was stored last, which may be empty. */
 export function lastAnswer(messages: readonly Message[]): string {
   const last = messages.at(-1);

@@ -50,6 +50,18 @@ test('a run calls the model until it requests no more tools, and ends with its l
   );
 });
 
+test('without a last text, the words of the last calls are the answer, but no earlier ones, and not after a content filter', async () => {
+  const summaryAfter = async (...turns: Turn[]) => {
+    const fixture = runFixture({ turns });
+    await runToEnd(fixture.run);
+    return fixture.steps.at(-1)?.ended?.summary;
+  };
+  const filtered: Turn = [{ type: 'finish', reason: 'content_filter', usage: NO_USE }];
+  assert.equal(await summaryAfter(answerOf('Done.', [ONE]), answerOf('')), 'Done.');
+  assert.equal(await summaryAfter(answerOf('I look.', [ONE]), answerOf('', [TWO]), answerOf('')), '');
+  assert.equal(await summaryAfter(answerOf('I look.', [ONE]), filtered), '');
+});
+
 test('a run without an answer records why its message failed, unless it was cancelled', async () => {
   const fixture = runFixture({ turns: [refusing(new ProviderError('refused', 'Too much.'))] });
   await runToEnd(fixture.run);

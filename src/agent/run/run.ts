@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { MessageFailure, OutputError, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
-import { lastAnswer, lastWords, saidIn } from '../last-words.ts';
+import { lastAnswer, saidIn, wordsWithCalls } from '../last-words.ts';
 import type { AssistantMessage } from '../message.ts';
 import { settleTrust } from '../prefix/settle-trust.ts';
 import { ProviderError } from '../providers/model.ts';
@@ -166,7 +166,8 @@ async function conclude(
 ): Promise<Conclusion | undefined> {
   const isRefused = isBlocked && run.progress.turns === 1;
   const failure = isRefused && { failed: { code: 'content_filter' as const, text: BLOCKED } };
-  if (!run.output) return { kind: 'done', summary: text.trim() === '' ? lastWords(run.messages) : text, ...failure };
+  const isSilent = text.trim() === '' && !isBlocked;
+  if (!run.output) return { kind: 'done', summary: isSilent ? wordsWithCalls(run.messages) : text, ...failure };
   if (isBlocked) return { kind: 'misfit', errors: [{ path: '', message: BLOCKED }], ...failure };
   const settled = await settleOutput(run, run.output, text);
   if (settled === undefined) return undefined;
