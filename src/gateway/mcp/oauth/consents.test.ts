@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { build, statementOf } from '../../store/statements.ts';
 import { ISSUER, setUp } from './consents-fixture.ts';
 
@@ -193,6 +194,30 @@ test('tokens that the store does not take are used from memory, and stored by th
   failing.mock.restore();
   const all = await Promise.all([consents.token(server, ''), consents.token(server, '')]);
   assert.deepEqual(all, ['access-token-3', 'access-token-3']);
+  assert.equal(await reopened().token(server, ''), 'access-token-3');
+});
+
+test('tokens that are renewed while earlier ones are stored are not lost', async (t) => {
+  const { consents, notes, server, clock, connect, vault, reopened } = await setUp(t);
+  await connect('');
+  const failing = t.mock.method(vault, 'commitSealed', () => Promise.reject(new Error('the disk is full')));
+  clock.jump(3_601_000);
+  assert.equal(await consents.token(server, ''), 'access-token-2');
+  failing.mock.restore();
+  const gate = Promise.withResolvers<void>();
+  const commit = vault.commitSealed.bind(vault);
+  const slow = t.mock.method(vault, 'commitSealed', async (...args: Parameters<typeof commit>) => {
+    await gate.promise;
+    return commit(...args);
+  });
+  const asked = consents.token(server, '');
+  const sent = notes.sent.length;
+  const renewed = consents.renew(server, '', 'access-token-2');
+  for (let turns = 0; turns < 50 && notes.sent.length === sent; turns += 1) await setImmediate();
+  gate.resolve();
+  await Promise.all([asked, renewed]);
+  slow.mock.restore();
+  assert.equal(await consents.token(server, ''), 'access-token-3');
   assert.equal(await reopened().token(server, ''), 'access-token-3');
 });
 

@@ -40,6 +40,8 @@ export class TokenKeeper {
   readonly #renewals = new Map<string, Promise<Usable | 'later'>>();
   /** Renewed tokens that the store has not taken. The provider may refuse the stored ones by now. */
   readonly #unsaved = new Map<string, Usable>();
+  /** Renewed tokens that are being stored. Stored and renewed at the same moment, the newer ones would be refused as outdated. */
+  readonly #saves = new Map<string, Promise<Usable | undefined>>();
   readonly #hidden = new Map<string, readonly string[]>();
 
   readonly #onWaiting: () => void;
@@ -61,7 +63,7 @@ export class TokenKeeper {
     const isOld = renewMs !== undefined && renewMs <= this.#deps.clock.now();
     const { stored, row } = isOld
       ? await this.#renewed(server, user, found)
-      : ((await this.#saved(found)) ?? (await this.#require(server, user)));
+      : ((await this.#savedUnlessRenewed(found)) ?? (await this.#require(server, user)));
     this.#hide(row.consent_id, stored);
     return stored.accessToken;
   }
@@ -135,6 +137,7 @@ export class TokenKeeper {
   }
 
   async #renewOnce(server: OAuthServer, user: string, known: Usable): Promise<Usable | 'later'> {
+    await this.#saves.get(known.row.consent_id);
     const found = await this.#require(server, user);
     if (found.stored.accessToken !== known.stored.accessToken) return found; // it was renewed meanwhile
     const { refreshToken } = found.stored;
@@ -185,10 +188,22 @@ export class TokenKeeper {
    * Stores renewed tokens. If the store fails, they are used nevertheless, and the next call stores them. Undefined: the account
    * is another one by now.
    */
-  async #saved(known: Usable): Promise<Usable | undefined> {
+  #saved(known: Usable): Promise<Usable | undefined> {
+    const { consent_id: consentId } = known.row;
+    if (this.#unsaved.get(consentId) !== known) return Promise.resolve(known);
+    const save = this.#saves.get(consentId) ?? this.#save(known).finally(() => this.#saves.delete(consentId));
+    this.#saves.set(consentId, save);
+    return save;
+  }
+
+  /** A renewal stores newer tokens at its end. */
+  async #savedUnlessRenewed(known: Usable): Promise<Usable | undefined> {
+    return this.#renewals.has(known.row.consent_id) ? known : this.#saved(known);
+  }
+
+  async #save(known: Usable): Promise<Usable | undefined> {
     const { row, stored } = known;
     const { consent_id: consentId, version, scopes, expires_ms } = row;
-    if (this.#unsaved.get(consentId) !== known) return known;
     const { vault, clock, log } = this.#deps;
     try {
       await vault.commitSealed((seal) => {
@@ -197,13 +212,18 @@ export class TokenKeeper {
       });
     } catch (err) {
       const isOther = err instanceof UnitRefused;
-      if (isOther) this.#unsaved.delete(consentId);
+      if (isOther) this.#forget(known);
       else
         log.warn({ err, server: row.server }, 'a renewed token could not be stored; trying again with the next call');
       return isOther ? undefined : known;
     }
-    this.#unsaved.delete(consentId);
+    this.#forget(known);
     return { row: { ...row, version: version + 1 }, stored };
+  }
+
+  #forget(known: Usable): void {
+    const { consent_id: consentId } = known.row;
+    if (this.#unsaved.get(consentId) === known) this.#unsaved.delete(consentId);
   }
 
   /** Calls that come later find no account. A session that is open gets no token any more. */
