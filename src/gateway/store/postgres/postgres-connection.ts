@@ -6,7 +6,10 @@ import { SCHEMA } from './schema/postgres-migrations.ts';
 export type PostgresClient = pg.Client;
 
 /** Connections for reading, which the server refuses to use for anything else. */
-export type PostgresPool = pg.Pool;
+export interface PostgresPool extends pg.Pool {
+  /** Ends the connections that there are: what is under way on them fails as lost, and would wait for a silent server otherwise. */
+  lose(): void;
+}
 
 /** Opens the connection that writes; the caller connects it. A server that is silent for so long counts as lost. */
 export const writingClient = (url: string, silentMs = SILENT_MS): PostgresClient =>
@@ -19,7 +22,13 @@ const MAX_READERS = 8;
 export function readingPool(url: string, log: Log): PostgresPool {
   const pool = new pg.Pool({ ...configOf(url, READING), max: MAX_READERS, keepAlive: true, query_timeout: SILENT_MS });
   pool.on('error', (err) => log.debug({ err }, 'an idle connection to the database ended'));
-  return pool;
+  const clients = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => clients.add(client));
+  pool.on('remove', (client) => clients.delete(client));
+  const lose = (): void => {
+    for (const { connection } of clients) connection.stream.destroy();
+  };
+  return Object.assign(pool, { lose });
 }
 
 /** How long a statement may take. */

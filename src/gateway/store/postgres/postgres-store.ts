@@ -56,8 +56,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     health.failed(new LeaseLost());
     options.onReplaced?.();
   });
-  const session = await openSession(options, { health, onReplaced: () => void onReplaced() });
   const pool = readingPool(url, log);
+  const session = await openSession(options, { health, pool, onReplaced: () => void onReplaced() });
   const closing = new AbortController();
   const stopWaiting = (): void => {
     health.stopWaiting();
@@ -112,10 +112,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 function openSession(
   { url, machine, clock, log, silentMs }: PostgresStoreOptions,
-  { health, onReplaced }: { health: DatabaseHealth; onReplaced(): void },
+  { health, pool, onReplaced }: { health: DatabaseHealth; pool: PostgresPool; onReplaced(): void },
 ): Promise<WritingSession> {
   const place = placeOf(url);
-  const opening = openWritingSession({ url, place, machine, clock, log, silentMs, onLost: health.failed, onReplaced });
+  const onLost = (error: unknown): void => {
+    pool.lose(); // perhaps the server is gone without a word
+    health.failed(error);
+  };
+  const opening = openWritingSession({ url, place, machine, clock, log, silentMs, onLost, onReplaced });
   return opening.catch((error: unknown) => {
     health.close();
     throw error;
