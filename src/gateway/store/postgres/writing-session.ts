@@ -160,9 +160,11 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
       if (current === undefined) throw new NotConnected('there is no connection to the database');
       return current;
     },
-    /** The server answers others no more: perhaps nothing is ever heard of this connection. */
-    drop(error: unknown): void {
-      if (current && postgresFaultOf(error) === 'lost') lose(current, error);
+    /** If the server answers others no more, perhaps nothing is ever heard of this connection. False: it answers. */
+    drop(error: unknown): boolean {
+      const isSilent = postgresFaultOf(error) === 'lost';
+      if (current && isSilent) lose(current, error);
+      return isSilent;
     },
     restoredAfter(client: PostgresClient, error: unknown) {
       lose(client, error); // an error of a query may come before those of its connection

@@ -16,8 +16,8 @@ interface KeeperDeps {
   log: Log;
   /** Another daemon has taken the lease. */
   onTaken(): void;
-  /** The lease was not renewed in time: the server may be silent for longer than anybody waits. Called once until it is renewed. */
-  onLate(error: unknown): void;
+  /** The lease was not renewed in time: the server may be silent for longer than anybody waits. Called until it returns true, once for each such time. */
+  onLate(error: unknown): boolean;
 }
 
 /** Renews the lease until it is closed. */
@@ -105,8 +105,7 @@ function createFailures({ log, onLate }: Pick<KeeperDeps, 'log' | 'onLate'>, { a
       if (!isFailing) log.warn({ reason: messageOf(error) }, 'the lease of the database could not be renewed');
       isFailing = true;
       if (isLate || ageMs() <= LEASE_MS) return;
-      isLate = true;
-      onLate(error);
+      isLate = onLate(error);
     },
     end(): void {
       if (isFailing) log.info({}, 'the lease of the database is renewed again');
