@@ -1,4 +1,5 @@
 import { isUnanswered } from './is-unanswered.ts';
+import { NotConnectedError } from './request-error.ts';
 
 /**
  * Makes a call that may do something each time, such as the command `/undo`. Without an answer nobody knows whether it has
@@ -8,7 +9,7 @@ export async function askOnce<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (!isUnanswered(error)) throw error;
+    if (!isUnanswered(error) || error instanceof NotConnectedError) throw error;
     throw new Error(UNANSWERED, { cause: error });
   }
 }

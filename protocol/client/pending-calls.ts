@@ -10,6 +10,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Timeout until the last answer. Default: 30 s until the first answer. */
   timeoutMs?: number | undefined;
+  /** Rejects with NotConnectedError instead of waiting for a connection: for what means the state of this moment. */
+  atOnce?: boolean | undefined;
   /** Receives the first of two answers (`agent`: accepted). */
   onInterim?: ((payload: unknown) => void) | undefined;
   /** Receives the last answer before any later frame is handled; the promise resolves a little later. Must not throw. */

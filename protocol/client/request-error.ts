@@ -41,3 +41,6 @@ export class ConnectionLostError extends Error {
     this.closing = code === undefined ? undefined : findClosing(code, reason);
   }
 }
+
+/** There was no connection for a call that does not wait for one, so that nothing was sent. */
+export class NotConnectedError extends ConnectionLostError {}

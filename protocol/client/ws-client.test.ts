@@ -119,6 +119,20 @@ test('a replaced node gets the closing as data', async () => {
   });
 });
 
+test('a call that is meant for now is not sent later', async () => {
+  const { gateway, timers, client } = await connectedClient();
+  await gateway.socket.drop(1012, 'service restart');
+  const stop = client.call('workstream.cancel', { wsId: 'w' }, { atOnce: true });
+  assert.equal((await refusal(stop)).message, 'there is no connection to the gateway');
+  await timers.advance(1000);
+  await gateway.socket.accept();
+  assert.deepEqual(gateway.socket.calls, []);
+  const sent = refusal(client.call('workstream.cancel', { wsId: 'w' }, { atOnce: true }));
+  assert.equal(gateway.socket.calls.length, 1);
+  client.close();
+  await sent;
+});
+
 test('an error names the address that refuses connections', async () => {
   const { gateway, client } = newClient({ reconnect: false });
   const connected = refusal(client.connect());

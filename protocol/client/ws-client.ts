@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import { createBackoff } from './backoff.ts';
 import { Connection } from './connection.ts';
 import { type CallOptions, PendingCalls } from './pending-calls.ts';
-import { ConnectionLostError, RequestError } from './request-error.ts';
+import { ConnectionLostError, NotConnectedError, RequestError } from './request-error.ts';
 import type { SocketConstructor } from './socket.ts';
 import { type Subscription, type SubscriptionOptions, Subscriptions } from './subscriptions.ts';
 import { systemTimers, type Timers } from './timers.ts';
@@ -109,6 +109,7 @@ class Client implements GatewayClient {
   async call<M extends CallableMethod>(method: M, ...args: CallArguments<M>): Promise<Result<M>> {
     const [params, options = {}] = args;
     if (this.#closed) throw this.#closed.error ?? new ConnectionLostError('the client is closed');
+    if (options.atOnce && !this.#isConnected()) throw new NotConnectedError('there is no connection to the gateway');
     const answer = this.#calls.add(method, params, options);
     this.#flush();
     return (await answer) as Result<M>; // by the method's contract; the daemon tests its results against it
@@ -194,6 +195,10 @@ class Client implements GatewayClient {
     if (event === 'workstream') this.#subscriptions.onEvent(payload as GatewayEventPayload<'workstream'>);
     // The payload fits the listener by the event's row.
     for (const listener of this.#listeners.get(event) ?? []) tell(() => listener(payload as never));
+  }
+
+  #isConnected(): boolean {
+    return this.#hello !== undefined && this.#connection !== undefined && !this.#connection.isClosing;
   }
 
   #flush(): void {

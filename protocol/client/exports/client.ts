@@ -7,7 +7,7 @@ export type { ParamsInput, Result } from '../../index.ts';
 export type { WorkstreamSnapshot } from '../../methods/workstream.ts';
 export type { StreamEvent } from '../../stream-events.ts';
 export type { CallOptions } from '../pending-calls.ts';
-export { ConnectionLostError, RequestError } from '../request-error.ts';
+export { ConnectionLostError, NotConnectedError, RequestError } from '../request-error.ts';
 export type { SocketConstructor } from '../socket.ts';
 export type { Subscription, SubscriptionOptions } from '../subscriptions.ts';
 export {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConnectionLostError } from '../../../protocol/client/request-error.ts';
+import { ConnectionLostError, NotConnectedError } from '../../../protocol/client/request-error.ts';
 import { settled } from '../../../protocol/client/testing/fake-timers.ts';
 import { openFakeChat, THINKING } from './interactive-chat-fixture.ts';
 
@@ -26,6 +26,17 @@ test('a cancel whose answer was lost is not repeated, because another run may ha
   await settled();
   assert.deepEqual(calls, [['workstream.cancel', { wsId: 'w', force: false }]]);
   assert.match(rows().join(), /may have been carried out/);
+});
+
+test('a cancel without a connection says so, and is not sent later', async () => {
+  const { press, tell, rows } = openFakeChat(() => {
+    throw new NotConnectedError('there is no connection to the gateway');
+  });
+  tell(THINKING);
+  press(ESCAPE);
+  await settled();
+  assert.match(rows().join(), /there is no connection to the gateway/);
+  assert.doesNotMatch(rows().join(), /may have been carried out/);
 });
 
 test('Ctrl-O opens the list of calls, in which no key is typed, and keeps the draft', () => {

@@ -1,5 +1,5 @@
 import { askOnce } from '../../../protocol/client/ask-once.ts';
-import { RequestError } from '../../../protocol/client/request-error.ts';
+import { NotConnectedError, RequestError } from '../../../protocol/client/request-error.ts';
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput, Result } from '../../../protocol/index.ts';
@@ -180,9 +180,9 @@ const createControls = ({
       if (waiting.length > 0)
         transcript.print(waiting.map((message) => `(${what}) ${toSafeText(toQueuedText(message))}`));
     };
-    // A repeat might stop a run that began since.
-    await askOnce(() => client.call('workstream.cancel', { wsId, force })).catch((error: unknown) => {
-      if (!(error instanceof RequestError)) tell('perhaps not sent');
+    // Later, or repeated, it might stop a run that began since.
+    await askOnce(() => client.call('workstream.cancel', { wsId, force }, { atOnce: true })).catch((error: unknown) => {
+      if (!(error instanceof RequestError || error instanceof NotConnectedError)) tell('perhaps not sent');
       throw error;
     });
     tell('not sent');

@@ -61,21 +61,27 @@ test('a decision that counted although its answer was lost is no problem, unless
   assert.equal(await decide(false, [lost]), true);
 });
 
-test('after a lost answer, stopping stops only what ran and waited before', async () => {
+test('after a lost answer, stopping stops only what ran and waited before, and returns what had not begun', async () => {
   const { actions, tab, calls, answer, deliver } = open();
   deliver('w').onSnapshot(snapshot(), 'e:0');
-  tab.queue.value = [{ runId: 'later', message: 'two', source: 'person', sender: 'ada' }];
+  const waiting = (runId: string, message: string) => ({ runId, message, source: 'person', sender: 'ada' }) as const;
+  tab.queue.value = [waiting('later', 'two'), waiting('answered', 'three')];
   answer('workstream.cancel', () => {
     throw new ConnectionLostError('gone');
   });
-  answer('chat.abort', () => ({ ok: true, aborted: true }));
+  answer('chat.abort', () => ({ ok: true, aborted: false }));
+  answer('agent.wait', ({ runId }: { runId: string }) =>
+    runId === 'later' ? { runId, status: 'error', endedAt: 2 } : { runId, status: 'ok', startedAt: 1, endedAt: 2 },
+  );
   assert.equal(await actions.cancel(tab, false), false);
   const abort = (runId: string) => ['chat.abort', { sessionKey: 'w', runId }];
-  assert.deepEqual(calls, [['workstream.cancel', { wsId: 'w' }], abort('later')]);
+  const wait = (runId: string) => ['agent.wait', { runId, timeoutMs: 0 }];
+  const cancel = ['workstream.cancel', { wsId: 'w' }];
+  assert.deepEqual(calls, [cancel, abort('later'), wait('later'), abort('answered'), wait('answered')]);
   assert.match(tab.problem.value ?? '', /may have been carried out/);
   assert.equal(tab.draft.value, 'two');
   deliver('w').onEvent({ type: 'user_turn', message: 'one', run_id: 'now', source: 'person' }, 'e:1');
   tab.queue.value = [];
   assert.equal(await actions.cancel(tab, false), true);
-  assert.deepEqual(calls.slice(2), [['workstream.cancel', { wsId: 'w' }], abort('now')]);
+  assert.deepEqual(calls.slice(5), [cancel, abort('now')]);
 });

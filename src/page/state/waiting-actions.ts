@@ -82,8 +82,8 @@ function createCancel({ client, files, ownId }: Omit<Port, 'newKey'>, attempt: A
     const waiting = tab.queue.peek().filter(isOwn);
     return attempt(tab, () =>
       askOnce(async () => {
-        const lost = await stop(client, tab, force);
-        const dropped = waiting.filter(({ runId }) => !returned.has(runId));
+        const { isDropped, lost } = await stop(client, tab, force);
+        const dropped = waiting.filter(({ runId }) => isDropped(runId) && !returned.has(runId));
         for (const { runId } of dropped) returned.add(runId);
         await giveBack(tab, dropped, files);
         if (lost !== undefined) throw lost;
@@ -103,25 +103,48 @@ async function giveBack(tab: Tab, messages: readonly QueuedMessage[], files: Por
   tab.chips.value = [...back.map(toChip), ...tab.chips.peek()];
 }
 
+interface Stopped {
+  /** Of a message that waited. */
+  isDropped(runId: string): boolean;
+  /** The loss, if the run of that time is not known. */
+  lost?: unknown;
+}
+
 /**
- * Cancels everything. If the answer is lost, only what ran and waited at that time is cancelled again: the first call may have
- * worked, and something else may run since. Returns the loss if the run of that time is not known.
+ * Cancels everything. Without a connection, or if the answer is lost, only what ran and waited at that time is cancelled: the
+ * call may have worked, and something else may run since.
  */
-async function stop(client: Pick<GatewayClient, 'call'>, tab: Tab, force: boolean): Promise<unknown> {
+async function stop(client: Pick<GatewayClient, 'call'>, tab: Tab, force: boolean): Promise<Stopped> {
   const { wsId } = tab;
-  const asked = tab.conversation.peek()?.blocks.findLast(({ kind }) => kind === 'user');
-  const current = asked?.kind === 'user' ? asked.runId : undefined;
-  const runIds = tab.queue.peek().map(({ runId }) => runId);
+  const current = latestRunOf(tab);
+  const waiting = tab.queue.peek().map(({ runId }) => runId);
   try {
-    await client.call('workstream.cancel', { wsId, ...(force ? { force } : {}) });
-    return undefined;
+    await client.call('workstream.cancel', { wsId, ...(force ? { force } : {}) }, { atOnce: true });
+    return { isDropped: () => true };
   } catch (error) {
     if (!isUnanswered(error)) throw error;
-    for (const runId of current === undefined ? runIds : [...runIds, current])
-      await repeatAfterLoss(() => client.call('chat.abort', { sessionKey: wsId, runId }));
-    return current === undefined ? error : undefined;
+    const abort = (runId: string) => repeatAfterLoss(() => client.call('chat.abort', { sessionKey: wsId, runId }));
+    const dropped = new Set<string>();
+    for (const runId of waiting) {
+      await abort(runId);
+      if (await hasNotBegun(client, runId)) dropped.add(runId);
+    }
+    if (current !== undefined) await abort(current);
+    return { isDropped: (runId) => dropped.has(runId), ...(current === undefined && { lost: error }) };
   }
 }
+
+function latestRunOf(tab: Tab): string | undefined {
+  const asked = tab.conversation.peek()?.blocks.findLast(({ kind }) => kind === 'user');
+  return asked?.kind === 'user' ? asked.runId : undefined;
+}
+
+/** Whether a message that was stopped had not been answered before. If that is not known, it had better come back. */
+const hasNotBegun = (client: Pick<GatewayClient, 'call'>, runId: string): Promise<boolean> =>
+  repeatAfterLoss(() => client.call('agent.wait', { runId, timeoutMs: 0 })).then(
+    ({ status, startedAt }) => status !== 'ok' && startedAt === undefined,
+    () => true,
+  );
 
 /**
  * Without an answer, the queue stays as it is until the connection is back, which reads it again. What an event said meanwhile is
