@@ -115,7 +115,7 @@ export class Session {
     this.#turns.add(turn);
     try {
       const isTyped = content.files.length === 0 && isCommand(content.message);
-      const end = await (isTyped ? this.#command(content.message) : this.#send(content, turn));
+      const end = await (isTyped ? this.#command(content.message, turn) : this.#send(content, turn));
       return turn.isCancelled ? { stopReason: 'cancelled' } : toPromptResponse(end);
     } finally {
       this.#turns.delete(turn);
@@ -129,7 +129,7 @@ export class Session {
     const turns = [...this.#turns];
     for (const turn of turns) turn.isCancelled = true;
     try {
-      await client.call('workstream.cancel', { wsId });
+      await client.call('workstream.cancel', { wsId }, { atOnce: true });
     } catch (error) {
       if (!isUnanswered(error)) throw error;
       // Only these: if the first call has worked, another run may be in progress.
@@ -160,13 +160,16 @@ export class Session {
   }
 
   /** A command may begin a run, such as `/retry`; its prompt ends with it. */
-  async #command(command: string): Promise<RunEnd> {
+  async #command(command: string, turn: Turn): Promise<RunEnd> {
     const { client, wsId } = this.#deps;
     const before = new Set(this.#running.keys()); // these belong to other prompts and clients
     const { error } = await client.call('workstream.command', { wsId, command });
     await this.#catchUp();
     const begun = [...this.#running].findLast(([runId]) => !before.has(runId));
-    return error !== undefined || begun === undefined ? { status: 'ok' } : begun[1].promise;
+    if (error !== undefined || begun === undefined) return { status: 'ok' };
+    [turn.runId] = begun;
+    if (turn.isCancelled) await this.cancel(); // it was cancelled before its run was known
+    return Promise.race([begun[1].promise, turn.ended.promise]);
   }
 
   /** Waits until everything that the daemon has logged before the turn in progress was sent to the editor. */
