@@ -57,8 +57,11 @@ export interface DaemonOptions {
   replace?: Replacements;
 }
 
-/** `replaced`: another daemon has taken over. `drained`: somebody asked this one to hand over. */
-export type DaemonEnd = 'replaced' | 'drained';
+/**
+ * `replaced`: another daemon has taken over. `forgotten`: the database lacks changes that it had confirmed. `drained`: somebody
+ * asked this one to hand over.
+ */
+export type DaemonEnd = 'replaced' | 'forgotten' | 'drained';
 
 export interface Standby {
   /** Aborts when the process is to end. */

@@ -61,3 +61,29 @@ test('a daemon that handed over and cannot start again ends with 1, and says why
     ['This daemon could not become active again. It ends; start it again to make it a standby.', 1],
   ]);
 });
+
+test('a daemon that cannot go on ends with 1, and says why it cannot', async () => {
+  for (const [why, words] of [
+    ['replaced', /Another daemon has taken over/],
+    ['forgotten', /lacks changes that it had confirmed/],
+  ] as const) {
+    let onOver: DaemonOptions['onOver'] = () => undefined;
+    const life = beginLife({
+      start: async (how) => {
+        ({ onOver } = how);
+        return serving(async () => undefined);
+      },
+      standby: undefined,
+    });
+    const ends: [why: string, code: number][] = [];
+    const end = (...ended: (typeof ends)[number]) => void ends.push(ended);
+    const following = life.follow({ end, onReady: async () => undefined, log: recordingLog() });
+    onOver(why);
+    await following;
+    assert.deepEqual(
+      ends.map(([, code]) => code),
+      [1],
+    );
+    assert.match(ends[0]?.[0] ?? '', words);
+  }
+});

@@ -69,9 +69,9 @@ export function beginLife({ start, standby }: LifeDeps): Life {
       for (;;) {
         const why = await over.promise;
         over = Promise.withResolvers();
-        if (why === 'replaced') {
-          log.error({}, REPLACED);
-          return end(REPLACED, EXIT.failed);
+        if (why !== 'drained') {
+          log.error({}, FINAL[why]);
+          return end(FINAL[why], EXIT.failed);
         }
         if (standby === undefined) return end('another daemon takes over', EXIT.ok);
         log.info({}, 'handing over to a standby');
@@ -94,5 +94,9 @@ export function beginLife({ start, standby }: LifeDeps): Life {
 }
 
 const FAILED = 'This daemon could not become active again. It ends; start it again to make it a standby.';
-const REPLACED =
-  'Another daemon has taken over, because this one did not renew its lease in time. It ends; start it again to make it a standby.';
+const FINAL: Record<Exclude<DaemonEnd, 'drained'>, string> = {
+  replaced:
+    'Another daemon has taken over, because this one did not renew its lease in time. It ends; start it again to make it a standby.',
+  forgotten:
+    'The database lacks changes that it had confirmed, as after a replica without them took over. This daemon ends; start it again, and it reads everything anew.',
+};

@@ -18,7 +18,7 @@ export async function openStore(options: StoreOptions, machine: Machine): Promis
     if (storeUrl === undefined) return openFile(options);
     const { openPostgresStore } = await import('../../gateway/loaded/loaded-services.ts');
     const retryForMs = options.config.store.retrySecs * 1_000;
-    return openPostgresStore({ url: storeUrl, machine, clock, log, retryForMs, onReplaced: () => onOver('replaced') });
+    return openPostgresStore({ url: storeUrl, machine, clock, log, retryForMs, onOver });
   });
   return replace?.store ? replace.store(store) : store;
 }

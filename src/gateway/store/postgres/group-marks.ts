@@ -38,3 +38,14 @@ export class GroupMarks {
     return `${this.#writer} ${this.#count}`;
   }
 }
+
+/** The server has forgotten a group that it had confirmed. */
+export class Forgotten extends Error {
+  override readonly name = 'Forgotten';
+
+  constructor() {
+    super(
+      'the database lacks changes that it had confirmed: a replica without them may have taken over. This daemon has to be started again, to read everything anew',
+    );
+  }
+}

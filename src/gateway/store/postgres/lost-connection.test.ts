@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
-import { systemClock } from '../../../clock.ts';
+import { type Clock, systemClock } from '../../../clock.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { needs } from '../../../testing/needs.ts';
 import { type PostgresServer, queryPostgres, sharedPostgres, startPostgres } from '../../../testing/postgres-server.ts';
@@ -193,23 +193,29 @@ test(
   async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const log = recordingLog();
-    let isReplaced = false;
-    const onReplaced = () => {
-      isReplaced = true;
-    };
-    const open = () => openPostgresStore({ url, machine: someMachine(), clock: systemClock, log, onReplaced });
-    const store = await open();
+    const ends: string[] = [];
+    const onOver = (why: string) => void ends.push(why);
+    const open = (clock: Clock) => openPostgresStore({ url, machine: someMachine(), clock, log, onOver });
+    const clock = fakeClock(1_000);
+    const store = await open(clock);
     await append(store, 'a', '1');
     const older = await queryPostgres(url, `select value from headgate.meta where key = 'last_group'`);
     await append(store, 'a', '2');
     await queryPostgres(url, 'delete from headgate.events where "offset" > 1');
     await queryPostgres(url, `update headgate.meta set value = '${older[0]?.value}' where key = 'last_group'`);
     await queryPostgres(url, 'select pg_terminate_backend(pid::integer) from headgate.leases');
-    while (!isReplaced) await new Promise(setImmediate);
+    while (ends.length === 0) await clock.advance(100);
+    assert.deepEqual(ends, ['forgotten']);
+    const epochOf = async () => (await queryPostgres(url, `select value from headgate.meta where key = 'epoch'`))[0];
+    const renewed = await epochOf();
     await assert.rejects(append(store, 'a', '3'), UNAVAILABLE);
     assert.match(store.health().reason ?? '', /lacks changes that it had confirmed/);
+    for (let seconds = 0; seconds < 5; seconds += 1) {
+      await clock.advance(1_000);
+      assert.deepEqual([await epochOf(), ends], [renewed, ['forgotten']], 'it does not try again');
+    }
     await store.close();
-    await using again = await open();
+    await using again = await open(systemClock);
     assert.notEqual(again.epoch, store.epoch, 'clients that have seen more begin anew');
     assert.deepEqual([await append(again, 'a', '3'), await textsOf(again, 'a')], [2, ['1', '3']]);
   },

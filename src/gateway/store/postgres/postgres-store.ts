@@ -13,6 +13,7 @@ import { createDatabaseHealth, type DatabaseHealth } from './database-health.ts'
 import { createDatabaseAttachments } from './files/database-attachments.ts';
 import { createDatabaseOutputs } from './files/database-outputs.ts';
 import type { FileRows } from './files/stored-files.ts';
+import type { Forgotten } from './group-marks.ts';
 import { LeaseLost, type Machine } from './lease/lease.ts';
 import { type MachineRow, READ_MACHINES, READ_PUBLIC_KEY, toMachine } from './lease/machines.ts';
 import { placeOf } from './place-of.ts';
@@ -38,9 +39,12 @@ export interface PostgresStoreOptions {
   silentMs?: number;
   /** How long reads and writes wait for a lost connection; by default not at all. */
   retryForMs?: number;
-  /** Another daemon has taken the lease, so this one refuses to write from now on. */
-  onReplaced?(): void;
+  /** This daemon refuses to write from now on. */
+  onOver?(why: StoreEnd): void;
 }
+
+/** `replaced`: another daemon has taken the lease. `forgotten`: the database lacks changes that it had confirmed. */
+export type StoreEnd = 'replaced' | 'forgotten';
 
 /**
  * The store in a PostgreSQL database that one daemon writes. Connects, claims and migrates the database; throws an error in
@@ -52,12 +56,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const isWorthWaiting = (lostMs: number): boolean =>
     clock.monotonic() - lostMs < (options.retryForMs ?? 0) && !isLeftToAnother(session);
   const health = createDatabaseHealth({ clock, log, restore: () => session.restore(), isWorthWaiting });
-  const onReplaced = once(async () => {
-    health.failed(new LeaseLost());
-    options.onReplaced?.();
+  const onOver = once(async (why: LeaseLost | Forgotten) => {
+    health.failed(why);
+    options.onOver?.(why instanceof LeaseLost ? 'replaced' : 'forgotten');
   });
   const pool = readingPool(url, log);
-  const session = await openSession(options, { health, pool, onReplaced: () => void onReplaced() });
+  const session = await openSession(options, { health, pool, onOver: (why) => void onOver(why) });
   const closing = new AbortController();
   const stopWaiting = (): void => {
     health.stopWaiting();
@@ -77,7 +81,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     log,
     refusal: health.refusal,
     mayTryAgain: (error) => isLostOnlyNow(error, health),
-    onFailure: (error) => (error instanceof LeaseLost ? void onReplaced() : health.failed(error)),
+    onFailure: (error) => (error instanceof LeaseLost ? void onOver(error) : health.failed(error)),
     onDamage,
   });
   health.onGivenUp(queue.refuseWaiting);
@@ -112,14 +116,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 function openSession(
   { url, machine, clock, log, silentMs }: PostgresStoreOptions,
-  { health, pool, onReplaced }: { health: DatabaseHealth; pool: PostgresPool; onReplaced(): void },
+  { health, pool, onOver }: { health: DatabaseHealth; pool: PostgresPool; onOver(why: LeaseLost | Forgotten): void },
 ): Promise<WritingSession> {
   const place = placeOf(url);
   const onLost = (error: unknown): void => {
     pool.lose(); // perhaps the server is gone without a word
     health.failed(error);
   };
-  const opening = openWritingSession({ url, place, machine, clock, log, silentMs, onLost, onReplaced });
+  const opening = openWritingSession({ url, place, machine, clock, log, silentMs, onLost, onOver });
   return opening.catch((error: unknown) => {
     health.close();
     throw error;

@@ -4,7 +4,7 @@ import type { UnitOutcome } from '../group-writer.ts';
 import { eventChecksum } from '../row-checksum.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from '../store.ts';
 import { notesOf } from '../unit-notes.ts';
-import { FIND_MARK, markQuery } from './group-marks.ts';
+import { markQuery } from './group-marks.ts';
 import { fenceOf, LeaseLost } from './lease/lease.ts';
 import { type Query, type Sent, sendAll, toQuery } from './pipeline.ts';
 import type { PostgresClient } from './postgres-connection.ts';
@@ -20,7 +20,7 @@ export interface PostgresGroup {
 }
 
 interface WriterDeps {
-  session: Pick<WritingSession, 'client' | 'restoredAfter' | 'lease' | 'marks'>;
+  session: Pick<WritingSession, 'client' | 'markAfter' | 'lease' | 'marks'>;
   heads: PostgresHeads;
   clock: Pick<Clock, 'now'>;
   /** The connection was lost during a commit. */
@@ -87,7 +87,8 @@ async function writeGroup(
     const ended = await client.query('commit').catch(async (error: unknown) => {
       if (postgresFaultOf(error) !== 'lost') throw error;
       onLost(error);
-      if (!(await isStored(session, { client, mark: place.mark, error }))) throw error;
+      // Only the server knows. The id of the transaction would not do: after a crash, the server gives it to another one.
+      if ((await session.markAfter(client, error)) !== place.mark) throw error;
       return COMMITTED;
     });
     if (ended.command !== COMMITTED.command) throw new Error('the transaction was rolled back');
@@ -101,21 +102,6 @@ async function writeGroup(
 
 /** What the server answers; of a failed transaction it says that it was rolled back, which is no error. */
 const COMMITTED = { command: 'COMMIT' };
-
-/**
- * Whether a group is stored whose commit has no answer. Only the server knows. The lock of the new session proves that the old
- * one has ended. The id of the transaction would not do: after a crash, the server gives it to another one.
- */
-async function isStored(
-  session: Pick<WritingSession, 'restoredAfter'>,
-  { client, mark, error }: { client: PostgresClient; mark: string; error: unknown },
-): Promise<boolean> {
-  const again = await session.restoredAfter(client, error);
-  const found = await again.query<{ value: string }>(FIND_MARK).catch((cause: unknown) => ({ cause }));
-  // No answer says nothing about the group: a group that is stored must not be written again.
-  if ('cause' in found) return isStored(session, { client: again, mark, error: found.cause });
-  return found.rows[0]?.value === mark;
-}
 
 const sendTogether: Attempt = async ({ client, units, nowMs, fence, mark }, log) => {
   const parts: Part[] = [];

@@ -2,7 +2,7 @@ import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
-import { FIND_MARK, GroupMarks } from './group-marks.ts';
+import { FIND_MARK, Forgotten, GroupMarks } from './group-marks.ts';
 import { takeLease, tryLock } from './lease/database-lock.ts';
 import {
   fenced,
@@ -42,8 +42,11 @@ export interface WritingSession {
   client(): PostgresClient;
   /** Connects again, if the connection was lost, and throws if this daemon may not or cannot write. */
   restore(): Promise<void>;
-  /** Resolves to a connection other than this lost one, once there is one; rejects when the session is closed. */
-  restoredAfter(lost: PostgresClient, error: unknown): Promise<PostgresClient>;
+  /**
+   * Resolves to the mark of the last group that is stored, once this lost connection can store nothing more, also if the
+   * database cannot be written then; rejects when the session is closed.
+   */
+  markAfter(lost: PostgresClient, error: unknown): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -58,8 +61,8 @@ interface SessionDeps {
   silentMs?: number | undefined;
   /** The connection ended. */
   onLost(error: unknown): void;
-  /** Another daemon has the lease: this one will not write again. */
-  onReplaced(): void;
+  /** This daemon will not write again. */
+  onOver(why: LeaseLost | Forgotten): void;
 }
 
 /** Connects, takes the lease and brings the database to the newest schema. Throws LeaseHeld if another daemon has the lease. */
@@ -82,12 +85,13 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       machine,
       clock,
       log: deps.log,
-      onTaken: deps.onReplaced,
+      onTaken: () => deps.onOver(new LeaseLost()),
       onLate: connections.drop,
     });
     keeper = keeping;
     const claimed = await prepare(first, deps, taken);
     connections.become(first);
+    const reconnect = reconnecting(connections, deps, { lease: taken, marks });
     return {
       claimed,
       lease: taken,
@@ -98,12 +102,12 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       client: connections.client,
       async restore() {
         if (connections.isThere()) return probe(connections.client(), taken);
-        const client = await reconnect(connections, deps, { lease: taken, marks });
+        const client = await reconnect();
         if (closing.signal.aborted) await leave(client, taken); // or nobody would end it
         closing.signal.throwIfAborted();
         connections.become(client);
       },
-      restoredAfter: connections.restoredAfter,
+      markAfter: connections.markAfter,
       async close() {
         closing.abort();
         await keeping.close();
@@ -122,18 +126,18 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
 /** Ends a connection, so that another daemon can take the lease at once. */
 async function leave(client: PostgresClient, lease: Lease | undefined): Promise<void> {
   if (lease) await releaseLease(client, lease).catch(() => undefined); // it ends by itself
-  await end(client);
+  await endClient(client);
 }
 
 /** Keeps track of the connection that is in use. */
 function createConnections({ url, place, silentMs, onLost }: SessionDeps, closing: AbortSignal) {
   let current: PostgresClient | undefined;
-  let waiting = Promise.withResolvers<PostgresClient>();
+  let waiting = Promise.withResolvers<string | undefined>();
   const lose = (client: PostgresClient, error: unknown): void => {
     if (current !== client) return;
     current = undefined;
     client.connection.stream.destroy(); // what is under way would wait for a silent server
-    void end(client);
+    void endClient(client);
     waiting = Promise.withResolvers();
     waiting.promise.catch(() => undefined); // perhaps nobody waits
     if (!closing.aborted) onLost(error);
@@ -146,15 +150,16 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
       try {
         await client.connect();
       } catch (error) {
-        void end(client);
+        void endClient(client);
         throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
       }
       return client;
     },
     become(client: PostgresClient): void {
       current = client;
-      waiting.resolve(client);
     },
+    /** The lost connection has ended, and this is the mark that the database has. */
+    found: (mark: string | undefined): void => waiting.resolve(mark),
     isThere: () => current !== undefined,
     client() {
       if (current === undefined) throw new NotConnected('there is no connection to the database');
@@ -166,7 +171,7 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
       if (current && isSilent) lose(current, error);
       return isSilent;
     },
-    restoredAfter(client: PostgresClient, error: unknown) {
+    markAfter(client: PostgresClient, error: unknown) {
       lose(client, error); // an error of a query may come before those of its connection
       return waiting.promise;
     },
@@ -191,47 +196,56 @@ async function prepare(client: PostgresClient, { place, machine, log }: SessionD
   return fenced(client, lease, () => claim(client, machine.process));
 }
 
-/** After this, no transaction of the lost connection is running. */
-async function reconnect(
-  { connect }: ReturnType<typeof createConnections>,
-  { place, log, onReplaced }: SessionDeps,
+/** Connects again. After this, no transaction of the lost connection is running. */
+function reconnecting(
+  { connect, found }: ReturnType<typeof createConnections>,
+  deps: SessionDeps,
   { lease, marks }: { lease: Lease; marks: GroupMarks },
-): Promise<PostgresClient> {
-  const client = await connect();
-  try {
-    const isOwn = await isOwnLease(client, { place, lease });
-    if (!isOwn) onReplaced();
-    if (!isOwn) throw new LeaseLost();
+): () => Promise<PostgresClient> {
+  const { place, log, onOver } = deps;
+  let over: LeaseLost | Forgotten | undefined;
+  const end = (why: LeaseLost | Forgotten): never => {
+    over = why;
+    onOver(why);
+    throw why;
+  };
+  const take = async (client: PostgresClient): Promise<void> => {
+    if (!(await isOwnLease(client, { place, lease }))) return end(new LeaseLost());
     if (!(await tryLock(client))) throw new Error(`an earlier connection to ${place} has not ended yet`);
-    if (!(await hasAll(client, marks))) {
-      log.error({ place }, FORGOTTEN);
+    const mark = await readMark(client);
+    if (!marks.allIn(mark)) {
       await fenced(client, lease, () => renewEpoch(client));
-      onReplaced();
-      throw new Error(FORGOTTEN);
+      const forgotten = new Forgotten();
+      log.error({ place }, forgotten.message);
+      return end(forgotten);
     }
+    found(mark);
     await moveLease(client, lease);
     await probe(client, lease); // before it is used: the statements of a group would become a part of this transaction
-    return client;
-  } catch (error) {
-    void end(client);
-    throw error;
-  }
+  };
+  return async () => {
+    if (over) throw over;
+    const client = await connect();
+    try {
+      await take(client);
+      return client;
+    } catch (error) {
+      void endClient(client);
+      throw error;
+    }
+  };
 }
 
-const FORGOTTEN =
-  'the database lacks changes that it had confirmed: a replica without them may have taken over. This daemon has to be started again, to read everything anew';
-
-/** False if the server has forgotten a group that it had confirmed. */
-async function hasAll(client: PostgresClient, marks: GroupMarks): Promise<boolean> {
+async function readMark(client: PostgresClient): Promise<string | undefined> {
   const [found] = await rowsOf(client, FIND_MARK);
-  return marks.allIn(found && String(found.value));
+  return found && String(found.value);
 }
 
 /** What clients know of the logs holds no more. */
 const renewEpoch = (client: PostgresClient): Promise<unknown> =>
   rowsOf(client, "update meta set value = $1 where key = 'epoch'", [nanoid(12)]);
 
-const end = (client: PostgresClient): Promise<void> => client.end().catch(() => undefined); // it is gone already
+const endClient = (client: PostgresClient): Promise<void> => client.end().catch(() => undefined); // it is gone already
 
 /** The oldest version that the tests use. */
 const OLDEST = 150_000;

@@ -19,9 +19,9 @@ const open = (url: string, nodeId: string): Promise<DaemonStore> =>
   openPostgresStore({ url, machine: someMachine(nodeId), ...parts });
 
 /** A daemon whose process is paused: its timers do not fire, and its session with the server stays open. */
-async function openPaused(url: string, onReplaced: () => void = () => undefined) {
+async function openPaused(url: string, onOver: () => void = () => undefined) {
   const clock = fakeClock(1_000);
-  const store = await openPostgresStore({ url, machine: someMachine('a'), clock, log: recordingLog(), onReplaced });
+  const store = await openPostgresStore({ url, machine: someMachine('a'), clock, log: recordingLog(), onOver });
   while ((await store.shared?.machines())?.length === 0); // the lease has been renewed once
   return { store, goOn: () => clock.advance(10_000) };
 }
