@@ -8,6 +8,7 @@ import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { type AskedQuestion, asksAbout } from '../../state/approvals/rule-choices.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { NotSandboxed, ToolHeader } from '../conversation/tool-card.tsx';
 import { useRoom } from '../conversation/use-room.ts';
@@ -89,8 +90,8 @@ const AskedCall = ({ item, asked, denied }: AskedCallProps) => (
     {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
     {item.repeated !== undefined && <p class="repeated">{repeatedCall(item.repeated)}</p>}
     {!asked.isShort && <Ratings asked={asked} />}
-    {asked.ruling !== undefined && <p class="ruling">{asked.ruling}</p>}
-    {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
+    {asked.ruling !== undefined && <p class="ruling">{showHidden(asked.ruling)}</p>}
+    {asked.error !== undefined && <p class="problem">{showHidden(`Will not run: ${asked.error}`)}</p>}
     {asked.preview.kind === 'whole' && (
       <PatchView text={asked.preview.text} isDiff={isDiff(item)} language={findLanguage(item.func_name)} />
     )}

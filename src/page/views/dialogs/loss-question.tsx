@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 
 interface LossQuestionProps {
   /** Default: Delete. */
@@ -53,7 +54,7 @@ export function LossQuestion({ verb = 'Delete', name, kind, loss, remove, focusA
       <p>
         {kind === undefined ? `${verb} ` : `${verb} this ${kind}?`}
         {kind !== undefined && <br />}
-        <b dir="auto">{name}</b>
+        <b dir="auto">{showHidden(name)}</b>
         {loss.startsWith('?') ? '' : ' '}
         {kind !== undefined && <br />}
         {loss}

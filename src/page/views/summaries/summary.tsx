@@ -1,4 +1,5 @@
 import type { SummaryBlock } from '../../state/conversation/blocks.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
 import { Icon } from '../icons.tsx';
 
 interface SummaryProps {
@@ -16,7 +17,7 @@ export const Summary = ({ block, isOpen, toggle }: SummaryProps) => (
         <Icon name="chevron" />
         Summarized for the model
       </summary>
-      <div class="reasoning-text">{block.text}</div>
+      <div class="reasoning-text">{showHidden(block.text)}</div>
     </details>
     <button type="button" class="quiet" aria-expanded={isOpen} onClick={toggle}>
       <Icon name="chevron" />
