@@ -7,7 +7,7 @@ import { toCommandsBundle, toDaemonBundle, toEntryBundle } from './build.js';
 const ENTRIES = ['src/cli/start-command.ts', 'src/daemon/start.ts'];
 
 /** All of it stays in memory, and every start reads it. What is rarely used belongs in a chunk: `await import(…)`. */
-const MOST_KB = 4_080;
+const MOST_KB = 4_100;
 
 /** A file takes a start about 0.4 ms to find, to read and to link. */
 const MOST_FILES = 16;

@@ -207,9 +207,11 @@ test('headgate run asks with start and end of the command, and v prints all of i
       await using run = openTerminal({ args: ['run', `trick: ${name}.`], env: here });
       const rows = await run.until(has('y approve'), 'the question');
       assert.ok(squeeze(rows.slice(-24)).includes(squeeze([EVIL])), rows.slice(-24).join('\n'));
+      await pause(STARTLED_MS);
       run.type('v');
       const isAskedAgain = (seen: string[]) => seen.filter((row) => row.includes('y approve')).length === 2;
       await run.until((seen) => isPrintedWhole(seen, trick) && isAskedAgain(seen), 'the whole');
+      await pause(STARTLED_MS);
       run.type('n');
       assert.equal(await run.exited, 4);
     });

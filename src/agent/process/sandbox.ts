@@ -7,13 +7,8 @@ import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
 import type { Barrier, Barriers } from '../sandbox/barriers.ts';
-import {
-  type InnerMount,
-  type MountedRoot,
-  mountsWithin,
-  OPENER_PATH,
-  toBubblewrapArguments,
-} from '../sandbox/bubblewrap-arguments.ts';
+import { type MountedRoot, mountsWithin, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
+import { checkedBy } from '../sandbox/checked-by.ts';
 import type { HeldPath } from '../sandbox/held-paths.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
 import { PROXY_VARIABLES, toOpenerArguments } from '../sandbox/network/way-out.ts';
@@ -172,7 +167,7 @@ function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding
     const proxies = localPorts && Object.entries(PROXY_VARIABLES).flatMap((row) => ['--setenv', ...row]);
     const opener = localPorts && { channel: opened.nextFd, args: toOpenerArguments(localPorts) };
     const mounts = opened.roots.flatMap((root) => mountsWithin(root, home));
-    const check = checkedBy(bash, { fds: opened.innerFds, mounts, opener });
+    const check = checkedBy(bash, { workdirFd: FIRST_FD, fds: opened.innerFds, mounts, opener });
     return {
       argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...(proxies ?? []), '--', ...check, ...argv],
       fds: opened.fds,
@@ -236,48 +231,6 @@ const NO_BARRIER: Barrier = {
 
 const namesIn = (root: string, paths: readonly string[]): string[] =>
   paths.filter((path) => isInside(root, path)).map((path) => relative(root, path));
-
-/**
- * Checks inside the sandbox, before the command, that it is in the held folder. Renaming the folder outside removes the
- * mount from its path, and another folder may lie there then. Also checks that each protected path is mounted at its place,
- * and is what was held: bubblewrap finds both by their names, and another command may have exchanged a folder on the way for
- * a link. Then it opens the way to the network, and closes the descriptors, because they lead out of the sandbox;
- * bubblewrap closes its own.
- */
-function checkedBy(bash: string, { fds, mounts, opener }: CheckOptions): string[] {
-  const close = (fd: number) => `exec ${fd}<&-; `;
-  const failing = (text: string) => `{ echo "${text}; nothing was run."; exit 125; }; `;
-  // The arguments of the opener come before those of the command.
-  const open = opener
-    ? `${OPENER_PATH} "\${@:1:${opener.args.length}}" 2>/dev/null || ${failing('The way to the network could not be opened')}` +
-      `${close(opener.channel)}unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE; shift ${opener.args.length}; `
-    : '';
-  const places = mounts.flatMap(({ at, fd }) => [at, String(fd)]);
-  const checkMounts =
-    mounts.length === 0
-      ? ''
-      : `${READ_MOUNTS}for ((i = ${mounts.length}; i > 0; i--)); do [[ $m == *$'\\1'"$1"$'\\1'* && $1 -ef /proc/self/fd/$2 ]] || ` +
-        `${failing('A protected path was exchanged while the command was being started')}shift 2; done; unset i m p; `;
-  return [
-    ...[bash, '--noprofile', '--norc', '-c'],
-    `[ . -ef /proc/self/fd/${FIRST_FD} ] || ${failing('The working directory was replaced by another folder')}` +
-      `${checkMounts}${fds.map(close).join('')}${open}exec "$@"`,
-    'headgate',
-    ...places,
-    ...(opener?.args ?? []),
-  ];
-}
-
-/** The places of all mounts, each between two characters; the system writes some characters as octal numbers. */
-const READ_MOUNTS = `m=$'\\1'; while read -r _ _ _ _ p _; do printf -v p %b "\${p//\\\\/\\\\0}"; m+=$p$'\\1'; done < /proc/self/mountinfo; `;
-
-interface CheckOptions {
-  /** Closed before the command. */
-  fds: readonly number[];
-  mounts: readonly InnerMount[];
-  /** What opens the way to the network, and the channel over which it sends it. */
-  opener: { channel: number; args: readonly string[] } | undefined;
-}
 
 /** Passes the filter to a child that was started with a pipe at `FILTER_FD`. Bubblewrap fails without it. */
 export function passFilter({ stdio }: Pick<ChildProcess, 'stdio'>, filter: Buffer): void {
