@@ -128,7 +128,7 @@ const conversations: readonly View[] = [
     name: 'files',
     async open(page) {
       await conversation(page, 'release notes');
-      await page.keyboard.press('Alt+p');
+      await button(page, 'Files').click();
       await button(page, 'src').waitFor();
     },
   },
@@ -136,7 +136,7 @@ const conversations: readonly View[] = [
     name: 'file',
     async open(page) {
       await conversation(page, 'release notes');
-      await page.keyboard.press('Alt+p');
+      await button(page, 'Files').click();
       await button(page, 'src').click();
       await page.getByRole('button', { name: /^watering\.js/ }).click();
       await page.getByRole('region', { name: 'File src/watering.js' }).waitFor();
