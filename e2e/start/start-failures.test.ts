@@ -90,7 +90,7 @@ test('a database of a newer Headgate is refused and not changed', async () => {
     database.exec(change);
     return database.prepare("select value from meta where key = 'schema_version'").get()?.value;
   };
-  versionOf("update meta set value = '999' where key = 'schema_version'");
+  versionOf("update meta set value = '999' where key in ('schema_version', 'schema_usable_from')");
   const copies = async () => (await readdir(daemon.home)).filter((name) => name.startsWith('headgate.db.'));
   const before = [await readFile(file), await copies()];
   const { code, lines } = await fail(['--home', daemon.home]);

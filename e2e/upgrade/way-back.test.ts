@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, type TestContext, test } from 'node:test';
+import { MIGRATIONS } from '../../src/gateway/store/schema/migrations.ts';
+import { versionAfter } from '../../src/gateway/store/schema/schema-version.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { installNextRelease, NEXT } from '../support/daemon/next-release.ts';
@@ -11,6 +13,8 @@ import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const OURS = 'bin/headgate.js';
+/** The next release only adds something, as some before it did. */
+const USABLE_FROM = String(versionAfter(MIGRATIONS).usableFrom);
 const model = await startScriptedModel();
 after(() => model.close());
 
@@ -35,7 +39,7 @@ const schemaOf = (database: string) =>
 
 test('this release goes on with the database of the next one, which only added something, and the next one with this', async (t) => {
   const { daemon, entry, database } = await newerHome(t);
-  assert.deepEqual(schemaOf(database), [String(NEXT.schema - 1), String(NEXT.schema)]);
+  assert.deepEqual(schemaOf(database), [USABLE_FROM, String(NEXT.schema)]);
   model.when('count', callTools({ name: 'bash', arguments: { command: 'echo one >> counted' } }), say('counted'));
   const talk = await openConversation(daemon);
   const question = await talk.ask('count');
@@ -50,7 +54,7 @@ test('this release goes on with the database of the next one, which only added s
   model.when('again', say('still here'));
   await within((await talk.ask('again')).answer, 60_000, () => 'an answer of this release');
   await talk.agree();
-  assert.deepEqual(schemaOf(database), [String(NEXT.schema - 1), String(NEXT.schema)]);
+  assert.deepEqual(schemaOf(database), [USABLE_FROM, String(NEXT.schema)]);
   assert.deepEqual(
     (await readdir(daemon.home)).filter((name) => name.includes('.bak-')),
     [],
@@ -86,5 +90,5 @@ test('a store with tables that this release does not know is not copied, because
   ]);
   assert.equal(code, 1);
   assert.match(stderr, new RegExp(`has schema version ${NEXT.schema}, but this Headgate knows versions up to`));
-  assert.deepEqual(schemaOf(database), [String(NEXT.schema - 1), String(NEXT.schema)]);
+  assert.deepEqual(schemaOf(database), [USABLE_FROM, String(NEXT.schema)]);
 });
