@@ -75,7 +75,10 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
     };
     try {
       const readOnly = await holdPaths(root, [...existing, ...missing.filter((_, i) => there[i])]);
-      const around = await holdPaths(root, pinned);
+      const around = await holdPaths(root, pinned).catch(async (error: unknown) => {
+        await readOnly.close(); // a handle that is only forgotten ends the process
+        throw error;
+      });
       return {
         readOnly: readOnly.held,
         pinned: around.held,
