@@ -10,7 +10,7 @@ const appendRow = (writers: number): Row => ({
   what: `durable append of events over PostgreSQL by ${writers === 1 ? 'a writer that waits for its' : `${writers} writers that wait for their`} commits, rows per second`,
   anchor: `bare pg, ${writers === 1 ? 'a connection' : `${writers} connections`}, a transaction per row`,
   unit: 'x',
-  target: { atLeast: 0.35 },
+  target: { atLeast: writers === 1 ? 0.45 : 1.1 },
   async open(stage) {
     const newDatabase = await stage.postgres();
     const [ours, theirs] = [stage.load<AppendTasks>('appends'), stage.load<AppendTasks>('appends')];
@@ -31,7 +31,7 @@ const turnRow: Row = {
   what: 'from sending a message to calling the model over PostgreSQL, median of the first 100 turns of a conversation',
   anchor: 'the minimal relay over pg, for comparison',
   unit: 'ms',
-  target: { atMost: 60 },
+  target: { atMost: 8 },
   async open(stage) {
     return firstTurns(stage, await openRelays(stage, { streams: 1, newDatabase: await stage.postgres() }));
   },
@@ -42,7 +42,7 @@ const relayRow: Row = {
   what: 'relay of 8 answers at full speed over PostgreSQL, chunks',
   anchor: 'minimal relay that stores in groups with pg',
   unit: 'x',
-  target: { atLeast: 1.1 },
+  target: { atLeast: 1.2 },
   async open(stage) {
     const { product, anchor } = await openRelays(stage, { streams: 8, newDatabase: await stage.postgres() });
     const speech = { chunks: stage.quick ? 1_000 : 8_000 };
@@ -61,7 +61,7 @@ const fanOutRow: Row = {
   what: 'WebSocket events to 500 over PostgreSQL, 4 in flight',
   anchor: 'bare ws, an insert with pg, send(string) to each',
   unit: 'x',
-  target: { atLeast: 0.6 },
+  target: { atLeast: 0.9 },
   async open(stage) {
     const newDatabase = await stage.postgres();
     const [product, anchor] = [await newDatabase(), await newDatabase()];
