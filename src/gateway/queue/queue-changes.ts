@@ -3,7 +3,7 @@ import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { lesserOf, type Rights } from '../rights.ts';
+import { lesserOf, type Sender } from '../rights.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import type { RunTable } from '../store/schema/schema.ts';
@@ -12,8 +12,8 @@ import type { Statement, Store } from '../store/store.ts';
 
 /** Changes to messages that wait. Each is stored before it is answered. */
 export interface QueueChanges {
-  /** The message then has the lesser rights of its authors. */
-  edit(queue: RunQueue, change: { runId: string; message: string }, rights: Rights): Promise<void>;
+  /** The message then comes from whoever edited it, with the lesser rights of its authors. */
+  edit(queue: RunQueue, change: { runId: string; message: string }, by: Sender): Promise<void>;
   move(queue: RunQueue, runId: string, to: number): Promise<void>;
   /** The run in progress takes it at its next turn. */
   steer(queue: RunQueue, runId: string): Promise<void>;
@@ -29,21 +29,23 @@ export function createQueueChanges({ store, events }: QueueChangesDeps): QueueCh
   // Of the same message one after the other: a change that cannot be stored takes back only itself.
   const oneByOne = createSerialKeys();
   return {
-    edit: (queue, change, rights) => oneByOne.run(change.runId, () => changes.edit(queue, change, rights)),
+    edit: (queue, change, by) => oneByOne.run(change.runId, () => changes.edit(queue, change, by)),
     steer: (queue, runId) => oneByOne.run(runId, () => changes.steer(queue, runId)),
     move: changes.move,
   };
 }
 
 const createChanges = ({ store, events }: QueueChangesDeps): QueueChanges => ({
-  async edit(queue, { runId, message }, rights) {
+  async edit(queue, { runId, message }, by) {
     const { run } = getQueued(queue, runId);
-    const { request: before } = run;
+    const { sender: _former, ...before } = run.request;
     const text = message.trim();
     if (run.source !== 'person') throw new GatewayError('CONFLICT', 'Only messages of people can be edited');
     if (text === '' && !before.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');
-    const given = before.rights && { rights: lesserOf(before.rights, rights) };
-    await replaceRequest(store, { queue, run }, { ...before, ...given, message: text });
+    const given = before.rights && { rights: lesserOf(before.rights, by.rights) };
+    // Its run acts for whose words it answers, and with that user's accounts.
+    const sender = by.sender !== undefined && { sender: by.sender };
+    await replaceRequest(store, { queue, run }, { ...before, ...given, ...sender, message: text });
     tellQueued(events, queue, [runId]);
   },
   async steer(queue, runId) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { actingUserIn } from '../mcp/oauth/acting-user.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
@@ -142,6 +143,38 @@ test('an edit by a caller with lesser rights lowers the rights of the message', 
     .where('run_id', '=', 'a')
     .executeTakeFirst();
   assert.deepEqual(JSON.parse(row?.request_json ?? ''), { message: 'b', rights: 'write' });
+});
+
+test('an edited message comes from whoever edited it, and its run uses nobody else’s accounts', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, answer } = await setUp(gateway);
+  const send = (message: string) =>
+    gateway.call(
+      'workstream.send',
+      { wsId, message, queue: true, idempotencyKey: message },
+      { id: 'user:ada', userId: 'ada' },
+    );
+  await send('a');
+  await send('b');
+  const bob = { scope: 'write', id: 'user:bob', userId: 'bob' } as const;
+  await gateway.call('queue.edit', { wsId, runId: 'a', message: 'of bob' }, bob);
+  await gateway.call('queue.edit', { wsId, runId: 'b', message: 'of the operator' });
+  const { messages } = await gateway.call('queue.list', { wsId });
+  assert.deepEqual(
+    messages.map(({ message, sender }) => [message, sender]),
+    [
+      ['of bob', 'bob'],
+      ['of the operator', undefined],
+    ],
+  );
+  const goesOn = Promise.withResolvers<void>();
+  gateway.puppet.turn(goesOn.promise);
+  answer();
+  await turnsUntil(() => gateway.puppet.requests.length === 2, 'the edited message runs');
+  const { store } = gateway;
+  assert.equal(await actingUserIn({ store, users: { count: 2 } }, wsId), 'bob');
+  goesOn.resolve();
+  await gateway.isIdle(wsId);
 });
 
 test('a change that cannot be stored changes nothing', async () => {

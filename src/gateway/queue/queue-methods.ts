@@ -23,7 +23,7 @@ export const queueMethods = ({
   },
   async 'queue.edit'({ wsId, runId, message }, call) {
     const { queue } = await workstreams.get(wsId, viewerOf(call));
-    await changes.edit(queue, { runId, message }, callerOf(call).rights);
+    await changes.edit(queue, { runId, message }, callerOf(call));
     return OK;
   },
   async 'queue.move'({ wsId, runId, to }, call) {
