@@ -74,6 +74,7 @@ export async function openRemote(
     };
     const close = async () => {
       using deadline = withDeadline(new AbortController().signal, { clock, ms: FAREWELL_MS });
+      tokens?.leave();
       // It may be gone already; its session ends by itself then.
       await until(transport.terminateSession(), deadline.signal).catch((error: unknown) =>
         ended.resolve(wordsOf(error)),
@@ -84,7 +85,8 @@ export async function openRemote(
   };
   const whatFailed = async (error: unknown) => {
     if (isLost(error)) return new ServerProblem('ended its answer before it was complete', { mayHaveActed: true });
-    return account && (await toConsentProblem(error, account));
+    // Nobody waits for an account whose session is being ended.
+    return account && !tokens?.isLeaving ? toConsentProblem(error, account) : undefined;
   };
   return openClientSession({ connect, modes: ['auto'], whatFailed, version }, options);
 }

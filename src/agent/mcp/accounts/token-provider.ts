@@ -12,13 +12,26 @@ export interface UsedAccount {
 /** The tokens of a user, for the transport of the protocol. Nothing else is given them, so they reach no other address. */
 export function createTokenProvider({ server, user, accounts }: UsedAccount) {
   const tokens = new WeakMap<Response, string>();
+  let last: string | undefined;
+  let isLeaving = false;
+  const next = async () => {
+    last = await accounts.token(server, user);
+    return last;
+  };
   const provider: AuthProvider = {
-    token: () => accounts.token(server, user),
+    token: () => (isLeaving ? next().catch(() => last) : next()),
     // Without an answer to compare with, the token counts as refused.
     onUnauthorized: ({ response }) => accounts.renew(server, user, tokens.get(response)),
   };
   return {
     provider,
+    get isLeaving(): boolean {
+      return isLeaving;
+    },
+    /** The session ends, perhaps because the account is gone: then its end is told with the token that it used last. */
+    leave(): void {
+      isLeaving = true;
+    },
     /** Remembers with which token a request was sent, because another request may have renewed it since. */
     note(response: Response, headers: HeadersInit | undefined): void {
       const token = /^Bearer (.+)$/.exec(new Headers(headers).get('authorization') ?? '')?.[1];
@@ -27,12 +40,12 @@ export function createTokenProvider({ server, user, accounts }: UsedAccount) {
   };
 }
 
-/** The missing consent behind an error of the transport; undefined: it has another reason. */
+/** The missing consent behind an error of a call, which waits for it from now on; undefined: it has another reason. */
 export async function toConsentProblem(
   error: unknown,
   { server, user, accounts }: UsedAccount,
 ): Promise<ConsentProblem | undefined> {
-  if (error instanceof ConsentProblem) return error;
+  if (error instanceof ConsentProblem) return accounts.needs(server, user, error.consent);
   const { InsufficientScopeError, UnauthorizedError, SdkHttpError } = await import('@modelcontextprotocol/client');
   if (error instanceof InsufficientScopeError)
     return accounts.needs(server, user, { code: 'mcp_insufficient_scope', scopes: scopesIn(error.requiredScope) });
