@@ -15,14 +15,15 @@ import {
   findRequest,
   isUsed,
   listPending,
+  putClient,
   putConsent,
   putRequest,
   takeRequest,
 } from './consent-rows.ts';
 import { discover } from './discover.ts';
-import { findOrRegister } from './oauth-client.ts';
+import { findOrRegister, isFixed, toPin } from './oauth-client.ts';
 import { exchange, type Granted, oauthCodeOf, ProviderUnfit, requireIssuer, toConsentPage } from './oauth-protocol.ts';
-import { type Provider, readSealed, type StoredConsent, StoredRequest } from './sealed-texts.ts';
+import { type OAuthClient, type Provider, readSealed, type StoredConsent, StoredRequest } from './sealed-texts.ts';
 
 /** How long a person may stay at the provider. */
 const PENDING_MS = 10 * 60_000;
@@ -179,10 +180,15 @@ async function redeem(
     if (error instanceof GatewayError) throw error;
     const why = await whyFailed(error);
     deps.log.warn({ server, why }, 'a consent could not be finished');
-    if ((await oauthCodeOf(error)) === 'invalid_client')
+    if (!isFixedAt(server, request.client, deps) && (await oauthCodeOf(error)) === 'invalid_client')
       await deps.store.commit({ statements: [deleteClient(server)] });
     throw consentRefused('provider_refused', why);
   }
+}
+
+function isFixedAt(name: string, client: OAuthClient, deps: ConsentDeps): boolean {
+  const server = findOAuthServer(deps, name);
+  return server !== undefined && isFixed(server, client);
 }
 
 /** Throws if the server is another one than the person consented to, or gone. */
@@ -202,12 +208,14 @@ interface Kept {
 async function keep(
   { server, user, stateHash, scopes, granted, request }: Kept,
   also: readonly Statement[],
-  { vault, clock, users }: ConsentDeps,
+  deps: ConsentDeps,
 ): Promise<void> {
+  const { vault, clock, users } = deps;
   const consentId = consentIdOf(server, user);
   const nowMs = clock.now();
   const { provider, client } = request;
   const { stored, expiresMs } = toStored({ provider, client }, granted, nowMs);
+  const isPinned = isFixedAt(server, client, deps);
   const row = {
     consent_id: consentId,
     user_id: user,
@@ -221,6 +229,9 @@ async function keep(
   try {
     await vault.commitSealed((seal) => [
       putConsent({ ...row, sealed: seal(placeIn('mcp_consents', consentId), JSON.stringify(stored)) }),
+      ...(isPinned
+        ? [putClient(server, seal(placeIn('mcp_clients', server), JSON.stringify(toPin(client))), nowMs)]
+        : []),
       endRequest(stateHash),
       deletePending(user, server),
       ...also,

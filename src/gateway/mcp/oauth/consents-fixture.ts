@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import type { OAuthSettings } from '../../../agent/mcp/accounts/accounts.ts';
 import { randomIds } from '../../../ids.ts';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
@@ -19,8 +20,13 @@ function fakeNotes() {
     /** Of the requests for tokens. */
     sent: [] as URLSearchParams[],
     names: true,
+    /** The provider that the server names. */
+    issuer: ISSUER,
     registered: undefined as Record<string, unknown> | undefined,
     beforeToken: async (): Promise<void> => undefined,
+    /** With which it refuses to give tokens. */
+    refusal: undefined as string | undefined,
+    revoked: [] as string[],
   };
   const metadata = {
     issuer: ISSUER,
@@ -31,20 +37,24 @@ function fakeNotes() {
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none'],
     client_id_metadata_document_supported: false,
+    revocation_endpoint: `${ISSUER}/revoke`,
   };
   const answers: Record<string, () => Response> = {
     '/.well-known/oauth-protected-resource/mcp': () =>
       state.names
-        ? Response.json({ resource: URL_OF_SERVER, authorization_servers: [ISSUER] })
+        ? Response.json({ resource: URL_OF_SERVER, authorization_servers: [state.issuer] })
         : new Response('', { status: 404 }),
-    '/.well-known/oauth-authorization-server': () => Response.json(metadata),
+    '/.well-known/oauth-authorization-server': () =>
+      Response.json({ ...metadata, ...(state.issuer !== ISSUER && { issuer: state.issuer }) }),
     '/reg': () =>
       Response.json(
         { client_id: 'c', redirect_uris: ['http://127.0.0.1:7717/v1/api/mcp/oauth/callback'] },
         { status: 201 },
       ),
     '/mcp': () => new Response('', { status: 401 }),
+    '/revoke': () => new Response(''),
     '/token': () => {
+      if (state.refusal !== undefined) return Response.json({ error: state.refusal }, { status: 400 });
       state.tokens += 1;
       const { tokens, expiresIn, refreshes } = state;
       return Response.json({
@@ -62,6 +72,7 @@ function fakeNotes() {
       state.asked.push(pathname);
       if (pathname === '/token') state.sent.push(new URLSearchParams(String(init?.body)));
       if (pathname === '/token') await state.beforeToken();
+      if (pathname === '/revoke') state.revoked.push(new URLSearchParams(String(init?.body)).get('token') ?? '');
       if (pathname === '/reg') state.registered = JSON.parse(String(init?.body));
       return answers[pathname]?.() ?? new Response('', { status: 404 });
     }) satisfies typeof fetch,
@@ -73,13 +84,8 @@ export async function setUp(t: TestContext) {
   const dir = tempDir();
   const clock = fakeClock(1_000_000);
   const log = recordingLog();
-  const store = await openSqliteStore({
-    path: `${dir.path}/headgate.db`,
-    clock,
-    log,
-    durability: 'normal',
-    bootId: 'b',
-  });
+  const path = `${dir.path}/headgate.db`;
+  const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'b' });
   t.after(async () => {
     await store.close();
     dir[Symbol.dispose]();
@@ -87,9 +93,9 @@ export async function setUp(t: TestContext) {
   const vault = await openTestVault(store, dir.path);
   const notes = fakeNotes();
   const disabled = new Set<string>();
-  const server = { name: 'notes', url: URL_OF_SERVER, oauth: { scopes: [] } };
+  const oauth: OAuthSettings = { scopes: [] };
   const config = {
-    ...{ url: URL_OF_SERVER, oauth: { scopes: [] }, headers: {}, args: [], env: {}, network: [], folders: [] },
+    ...{ url: URL_OF_SERVER, oauth, headers: {}, args: [], env: {}, network: [], folders: [] },
     ...{ writesFolders: false, sandbox: true, autoApprove: false, enabled: true, timeoutSecs: 20 },
   };
   const mcp: { servers: Record<string, typeof config>; clientMetadataUrl?: string | undefined } = {
@@ -117,7 +123,17 @@ export async function setUp(t: TestContext) {
   const consents = new Consents(deps);
   const nothing = () => [];
   return {
-    ...{ consents, notes, server, mcp, clock, vault, store, disabled },
+    ...{
+      consents,
+      notes,
+      server: { name: 'notes', url: URL_OF_SERVER, oauth: config.oauth },
+      config,
+      mcp,
+      clock,
+      vault,
+      store,
+      disabled,
+    },
     /** As after a restart. */
     reopened: () => new Consents(deps),
     async connect(user: string): Promise<void> {

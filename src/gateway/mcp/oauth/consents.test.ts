@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { build, statementOf } from '../../store/statements.ts';
+import { turnsUntil } from '../../testing/whole-gateway.ts';
 import { ISSUER, setUp } from './consents-fixture.ts';
 
 const codeOf = (problem: { consent: { code: string } } | undefined) => problem?.consent.code;
@@ -44,10 +45,7 @@ test('without a refresh token, an account ends with its token', async (t) => {
   assert.equal(await consents.token(server, ''), 'access-token-1');
   clock.jump(2_000);
   await assert.rejects(consents.token(server, ''), { name: 'ConsentProblem' });
-  assert.deepEqual(
-    (await consents.pending(''))?.map(({ server: name, code }) => [name, code]),
-    [['notes', 'mcp_consent_required']],
-  );
+  assert.equal(codeOf(await consents.missing(server, '')), 'mcp_consent_required');
 });
 
 test('an account whose token is said to live for ever can be listed and removed', async (t) => {
@@ -233,6 +231,46 @@ test('an account that is removed while its tokens wait for the store gives no to
   await consents.remove('', 'notes', []);
   assert.equal(codeOf(await consents.missing(server, '')), 'mcp_consent_required');
   await assert.rejects(consents.token(server, ''), /connect an account/);
+});
+
+test('asking for a token of an account that is gone does not wait for a consent; a call does', async (t) => {
+  const { consents, server, connect } = await setUp(t);
+  await connect('ada');
+  await consents.remove('ada', 'notes', []);
+  await assert.rejects(consents.token(server, 'ada'), { name: 'ConsentProblem' });
+  assert.deepEqual(await consents.pending('ada'), []);
+  await consents.needs(server, 'ada', { code: 'mcp_consent_required' });
+  assert.deepEqual(
+    (await consents.pending('ada'))?.map(({ server: name, code }) => [name, code]),
+    [['notes', 'mcp_consent_required']],
+  );
+});
+
+test('tokens that are renewed while their account is disconnected are revoked, as are those that were not stored', async (t) => {
+  const { consents, notes, server, clock, connect, vault } = await setUp(t);
+  await connect('');
+  clock.jump(3_601_000);
+  const asked = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  notes.beforeToken = () => {
+    asked.resolve();
+    return goesOn.promise;
+  };
+  const token = consents.token(server, '');
+  await asked.promise;
+  await consents.remove('', 'notes', []);
+  goesOn.resolve();
+  await assert.rejects(token, { name: 'ConsentProblem' });
+  await turnsUntil(() => notes.revoked.length === 2, 'both are revoked');
+  assert.deepEqual(notes.revoked.toSorted(), ['refresh-token-1', 'refresh-token-2']);
+  await connect('');
+  const failing = t.mock.method(vault, 'commitSealed', () => Promise.reject(new Error('the disk is full')));
+  clock.jump(3_601_000);
+  assert.equal(await consents.token(server, ''), 'access-token-4');
+  failing.mock.restore();
+  await consents.remove('', 'notes', []);
+  await turnsUntil(() => notes.revoked.length === 3, 'the renewed one is revoked');
+  assert.equal(notes.revoked.at(-1), 'refresh-token-4');
 });
 
 test('rights that several calls lack are asked for together', async (t) => {

@@ -17,6 +17,7 @@ import {
   usersWithConsents,
   type Whose,
 } from './consent-rows.ts';
+import { presentClient } from './oauth-client.ts';
 import { revoke } from './oauth-protocol.ts';
 import { readSealed, StoredConsent } from './sealed-texts.ts';
 import { startUrlOf, TokenKeeper } from './token-keeper.ts';
@@ -45,7 +46,10 @@ export class Consents implements Accounts {
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
     const { users, log } = deps;
-    this.#keeper = new TokenKeeper(deps, () => this.#wake());
+    this.#keeper = new TokenKeeper(deps, {
+      waiting: () => this.#wake(),
+      orphaned: (server, stored) => this.#track(this.#revoke(server, stored)),
+    });
     this.#flow = createConsentFlow(deps);
     users.onChanged((user) => {
       if (users.boundsOf(user) !== undefined) return;
@@ -162,7 +166,7 @@ export class Consents implements Accounts {
     if (!servers[server]?.oauth)
       throw new GatewayError('INVALID_REQUEST', 'bulk-revoke is only valid for auth_type=oauth_user servers');
     const before = await listConsents(this.#deps.store, { server });
-    await this.#removeOf({ server }, also({ accounts: before.length }));
+    await this.#removeOf({ server }, [deleteClient(server), ...also({ accounts: before.length })]);
     return { rowsDeleted: before.length, usersBefore: new Set(before.map(({ user_id }) => user_id)).size };
   }
 
@@ -189,22 +193,34 @@ export class Consents implements Accounts {
 
   #revokeAll(rows: readonly ConsentTable[]): void {
     for (const row of rows) this.#announce({ server: row.server, user: row.user_id, isConnected: false });
-    const revoked = this.#revoke(rows).finally(() => this.#revoking.delete(revoked));
+    this.#track(this.#revokeOneByOne(rows));
+  }
+
+  #track(revoking: Promise<void>): void {
+    const revoked = revoking.finally(() => this.#revoking.delete(revoked));
     this.#revoking.add(revoked);
   }
 
-  /** One after the other: a provider is not to take it for an attack. What is left when the daemon stops expires there. */
-  async #revoke(rows: readonly ConsentTable[]): Promise<void> {
-    const { vault, log } = this.#deps;
+  /** A provider is not to take it for an attack. What is left when the daemon stops expires there. */
+  async #revokeOneByOne(rows: readonly ConsentTable[]): Promise<void> {
+    const { vault } = this.#deps;
+    for (const row of rows) {
+      const { consent_id: consentId, server, sealed } = row;
+      const stored =
+        this.#keeper.takeUnsaved(row) ??
+        readSealed(StoredConsent, vault.open(placeIn('mcp_consents', consentId), sealed));
+      if (stored) await this.#revoke(server, stored);
+    }
+  }
+
+  async #revoke(server: string, stored: StoredConsent): Promise<void> {
     const { signal } = this.#closing;
-    for (const { consent_id: consentId, server, sealed } of rows) {
-      const stored = readSealed(StoredConsent, vault.open(placeIn('mcp_consents', consentId), sealed));
-      if (!stored || signal.aborted) continue;
-      try {
-        await askProvider(stored.provider.url, this.#deps, (fetch) => revoke(stored, fetch), signal);
-      } catch (error) {
-        log.warn({ server, why: await whyFailed(error) }, 'a token could not be revoked at its provider');
-      }
+    if (signal.aborted) return;
+    try {
+      const client = presentClient(findOAuthServer(this.#deps, server), stored.client, this.#deps);
+      await askProvider(stored.provider.url, this.#deps, (fetch) => revoke({ ...stored, client }, fetch), signal);
+    } catch (error) {
+      this.#deps.log.warn({ server, why: await whyFailed(error) }, 'a token could not be revoked at its provider');
     }
   }
 

@@ -3,9 +3,9 @@ import { fillVariables } from '../../../agent/mcp/server-config.ts';
 import { CONSENT_CALLBACK } from '../../auth/origin-policy.ts';
 import { placeIn } from '../../secrets/sealed-rows.ts';
 import type { ConsentDeps } from './consent-deps.ts';
-import { findClient, putClient } from './consent-rows.ts';
+import { findClient, listConsents, putClient } from './consent-rows.ts';
 import { type OAuthFetch, ProviderUnfit, register } from './oauth-protocol.ts';
-import { OAuthClient, type Provider, readSealed } from './sealed-texts.ts';
+import { OAuthClient, type Provider, readSealed, StoredConsent } from './sealed-texts.ts';
 
 /** A registration that expires sooner is not used for a consent: the person may stay at the provider so long. */
 const LEFT_MS = 10 * 60_000;
@@ -21,8 +21,10 @@ export async function findOrRegister(
 ): Promise<OAuthClient> {
   const redirectUri = new URL(CONSENT_CALLBACK, deps.baseUrl()).href;
   const place = { issuer: provider.issuer, redirectUri };
+  const fixed = toFixedClient(server, place, deps);
+  if (fixed) await requireKnownIssuer(server, fixed, deps);
   return (
-    toFixedClient(server, place, deps) ??
+    fixed ??
     toDescribedClient(provider, place, deps) ??
     (await findRegistered(server.name, place, deps)) ??
     (await registerNew(server.name, await register(provider, redirectUri, fetch), deps))
@@ -35,15 +37,62 @@ interface ClientPlace {
 }
 
 function toFixedClient(
-  { oauth, storedId }: OAuthServer,
+  { oauth, storedId }: Pick<OAuthServer, 'oauth' | 'storedId'>,
   place: ClientPlace,
-  { environment }: ConsentDeps,
+  { environment }: Pick<ConsentDeps, 'environment'>,
 ): OAuthClient | undefined {
   if (oauth.clientId === undefined) return undefined;
   const given: Record<string, string> = oauth.clientSecret === undefined ? {} : { secret: oauth.clientSecret };
   const filled = fillVariables(given, { storedId }, environment);
   if (typeof filled === 'string') throw new ProviderUnfit(filled);
   return { ...place, clientId: oauth.clientId, ...(filled.secret !== undefined && { clientSecret: filled.secret }) };
+}
+
+/** Whether it was registered by hand, so that what it is may change only in the settings of the server. */
+export const isFixed = ({ oauth }: Pick<OAuthServer, 'oauth'>, { clientId }: Pick<OAuthClient, 'clientId'>): boolean =>
+  oauth.clientId === clientId;
+
+/** A client as it is now: the secret of one that was registered by hand may have been replaced since it was stored. */
+export function presentClient(
+  server: Pick<OAuthServer, 'oauth' | 'storedId'> | undefined,
+  client: OAuthClient,
+  deps: Pick<ConsentDeps, 'environment'>,
+): OAuthClient {
+  const { issuer, redirectUri } = client;
+  return (server && isFixed(server, client) && toFixedClient(server, { issuer, redirectUri }, deps)) || client;
+}
+
+/**
+ * A client that was registered by hand belongs to one provider. The tool server names the provider: one that names another
+ * would be given the secret, and the codes of the consents, of the first.
+ */
+async function requireKnownIssuer(server: OAuthServer, client: OAuthClient, deps: ConsentDeps): Promise<void> {
+  const known = (await findPinned(server.name, deps)) ?? (await findUsed(server, client, deps));
+  if (known === undefined || known.clientId !== client.clientId || known.issuer === client.issuer) return;
+  throw new ProviderUnfit(
+    'it names another provider than the one that its accounts were connected at, and oauth.clientId belongs to that one. If that is intended, disconnect the accounts of all users of this server first',
+  );
+}
+
+/** Remembers the provider of a client that was registered by hand. No registration is read from it: it has no address. */
+export const toPin = ({ issuer, clientId }: OAuthClient): OAuthClient => ({ issuer, clientId, redirectUri: '' });
+
+async function findPinned(server: string, { store, vault }: ConsentDeps): Promise<OAuthClient | undefined> {
+  const sealed = await findClient(store, server);
+  return sealed === undefined ? undefined : readSealed(OAuthClient, vault.open(placeIn('mcp_clients', server), sealed));
+}
+
+/** Accounts that an earlier version stored have no row of their client. */
+async function findUsed(
+  { name, url }: OAuthServer,
+  { clientId }: OAuthClient,
+  { store, vault }: ConsentDeps,
+): Promise<OAuthClient | undefined> {
+  for (const { consent_id: id, sealed } of await listConsents(store, { server: name })) {
+    const stored = readSealed(StoredConsent, vault.open(placeIn('mcp_consents', id), sealed));
+    if (stored?.client.clientId === clientId && stored.provider.url === url) return stored.client;
+  }
+  return undefined;
 }
 
 /** The provider reads the document itself, so nothing is registered, and there is no secret. */
@@ -60,12 +109,11 @@ function toDescribedClient(
 async function findRegistered(
   server: string,
   { issuer, redirectUri }: ClientPlace,
-  { store, vault, clock }: ConsentDeps,
+  deps: ConsentDeps,
 ): Promise<OAuthClient | undefined> {
-  const sealed = await findClient(store, server);
-  const client = sealed && readSealed(OAuthClient, vault.open(placeIn('mcp_clients', server), sealed));
+  const client = await findPinned(server, deps);
   if (!client || client.issuer !== issuer || client.redirectUri !== redirectUri) return undefined;
-  return client.expiresMs === undefined || client.expiresMs > clock.now() + LEFT_MS ? client : undefined;
+  return client.expiresMs === undefined || client.expiresMs > deps.clock.now() + LEFT_MS ? client : undefined;
 }
 
 async function registerNew(server: string, client: OAuthClient, { vault, clock }: ConsentDeps): Promise<OAuthClient> {

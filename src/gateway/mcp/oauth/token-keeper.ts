@@ -15,6 +15,7 @@ import {
   putPending,
   renewConsent,
 } from './consent-rows.ts';
+import { isFixed, presentClient } from './oauth-client.ts';
 import { oauthCodeOf, refresh } from './oauth-protocol.ts';
 import { readSealed, StoredConsent } from './sealed-texts.ts';
 
@@ -22,6 +23,13 @@ import { readSealed, StoredConsent } from './sealed-texts.ts';
 interface Usable {
   row: ConsentTable;
   stored: StoredConsent;
+}
+
+interface KeeperNews {
+  /** Somebody has to connect an account. */
+  waiting(): void;
+  /** These tokens were renewed for an account that is gone. */
+  orphaned(server: string, stored: StoredConsent): void;
 }
 
 /** So many tokens are kept out of the outputs of tools. */
@@ -44,12 +52,18 @@ export class TokenKeeper {
   readonly #saves = new Map<string, Promise<Usable | undefined>>();
   readonly #hidden = new Map<string, readonly string[]>();
 
-  readonly #onWaiting: () => void;
+  readonly #on: KeeperNews;
 
-  /** `onWaiting`: somebody has to connect an account. */
-  constructor(deps: ConsentDeps, onWaiting: () => void) {
+  constructor(deps: ConsentDeps, on: KeeperNews) {
     this.#deps = deps;
-    this.#onWaiting = onWaiting;
+    this.#on = on;
+  }
+
+  /** The renewed tokens of an account that is gone, if the store has not taken them. They are given once. */
+  takeUnsaved(row: ConsentTable): StoredConsent | undefined {
+    const unsaved = this.#unsavedOf(row);
+    if (unsaved) this.#forget(unsaved);
+    return unsaved?.stored;
   }
 
   async missing(server: OAuthServer, user: string): Promise<ConsentProblem | undefined> {
@@ -88,7 +102,7 @@ export class TokenKeeper {
     const wanted = union(scopesOf(row), scopesOf(before), scopes).slice(-MOST_PENDING_SCOPES);
     const pending = { user, server: server.name, code, scopes: wanted, nowMs: clock.now() };
     await store.commit({ statements: [putPending(pending)] });
-    this.#onWaiting();
+    this.#on.waiting();
     return this.#problem(server, code, scopes);
   }
 
@@ -99,7 +113,7 @@ export class TokenKeeper {
 
   async #require(server: OAuthServer, user: string): Promise<Usable> {
     const found = await this.#find(server, user);
-    if (found instanceof ConsentProblem) throw await this.needs(server, user, found.consent);
+    if (found instanceof ConsentProblem) throw found;
     return found;
   }
 
@@ -146,7 +160,7 @@ export class TokenKeeper {
       const renewed = await this.#refresh(server, found, refreshToken);
       if (renewed) return renewed;
     } catch (error) {
-      return (await this.#isOver(server, error)) ? this.#giveUp(server, user, found) : 'later';
+      return (await this.#isOver(server, found, error)) ? this.#giveUp(server, user, found) : 'later';
     }
     return this.#require(server, user);
   }
@@ -161,16 +175,24 @@ export class TokenKeeper {
   }
 
   /** Whether the refresh token is worth nothing any more. Otherwise it may work later. */
-  async #isOver({ name }: OAuthServer, error: unknown): Promise<boolean> {
+  async #isOver(server: OAuthServer, { stored }: Usable, error: unknown): Promise<boolean> {
+    const { name } = server;
     const code = await oauthCodeOf(error);
     this.#deps.log.warn({ server: name, why: await whyFailed(error) }, 'a token could not be renewed');
+    // The secret in the settings is wrong or missing, which says nothing about the accounts.
+    if (code === 'invalid_client' && isFixed(server, stored.client)) return false;
     if (code === 'invalid_client') await this.#deps.store.commit({ statements: [deleteClient(name)] });
     return code !== undefined && ENDS.has(code);
   }
 
-  async #refresh({ url }: OAuthServer, { row, stored }: Usable, refreshToken: string): Promise<Usable | undefined> {
+  async #refresh(
+    server: OAuthServer,
+    { row, stored: before }: Usable,
+    refreshToken: string,
+  ): Promise<Usable | undefined> {
     const { clock } = this.#deps;
-    const granted = await askProvider(url, this.#deps, (fetch) => refresh({ ...stored, refreshToken }, fetch));
+    const stored = { ...before, client: presentClient(server, before.client, this.#deps) };
+    const granted = await askProvider(server.url, this.#deps, (fetch) => refresh({ ...stored, refreshToken }, fetch));
     const { stored: next, expiresMs } = toStored(stored, granted, clock.now());
     const scopes = granted.scopes?.join(' ') ?? row.scopes;
     const fresh = { row: { ...row, scopes, expires_ms: expiresMs }, stored: next };
@@ -211,14 +233,20 @@ export class TokenKeeper {
         return [renewConsent(row, { sealed, scopes, expires_ms, updated_ms: clock.now() })];
       });
     } catch (err) {
-      const isOther = err instanceof UnitRefused;
-      if (isOther) this.#forget(known);
-      else
-        log.warn({ err, server: row.server }, 'a renewed token could not be stored; trying again with the next call');
-      return isOther ? undefined : known;
+      if (err instanceof UnitRefused) return this.#dropOrphaned(known);
+      log.warn({ err, server: row.server }, 'a renewed token could not be stored; trying again with the next call');
+      return known;
     }
     this.#forget(known);
     return { row: { ...row, version: version + 1 }, stored };
+  }
+
+  /** The account is gone, or another one. Only of one that is gone, nothing at the provider is used any more. */
+  async #dropOrphaned(known: Usable): Promise<undefined> {
+    const { consent_id: consentId, server } = known.row;
+    const isTaken = this.#unsaved.get(consentId) !== known;
+    this.#forget(known);
+    if (!isTaken && !(await findConsent(this.#deps.store, consentId))) this.#on.orphaned(server, known.stored);
   }
 
   #forget(known: Usable): void {
