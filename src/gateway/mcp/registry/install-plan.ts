@@ -87,7 +87,15 @@ function planPackage(one: RegistryPackage, filler: InputFiller): GivenFields {
 }
 
 function problemOfPackage(one: RegistryPackage): string | undefined {
-  const { registryType, identifier, version = '', registryBaseUrl, runtimeArguments, transport } = one;
+  const {
+    registryType,
+    identifier,
+    version = '',
+    registryBaseUrl,
+    runtimeArguments,
+    environmentVariables,
+    transport,
+  } = one;
   if (RUNNERS[registryType] === undefined) return notRun(one);
   if (!IDENTIFIERS[registryType]?.test(identifier)) return `${identifier} is not the name of a package`;
   if (!EXACT_VERSION.test(version)) return 'the entry names no exact version';
@@ -96,12 +104,25 @@ function problemOfPackage(one: RegistryPackage): string | undefined {
   // Others could make the runner start another package than the one that is pinned.
   if (!runtimeArguments.every(({ name, value = name }) => value !== undefined && HARMLESS.has(value)))
     return `its entry has arguments for ${RUNNERS[registryType]?.command} that are not supported`;
+  const steering = environmentVariables.find(({ name }) => STEERING.test(name) && !HARMLESS_VARIABLES.has(name));
+  if (steering) return `its entry sets ${steering.name}, which could make another program run`;
   if (transport !== undefined && transport.type !== 'stdio')
     return `a program with the transport ${transport.type} is not supported`;
   return undefined;
 }
 
 const HARMLESS: ReadonlySet<string> = new Set(['-y', '--yes', '-q', '--quiet']);
+
+/** Variables that choose what a runner, its language or its loader runs, or where its packages come from. */
+const STEERING =
+  /^(?:(?:npm|pnpm|bun)_config_|UV_|PIP_|PYTHON|LD_|DYLD_|SSL_CERT_|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)$|(?:PATH|HOME|XDG_CONFIG_HOME|BASH_ENV|VIRTUAL_ENV)$)/i;
+/** Usual in entries. */
+const HARMLESS_VARIABLES: ReadonlySet<string> = new Set([
+  'PYTHONUNBUFFERED',
+  'PYTHONIOENCODING',
+  'PYTHONUTF8',
+  'PYTHONDONTWRITEBYTECODE',
+]);
 
 const notRun = ({ registryType }: RegistryPackage): string =>
   `packages of the type ${registryType} are not supported; npm and pypi are`;
