@@ -3,6 +3,7 @@ import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import type { mcpAdminContracts } from '../../../../protocol/methods/mcp/mcp-admin.ts';
 import { authTypeOf, type ServerConfig } from '../../../agent/mcp/server-config.ts';
 import type { ToolServers } from '../../../agent/mcp/tool-servers.ts';
+import { requireStanding } from '../../auth/require-authentication.ts';
 import type { Handlers } from '../../call.ts';
 import { planImport } from '../../mcp/import-servers.ts';
 import type { Consents } from '../../mcp/oauth/consents.ts';
@@ -32,6 +33,7 @@ export const mcpAdminMethods = (deps: McpAdminDeps): Handlers<keyof typeof mcpAd
       const network = given.network ?? packageHostsOf(given.command ?? '');
       const config = await checkServer({ ...given, network }, undefined, deps);
       const also = ([id = '']: readonly string[]) => call.audited({ id, ...toDetail(name, config) });
+      requireStanding(call.principal);
       const [row] = await stored.add([{ name, config }], { by: editorOf(call), also });
       return viewServer(row?.serverId ?? '', deps);
     },
@@ -44,6 +46,7 @@ export const mcpAdminMethods = (deps: McpAdminDeps): Handlers<keyof typeof mcpAd
       if (name === undefined && isEmpty(given)) throw new GatewayError('INVALID_REQUEST', 'No fields to update');
       const config = await checkServer(given, before.config, deps);
       const ending = await endingOf(before, deps, { name: next, config });
+      requireStanding(call.principal);
       await stored.update(serverId, { name: next, config }, [
         ...call.audited(toDetail(next, config)),
         ...ending.statements,
@@ -64,6 +67,7 @@ export const mcpAdminMethods = (deps: McpAdminDeps): Handlers<keyof typeof mcpAd
       const imported = found.map(({ name }) => name);
       if (!dryRun && found.length > 0) {
         const details = found.map((one) => toDetail(one.name, one.config));
+        requireStanding(call.principal);
         await stored.add(found, {
           by: editorOf(call),
           also: () => call.audited({ servers: details.slice(0, MOST_NAMED) }),

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { McpRegistryServer, mcpRegistryContracts } from '../../../../protocol/methods/mcp/mcp-registry.ts';
+import { requireStanding } from '../../auth/require-authentication.ts';
 import type { Handlers } from '../../call.ts';
 import { choicesOf, planInstall } from '../../mcp/registry/install-plan.ts';
 import { type RegistryDeps, readRegistry, searchRegistry } from '../../mcp/registry/registry-client.ts';
@@ -34,6 +35,7 @@ export const mcpRegistryMethods = (deps: McpRegistryDeps): Handlers<keyof typeof
     const config = await checkServer(fields, undefined, deps.admin);
     const origin = { name: entry.name, version: entry.version, digest: entry.digest, choice: `${kind} ${index}` };
     const also = ([id = '']: readonly string[]) => call.audited({ id, ...toDetail(name, config), origin });
+    requireStanding(call.principal); // the registry may have taken its time
     const [row] = await deps.admin.stored.add([{ name, config, origin }], { by: editorOf(call), also });
     return viewServer(row?.serverId ?? '', deps.admin);
   },

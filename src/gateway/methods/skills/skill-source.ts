@@ -1,4 +1,5 @@
 import type { skillSourceContracts } from '../../../../protocol/methods/skills/skill-source.ts';
+import { requireStanding } from '../../auth/require-authentication.ts';
 import type { Handlers } from '../../call.ts';
 import { discoverSkills } from '../../skills/install/discover-skills.ts';
 import { type InstallDeps, installSkills } from '../../skills/install/install-skills.ts';
@@ -11,11 +12,13 @@ export const skillSourceMethods = (deps: InstallDeps): Handlers<keyof typeof ski
       params,
       {
         by: editorOf(call),
-        also: (installed) =>
-          call.audited({
+        also(installed) {
+          requireStanding(call.principal); // the source may have taken its time
+          return call.audited({
             source: params.source ?? '',
             installed: installed.map(({ fields }) => `${fields.name} ${fields.digest}`),
-          }),
+          });
+        },
       },
       deps,
     ),
