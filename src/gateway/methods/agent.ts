@@ -5,6 +5,7 @@ import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../timing/until.ts';
 import { requireUsable } from '../answers/usable-schema.ts';
+import { requireStanding } from '../auth/require-authentication.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { Channels } from '../channels/channels.ts';
@@ -56,8 +57,12 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
 
 const unknownRun = () => new GatewayError('NOT_FOUND', 'unknown runId');
 
-/** The workstream may have become private while the caller waited. One that was deleted meanwhile hides nothing. */
+/**
+ * The credential may have ended, and the workstream may have become private, while the caller waited. One that was deleted
+ * meanwhile hides nothing.
+ */
 async function requireSight({ run }: RunHandle, call: Call, { workstreams }: AgentMethodDeps): Promise<void> {
+  requireStanding(call.principal);
   if (await workstreams.isStored(run.wsId, viewerOf(call))) return;
   if (await workstreams.isStored(run.wsId, DAEMON)) throw unknownRun();
 }

@@ -92,7 +92,7 @@ async function answer(exchange: Exchange, { body, caller }: Asked, deps: McpEdge
       const held: object = {
         result: await dispatch(method, params, {
           principal: caller,
-          signal,
+          signal: AbortSignal.any([signal, caller.ended]),
           address: clientAddress(req),
           requestId: exchange.requestId,
           interim: () => undefined,
