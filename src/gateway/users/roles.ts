@@ -65,7 +65,7 @@ export class Roles {
   /** Throws NOT_FOUND. */
   get(roleId: string): Role {
     const role = this.list().find((each) => each.roleId === roleId);
-    if (role === undefined) throw new GatewayError('NOT_FOUND', 'Role not found');
+    if (role === undefined) throw roleMissing();
     return role;
   }
 
@@ -135,7 +135,7 @@ export class Roles {
   #ownOf(roleId: string, refusal: string): RoleTable {
     if (isBuiltinRole(roleId)) throw new GatewayError('INVALID_REQUEST', refusal);
     const row = this.#own.get(roleId);
-    if (row === undefined) throw new GatewayError('NOT_FOUND', 'Role not found');
+    if (row === undefined) throw roleMissing();
     return row;
   }
 
@@ -162,6 +162,8 @@ const toRole = (row: RoleTable): Role => ({
   createdAtMs: row.created_ms,
   updatedAtMs: row.updated_ms,
 });
+
+export const roleMissing = (cause?: unknown) => new GatewayError('NOT_FOUND', 'Role not found', { cause });
 
 const nameTaken = (name: string, cause?: unknown) =>
   new GatewayError('CONFLICT', `Role '${name}' already exists`, { cause });

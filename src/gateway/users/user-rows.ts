@@ -108,11 +108,6 @@ export function insertFirst(row: UserTable): Statement {
   };
 }
 
-export const assignmentsOf = ({ user_id, created_ms }: UserTable, { roleIds, by }: NewUser): Statement[] =>
-  roleIds.map((role_id) =>
-    statementOf(build.insertInto('role_assignments').values({ user_id, role_id, assigned_by: by, created_ms })),
-  );
-
 /** The columns after a change. A new password, and disabling, raise the version, which ends the logins. */
 export function changeOf(row: UserTable, change: UserChange, nowMs: number) {
   const disabled = change.disabled === undefined ? row.disabled : Number(change.disabled);
@@ -126,31 +121,8 @@ export function changeOf(row: UserTable, change: UserChange, nowMs: number) {
   };
 }
 
-interface Assignment {
-  userId: string;
-  roleId: string;
-  by: string;
-  nowMs: number;
-}
-
 /** Who assigned the roles that a provider of logins gave, so that it takes back only these. */
 export const OIDC_GIVER = 'oidc';
-
-/** A person who assigns a role that the provider gave takes it over. Otherwise, assigning a role again changes nothing. */
-export function assignmentOf({ userId, roleId, by, nowMs }: Assignment): Statement {
-  const row = { user_id: userId, role_id: roleId, assigned_by: by, created_ms: nowMs };
-  const insert = build.insertInto('role_assignments').values(row);
-  const takenOver = insert.onConflict((on) =>
-    on
-      .columns(['user_id', 'role_id'])
-      .doUpdateSet({ assigned_by: by })
-      .where('role_assignments.assigned_by', '=', OIDC_GIVER),
-  );
-  return statementOf(takenOver);
-}
-
-export const unassignmentOf = ({ userId, roleId }: Pick<Assignment, 'userId' | 'roleId'>): Statement =>
-  statementOf(build.deleteFrom('role_assignments').where('user_id', '=', userId).where('role_id', '=', roleId));
 
 /** The user, its roles and its people at a provider. */
 export const removalOf = (userId: string, nowMs: number): Statement[] => [

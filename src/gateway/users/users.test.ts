@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
+import { build, statementOf } from '../store/statements.ts';
 import { Roles } from './roles.ts';
 import type { NewUser, UserNews } from './user-rows.ts';
 import { Users } from './users.ts';
@@ -45,6 +46,36 @@ test('names that differ only in case are one name', async () => {
   const { userId } = await world.add('Ada');
   await assert.rejects(world.add('aDA'), { code: 'CONFLICT', message: 'Username already taken' });
   assert.deepEqual([world.users.findLogin('ADA')?.userId, world.users.count], [userId, 1]);
+});
+
+test('a role that is removed while it is assigned is held by nobody, whichever comes first', async () => {
+  await using world = await setUp();
+  const { userId } = await world.add('ada');
+  for (const isFirst of [true, false]) {
+    const { roleId } = await world.roles.create(
+      { name: `r-${isFirst}`, displayName: 'R', permissions: ['read'] },
+      none,
+    );
+    const assign = () => world.users.assign(userId, roleId, { by: 'operator', also: [] });
+    const remove = () => world.roles.remove(roleId, []);
+    const done = await Promise.allSettled(isFirst ? [remove(), assign()] : [assign(), remove()]);
+    assert.deepEqual(
+      done.map((one) => (one.status === 'rejected' ? one.reason.message : 'done')),
+      ['done', isFirst ? 'Role not found' : 'done'],
+    );
+    await assert.rejects(world.add('bob', { roleIds: [roleId] }), { code: 'NOT_FOUND', message: 'Role not found' });
+    for (const users of [world.users, (await world.open()).users])
+      assert.deepEqual(users.rolesOf(userId), ['builtin-viewer']);
+  }
+  assert.equal(world.users.findLogin('bob'), undefined);
+});
+
+test('a role that an earlier version assigned while it was removed is not held', async () => {
+  await using world = await setUp();
+  const { userId } = await world.add('ada');
+  const row = { user_id: userId, role_id: 'role_gone', assigned_by: 'operator', created_ms: 1 };
+  await world.store.commit({ statements: [statementOf(build.insertInto('role_assignments').values(row))] });
+  assert.deepEqual((await world.open()).users.rolesOf(userId), ['builtin-viewer']);
 });
 
 test('scopes follow from permissions: any admin permission grants approve', async () => {

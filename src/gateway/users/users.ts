@@ -8,11 +8,10 @@ import { deleteMemoriesOf } from '../memories/memory-rows.ts';
 import type { UserTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { assignmentOf, assignmentsOf, commitAssigned, unassignmentOf } from './assignments.ts';
 import { holdsAll, toGrant } from './grant.ts';
 import type { Roles } from './roles.ts';
 import {
-  assignmentOf,
-  assignmentsOf,
   type ChosenPassword,
   changeOf,
   deleteLinksOf,
@@ -27,7 +26,6 @@ import {
   type User,
   type UserChange,
   type UserNews,
-  unassignmentOf,
 } from './user-rows.ts';
 
 interface Entry {
@@ -209,7 +207,8 @@ export class Users {
   ): Promise<void> {
     const entry = this.#entryOf(userId);
     const once = assignmentOf({ userId, roleId, by, nowMs: this.#deps.clock.now() });
-    await this.#deps.store.commit({ statements: [once, ...also], durable: true });
+    await commitAssigned(this.#deps.store, [roleId], [once, ...also]);
+    if (!this.#deps.roles.has(roleId)) return; // it was removed right afterwards
     entry.roleIds.add(roleId);
     this.#refresh(entry);
   }
@@ -258,12 +257,13 @@ export class Users {
   }
 
   async #store(row: UserTable, user: NewUser, statements: readonly Statement[]): Promise<User> {
-    const all = [...statements, ...assignmentsOf(row, user)];
-    await this.#deps.store.commit({ statements: all, durable: true });
+    await commitAssigned(this.#deps.store, user.roleIds, [...statements, ...assignmentsOf(row, user)]);
     return toUser(this.#add(row, user.roleIds).row);
   }
 
-  #add(row: UserTable, roleIds: readonly string[]): Entry {
+  /** Without roles that are gone: an earlier version could assign one while it was being removed. */
+  #add(row: UserTable, assigned: readonly string[]): Entry {
+    const roleIds = assigned.filter((roleId) => this.#deps.roles.has(roleId));
     const bounds = this.#toBounds(row.user_id, roleIds);
     const entry: Entry = { row, roleIds: new Set(roleIds), bounds, end: new AbortController() };
     this.#byId.set(row.user_id, entry);
