@@ -6,8 +6,9 @@ import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import { build, statementOf } from '../src/gateway/store/statements.ts';
 import type { Statement } from '../src/gateway/store/store.ts';
 import { addUsage } from '../src/gateway/usage/usage-rows.ts';
+import { assignmentsOf } from '../src/gateway/users/assignments.ts';
 import { createPasswords } from '../src/gateway/users/passwords.ts';
-import { assignmentsOf, toUserRow } from '../src/gateway/users/user-rows.ts';
+import { toUserRow } from '../src/gateway/users/user-rows.ts';
 import { randomIds } from '../src/ids.ts';
 import { createLog } from '../src/pino-log.ts';
 

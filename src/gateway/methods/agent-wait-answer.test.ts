@@ -50,5 +50,5 @@ test('a caller whose credential ends while it waits gets no answer of the run', 
   await Promise.resolve();
   ended.abort(new Error('the token was revoked'));
   answered.resolve(['secret']);
-  await assert.rejects(waiting, { code: 'UNAUTHORIZED' });
+  await assert.rejects(Promise.resolve(waiting), { code: 'UNAUTHORIZED' });
 });

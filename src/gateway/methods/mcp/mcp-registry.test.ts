@@ -31,7 +31,7 @@ test('a caller whose credential ends while the registry answers installs nothing
   await asked.promise;
   ended.abort(new Error('the user was disabled'));
   answered.resolve();
-  await assert.rejects(installed, { code: 'UNAUTHORIZED' });
+  await assert.rejects(Promise.resolve(installed), { code: 'UNAUTHORIZED' });
   assert.deepEqual((await gateway.call('mcp.list', {})).servers, []);
   await install(new AbortController().signal);
   assert.equal((await gateway.call('mcp.list', {})).servers.length, 1);
