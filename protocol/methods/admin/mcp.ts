@@ -15,7 +15,14 @@ const McpTool = z
     /** The JSON Schema of its arguments, as JSON. */
     inputSchema: z.string(),
     /** How its server describes it now, if that is different and nobody has accepted it. Its calls ask until then. */
-    changed: z.strictObject({ description: z.string(), inputSchema: z.string() }).optional(),
+    changed: z
+      .strictObject({
+        description: z.string(),
+        inputSchema: z.string(),
+        /** SHA-256 of all of it, to accept this and nothing else. */
+        digest: z.string(),
+      })
+      .optional(),
     /** Its server has it no longer. */
     isGone: z.boolean(),
   })
@@ -137,6 +144,8 @@ export const mcpContracts = {
           name: ServerName,
           /** As its server calls it. Default: all that have changed. */
           tool: optionalText(256),
+          /** The digests of the changes that the caller has seen, by tool. CONFLICT if it would accept any other. */
+          digests: z.record(z.string().max(256), z.string().max(64)).optional(),
         })
         .meta({ id: 'McpAcceptParams' }),
     result: () => McpServer,

@@ -102,7 +102,7 @@ const toTool = ({ name, known }: { name: string; known: KnownTool }): McpServer[
   name,
   tool: known.name,
   ...describe(known),
-  ...(known.changed && { changed: describe(known.changed) }),
+  ...(known.changed && { changed: { ...describe(known.changed), digest: known.changed.digest } }),
   isGone: known.isGone === true,
 });
 

@@ -57,7 +57,7 @@ test('servers are listed with masked variables and what has changed', async () =
   assert.deepEqual(files?.tools, [
     {
       ...{ name: 'mcp__files__read', tool: 'read', description: 'Reads.', inputSchema: '{"type":"object"}' },
-      changed: { description: 'Reads all.', inputSchema: '{"type":"object"}' },
+      changed: { description: 'Reads all.', inputSchema: '{"type":"object"}', digest: 'b' },
       isGone: false,
     },
   ]);
@@ -86,6 +86,24 @@ test('the tools of a server are accepted, all or one; servers and tools that do 
       ['NOT_FOUND', 'MCP server not found: no enabled server is called nobody'],
     ],
   );
+});
+
+test('with digests, only the changes that the caller has seen are accepted', async () => {
+  const { gateway, accepted } = await open();
+  await using _ = gateway;
+  const conflict = {
+    code: 'CONFLICT',
+    message: 'The tool server files now describes read in another way than the one that you saw. Look again.',
+  };
+  for (const digests of [{ read: 'c' }, {}, { other: 'b' }])
+    assert.deepEqual(await gateway.refusal('mcp.accept', { name: 'files', digests }), conflict);
+  assert.deepEqual(
+    await gateway.refusal('mcp.accept', { name: 'files', tool: 'read', digests: { read: 'c' } }),
+    conflict,
+  );
+  assert.deepEqual(accepted, []);
+  await gateway.call('mcp.accept', { name: 'files', digests: { read: 'b', gone: 'x' } });
+  assert.equal(accepted.length, 1);
 });
 
 test('a server that cannot be used is UNAVAILABLE, with the reason', async () => {

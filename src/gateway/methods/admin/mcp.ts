@@ -28,13 +28,14 @@ export const mcpMethods = (deps: McpMethodDeps): Handlers<keyof typeof mcpContra
     }
     return shown(deps, name);
   },
-  'mcp.accept': async ({ name, tool }) => {
+  'mcp.accept': async ({ name, tool, digests }) => {
     const before = found(
       name,
       deps.servers.list().find((one) => one.name === name),
     );
     if (tool !== undefined && !before.tools.some(({ known }) => known.name === tool))
       throw new GatewayError('NOT_FOUND', `The tool server ${name} has no tool ${tool}`);
+    if (digests) requireSeen(before, tool, digests);
     found(name, await deps.servers.accept(name, tool));
     return shown(deps, name);
   },
@@ -49,6 +50,18 @@ function shown(deps: McpMethodDeps, name: string): McpServer {
 function found(name: string, status: ServerStatus | undefined): ServerStatus {
   if (status === undefined || status.state === 'disabled') throw missing(name);
   return status;
+}
+
+/** A server may describe a tool again between the look and the click. */
+function requireSeen({ name, tools }: ServerStatus, tool: string | undefined, digests: Record<string, string>): void {
+  const accepted = tools.filter(({ known }) => known.changed && (tool === undefined || known.name === tool));
+  const seen = new Map(Object.entries(digests));
+  const unseen = accepted.find(({ known }) => seen.get(known.name) !== known.changed?.digest);
+  if (unseen)
+    throw new GatewayError(
+      'CONFLICT',
+      `The tool server ${name} now describes ${unseen.known.name} in another way than the one that you saw. Look again.`,
+    );
 }
 
 const missing = (name: string) =>

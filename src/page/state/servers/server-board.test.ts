@@ -6,7 +6,7 @@ import { changedTools, ServerBoard } from './server-board.ts';
 
 const TOOL = {
   ...{ name: 'mcp__notes__add', tool: 'add', description: 'Adds', inputSchema: '{}', isGone: false },
-  changed: { description: 'Adds and sends', inputSchema: '{}' },
+  changed: { description: 'Adds and sends', inputSchema: '{}', digest: 'd' },
 };
 const SERVER: McpServer = {
   ...{ name: 'notes', transport: 'stdio', command: 'notes', url: '', headers: {}, args: [], env: {}, network: [] },
@@ -39,7 +39,7 @@ test('an accepted tool and a refreshed server replace what was shown; a refusal 
   await board.read();
   const { changed: _, ...accepted } = TOOL;
   answer('mcp.accept', () => ({ ...SERVER, tools: [accepted] }));
-  assert.equal(await board.accept('notes', 'add'), undefined);
+  assert.equal(await board.accept('notes', { shown: [TOOL], tool: 'add' }), undefined);
   assert.deepEqual(board.servers.value, [{ ...SERVER, tools: [accepted] }, other]);
   answer('mcp.refresh', () => ({ ...other, state: 'connected' }));
   assert.equal(await board.refresh('tracker'), undefined);
@@ -47,11 +47,11 @@ test('an accepted tool and a refreshed server replace what was shown; a refusal 
   answer('mcp.accept', () => {
     throw new Error('notes has no tool add');
   });
-  assert.equal(await board.accept('notes', undefined), 'notes has no tool add');
+  assert.equal(await board.accept('notes', { shown: [TOOL, accepted] }), 'notes has no tool add');
   assert.deepEqual(calls.slice(1), [
-    ['mcp.accept', { name: 'notes', tool: 'add' }],
+    ['mcp.accept', { name: 'notes', digests: { add: 'd' }, tool: 'add' }],
     ['mcp.refresh', { name: 'tracker' }],
-    ['mcp.accept', { name: 'notes' }],
+    ['mcp.accept', { name: 'notes', digests: { add: 'd' } }],
     ['mcp.list', {}],
   ]);
 });

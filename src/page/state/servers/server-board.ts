@@ -45,9 +45,14 @@ export class ServerBoard {
     return this.#change(() => this.#client.call('mcp.refresh', { name }));
   }
 
-  /** Accepts the tools of a server as it describes them now, all or one. */
-  accept(name: string, tool: string | undefined): Promise<string | undefined> {
-    return this.#change(() => this.#client.call('mcp.accept', { name, ...(tool !== undefined && { tool }) }));
+  /** Accepts the changes of tools of a server as they were shown, of all or of one tool. */
+  accept(
+    name: string,
+    { shown, tool }: { shown: readonly McpServer['tools'][number][]; tool?: string | undefined },
+  ): Promise<string | undefined> {
+    const seen = shown.flatMap(({ tool, changed }) => (changed ? [[tool, changed.digest] as const] : []));
+    const digests = Object.fromEntries(seen);
+    return this.#change(() => this.#client.call('mcp.accept', { name, digests, ...(tool !== undefined && { tool }) }));
   }
 
   /** Adds a server, or changes `before`. This and the next methods return an error message, or undefined on success. */

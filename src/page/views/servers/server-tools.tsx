@@ -15,7 +15,7 @@ export function ChangedTools({ desk, server }: { desk: Desk; server: McpServer }
   if (changed.length === 0 && problem.value === undefined) return null;
   const accept = async (tool: string | undefined) => {
     problem.value = undefined;
-    problem.value = await board.accept(server.name, tool);
+    problem.value = await board.accept(server.name, { shown: changed, tool });
     // The buttons that were accepted are gone.
     if (problem.value === undefined) document.getElementById('servers-title')?.focus();
   };
