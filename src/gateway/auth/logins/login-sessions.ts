@@ -3,29 +3,19 @@ import { LIMITS } from '../../../../protocol/limits.ts';
 import { STEP_UP_MS } from '../../../../protocol/methods/accounts/step-up.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
-import { expandScopes } from '../../rights.ts';
 import type { Statement, Store } from '../../store/store.ts';
 import type { UserNews } from '../../users/user-rows.ts';
 import type { Users } from '../../users/users.ts';
 import type { CredentialWay } from '../authenticator.ts';
 import { runExpiry } from '../expiry.ts';
-import {
-  type Bounds,
-  clampEnd,
-  type Lineage,
-  type Minter,
-  narrow,
-  parentEnded,
-  parentOf,
-  principalIdOf,
-  toColumns,
-} from '../lineage.ts';
-import type { Parent } from '../parent.ts';
+import { clampEnd, type Lineage, type Minter, parentEnded, parentOf, principalIdOf, toColumns } from '../lineage.ts';
 import type { Principal } from '../principal.ts';
-import { Proof } from '../proof.ts';
-import { RightsChanged } from '../rights-changed.ts';
+import type { Proof } from '../proof.ts';
 import { createClaimsReader, signLogin } from './login-jwt.ts';
-import { SessionTable } from './session-table.ts';
+import { type Follows, findPredecessor, requireUnended, succeed } from './predecessor.ts';
+import { proofOf, renew, type Session, storedProof, toSession } from './session-principals.ts';
+import { revocationOf, revocationOfFamily } from './session-rows.ts';
+import { familyOf, SessionTable } from './session-table.ts';
 
 const MAX_SESSIONS = 10_000;
 /** So that one user, or one token without a user, cannot end the logins of others. */
@@ -40,6 +30,8 @@ export interface LoginSession {
 interface StartOptions {
   /** When the person proved who they are; default: now. */
   authenticatedMs?: number | undefined;
+  /** The session before it in the same browser. If it is of the same user or credential, they end together. */
+  follows?: Follows | undefined;
   /** It replaces the session of a browser, and stays one even if it is sent as a Bearer token. */
   browser?: boolean;
   /** Stored in the same unit. */
@@ -56,9 +48,12 @@ export interface LoginSessions {
   verify(jwt: string, via?: CredentialWay): Promise<Principal | undefined>;
   /** The person has proved again who they are. Resolves with the time until which that is fresh. */
   confirm(jti: string, also?: readonly Statement[]): Promise<number>;
-  /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
+  /**
+   * Ends open sockets and streams of the session at once, and with it those before and after it in the same browser. An unknown
+   * session is not an error.
+   */
   revoke(jti: string, also?: readonly Statement[]): Promise<void>;
-  /** When the person of a session that has not ended proved who they are. */
+  /** When the person proved who they are. Undefined: the session, and all of the same browser, have ended. */
   proofOf(jti: string): Proof | undefined;
   /** Like `revoke`, for every session below the tokens. */
   revokeBelow(tokenIds: readonly string[]): Promise<void>;
@@ -79,19 +74,6 @@ interface LoginSessionsDeps {
   most?: number;
 }
 
-interface Session {
-  parent: Parent;
-  /** As asked for; what it may do changes with its parent. */
-  scopes: readonly string[];
-  principal: Principal;
-  /** The same for its browser. */
-  browser: Principal;
-  expiresAtMs: number;
-  /** The same in monotonic milliseconds, as far as this process knows, so that a clock set back does not prolong it. */
-  endMs: number;
-  end: AbortController;
-}
-
 export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginSessions> {
   const { store, clock, lineage, users } = deps;
   const sessions = new SessionTable(await loadSessions(deps));
@@ -109,10 +91,13 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
     sessions.remove(jti);
   };
   const revoke = async (jti: string, also: readonly Statement[] = []) => {
-    end(jti); // before the write: the session ends even if the write fails
-    const row = store.db.updateTable('login_sessions').set({ revoked_ms: clock.now() }).where('jti', '=', jti);
-    const notified = store.db.deleteFrom('push_subscriptions').where('login', '=', jti);
-    await store.commit({ statements: [row.compile(), notified.compile(), ...also] });
+    const family = sessions.familyOf(jti);
+    for (const each of family) end(each); // before the write: they end even if the write fails
+    await store.commit({ statements: [...revocationOfFamily(jti, family, clock.now()), ...also] });
+  };
+  const revokeOne = async (jti: string) => {
+    end(jti);
+    await store.commit({ statements: revocationOf(jti, clock.now()) });
   };
 
   return {
@@ -121,7 +106,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       const ended = [...sessions.all()].filter(
         ([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id),
       );
-      await Promise.all(ended.map(([jti]) => revoke(jti)));
+      await Promise.all(ended.map(([jti]) => revokeOne(jti)));
     },
     renewBelow(userId, { loginsEnd, rightsChanged, keep }) {
       const own = sessions.ofUser(userId).filter(([jti]) => jti !== keep);
@@ -131,7 +116,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
         else if (rightsChanged) renew(session, bounds);
       }
     },
-    start: (minter, options = {}) => start(minter, options, { deps, sessions, versionOf, revoke, end, standing }),
+    start: (minter, options = {}) => start(minter, options, { deps, sessions, versionOf, revokeOne, end, standing }),
     async verify(jwt, via = 'bearer') {
       const claims = await findClaims(jwt);
       const session = claims && standing(claims.jti);
@@ -148,7 +133,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       return clock.now() + STEP_UP_MS;
     },
     proofOf(jti) {
-      const session = standing(jti);
+      const [session] = [jti, ...sessions.familyOf(jti)].flatMap((each) => standing(each) ?? []);
       return session && proofOf(session);
     },
     run: (signal) =>
@@ -172,15 +157,15 @@ interface Opened {
   deps: LoginSessionsDeps;
   sessions: SessionTable<Session>;
   versionOf(userId: string | undefined): number;
-  revoke(jti: string): Promise<void>;
+  revokeOne(jti: string): Promise<void>;
   end(jti: string): void;
   standing(jti: string): Session | undefined;
 }
 
 async function start(
   { parent, scopes: asked, version: checked }: Minter,
-  { authenticatedMs, browser = false, also = [] }: StartOptions,
-  { deps, sessions, versionOf, revoke, end, standing }: Opened,
+  { authenticatedMs, follows, browser = false, also = [] }: StartOptions,
+  { deps, sessions, versionOf, revokeOne, end, standing }: Opened,
 ): Promise<LoginSession> {
   const { store, clock, ids, lineage } = deps;
   const bounds = lineage.boundsOf(parent);
@@ -188,11 +173,12 @@ async function start(
   // Read once, before everything that is awaited: a token signed with it is void if the user's logins end meanwhile.
   const version = checked ?? versionOf(bounds.userId);
   const limits = { most: deps.most ?? MAX_SESSIONS, mostOfOne: MAX_SESSIONS_OF_ONE };
+  const before = findPredecessor(follows, parent, standing);
   const oneTooMany = sessions.oneTooMany({ parent, userId: bounds.userId }, limits);
-  if (oneTooMany !== undefined) await revoke(oneTooMany);
-  const jti = ids.id('login');
+  if (oneTooMany !== undefined) await revokeOne(oneTooMany);
   const createdMs = clock.now();
   const expiresAtMs = clampEnd(createdMs + LIMITS.cookieMs, bounds);
+  const { jti, provedMs, proof } = succeed(before, { id: ids.id('login'), provedMs: authenticatedMs, clock });
   const scopes = [...asked]; // narrowed whenever it is used, because the rights of a user may grow
   const row = store.db.insertInto('login_sessions').values({
     jti,
@@ -201,10 +187,11 @@ async function start(
     created_ms: createdMs,
     expires_ms: expiresAtMs,
     revoked_ms: null,
-    authenticated_ms: authenticatedMs ?? createdMs,
+    authenticated_ms: provedMs,
   });
   const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs, browser });
-  const about = { jti, parent, version, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
+  requireUnended(before, { oneTooMany, standing });
+  const about = { jti, parent, version, scopes, expiresAtMs, proof };
   const session = toSession(about, bounds, clock);
   sessions.add(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
   try {
@@ -215,6 +202,7 @@ async function start(
   }
   if (version !== versionOf(bounds.userId)) end(jti);
   if (standing(jti) === undefined) throw parentEnded();
+  if (!before?.isRefresh) proof.renew(provedMs);
   return { jwt, expiresAtMs, principal: session.principal };
 }
 
@@ -233,65 +221,17 @@ async function loadSessions({
     .where('revoked_ms', 'is', null)
     .orderBy('created_ms')
     .execute();
+  const proofs = new Map<string, Proof>();
   return rows.flatMap((row) => {
     const { jti, scopes, expires_ms: expiresAtMs, authenticated_ms, created_ms } = row;
-    const authenticatedMs = authenticated_ms ?? created_ms;
+    const proof = storedProof(authenticated_ms ?? created_ms, proofs.get(familyOf(jti)), clock);
     const parent = parentOf(row);
     const bounds = lineage.boundsOf(parent);
     if (bounds === undefined) return [];
     // The row does not have it. Tokens with an earlier version do not reach their session any more.
     const version = versionIn(users, bounds.userId);
-    const about = { jti, parent, version, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
+    const about = { jti, parent, version, scopes: scopes.split(','), expiresAtMs, proof };
+    proofs.set(familyOf(jti), proof);
     return [[jti, toSession(about, bounds, clock)] as const];
   });
-}
-
-interface SessionRow {
-  jti: string;
-  parent: Parent;
-  version: number;
-  scopes: readonly string[];
-  expiresAtMs: number;
-  authenticatedMs: number;
-}
-
-function toSession(row: SessionRow, bounds: Bounds, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
-  const { parent, scopes, expiresAtMs } = row;
-  const end = new AbortController();
-  const proof = new Proof(clock, row.authenticatedMs);
-  const leftMs = Math.min(LIMITS.cookieMs, expiresAtMs - clock.now());
-  const endMs = clock.monotonic() + leftMs;
-  return { parent, scopes, ...toPrincipals({ ...row, proof }, bounds, end.signal), expiresAtMs, endMs, end };
-}
-
-function toPrincipals(
-  { jti, parent, version, scopes, proof, expiresAtMs }: Omit<SessionRow, 'authenticatedMs'> & { proof: Proof },
-  bounds: Bounds,
-  ended: AbortSignal,
-): Pick<Session, 'principal' | 'browser'> {
-  const { permissions, userId } = bounds;
-  const id = principalIdOf(parent);
-  const held = expandScopes(narrow(expandScopes(scopes), bounds));
-  const toPrincipal = (browser: boolean): Principal => ({
-    id,
-    scopes: held,
-    permissions,
-    source: { kind: 'login', jti, parent, version, browser, proof, expiresAtMs },
-    ended,
-    ...(userId !== undefined && { userId }),
-  });
-  return { principal: toPrincipal(false), browser: toPrincipal(true) };
-}
-
-const proofOf = ({ principal: { source } }: Session): Proof | undefined =>
-  source.kind === 'login' ? source.proof : undefined;
-
-/** Open connections of the session end; later ones have the new rights. */
-function renew(session: Session, bounds: Bounds): void {
-  const before = session.end;
-  const { source } = session.principal;
-  if (source.kind !== 'login') return;
-  session.end = new AbortController();
-  Object.assign(session, toPrincipals({ ...source, scopes: session.scopes }, bounds, session.end.signal));
-  before.abort(new RightsChanged());
 }

@@ -12,10 +12,20 @@ interface OfHolder {
   principal: Pick<Principal, 'userId'>;
 }
 
+/**
+ * The sessions that one browser had one after the other: a refresh, or another login, replaces only its cookie, while open
+ * connections stay in the session before. They end together. The first part of their ids names them, also in the database.
+ */
+export const familyOf = (jti: string): string => jti.split('.', 1)[0] ?? jti;
+
+/** The id of a session that follows another one. */
+export const following = (jti: string, id: string): string => `${familyOf(jti)}.${id}`;
+
 /** The sessions in the order in which they began, also by whose they are, because a login must not look at all of them. */
 export class SessionTable<S extends OfHolder> {
   readonly #all = new Map<string, S>();
   readonly #byHolder = new Map<string, Set<string>>();
+  readonly #byFamily = new Map<string, Set<string>>();
 
   constructor(sessions: Iterable<readonly [jti: string, session: S]>) {
     for (const [jti, session] of sessions) this.add(jti, session);
@@ -41,22 +51,24 @@ export class SessionTable<S extends OfHolder> {
     });
   }
 
+  /** The ids of its family, also without itself. */
+  familyOf(jti: string): string[] {
+    return [...(this.#byFamily.get(familyOf(jti)) ?? [])];
+  }
+
   add(jti: string, session: S): void {
     this.#all.set(jti, session);
+    put(this.#byFamily, familyOf(jti), jti);
     const key = holderOf(session);
-    if (key === undefined) return;
-    const own = this.#byHolder.get(key) ?? new Set();
-    this.#byHolder.set(key, own.add(jti));
+    if (key !== undefined) put(this.#byHolder, key, jti);
   }
 
   remove(jti: string): void {
     const session = this.#all.get(jti);
     this.#all.delete(jti);
+    drop(this.#byFamily, familyOf(jti), jti);
     const key = session && holderOf(session);
-    if (key === undefined) return;
-    const own = this.#byHolder.get(key);
-    own?.delete(jti);
-    if (own?.size === 0) this.#byHolder.delete(key);
+    if (key !== undefined) drop(this.#byHolder, key, jti);
   }
 
   /** The oldest session of the holder if it has `mostOfOne`, or otherwise of all if there are `most`. */
@@ -66,6 +78,17 @@ export class SessionTable<S extends OfHolder> {
     if (own !== undefined && own.size >= mostOfOne) return own.values().next().value;
     return this.size >= most ? this.#all.keys().next().value : undefined;
   }
+}
+
+function put(sets: Map<string, Set<string>>, key: string, jti: string): void {
+  const own = sets.get(key) ?? new Set();
+  sets.set(key, own.add(jti));
+}
+
+function drop(sets: Map<string, Set<string>>, key: string, jti: string): void {
+  const own = sets.get(key);
+  own?.delete(jti);
+  if (own?.size === 0) sets.delete(key);
 }
 
 const keyOfUser = (userId: string): string => `user:${userId}`;

@@ -24,7 +24,7 @@ async function setUp(settings: Partial<OidcSettings> = {}) {
   });
   const begin = async (isFresh = false, address = '1.2.3.4') => {
     await clock.advance(1); // another id
-    const begun = await oidc.begin({ isFresh, address });
+    const begun = await oidc.begin({ isFresh }, address);
     return { ...begun, query: new URL(begun.url).searchParams };
   };
   const logIn = async (claims: Record<string, unknown> = {}, { isFresh = false, address = '1.2.3.4' } = {}) => {

@@ -13,7 +13,7 @@ import { createIdentities, type Identities } from './identities.ts';
 import type { OidcClient } from './oidc-client.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 import { createOidcUsers, type Entered } from './oidc-users.ts';
-import { createPendingLogins } from './pending-login.ts';
+import { type AskedLogin, createPendingLogins } from './pending-login.ts';
 import { toPerson } from './person-claims.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -36,6 +36,8 @@ interface Finished extends Entered {
   issuer: string;
   subject: string;
   authenticatedMs: number;
+  /** The session of the browser in which it began. */
+  follows: string | undefined;
 }
 
 /** Logging in through the configured provider. Refusals are a GatewayError with the reason in its details. */
@@ -43,7 +45,7 @@ export interface OidcLogin {
   /** Undefined without a provider. */
   readonly settings: OidcSettings | undefined;
   readonly identities: Identities;
-  begin(options: { isFresh: boolean; address: string }): Promise<Begun>;
+  begin(asked: AskedLogin, address: string): Promise<Begun>;
   finish(answer: OidcAnswer, address: string): Promise<Finished>;
 }
 
@@ -97,22 +99,22 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
   async function redeem(sealed: string, state: string, parameters: ReadonlyMap<string, string>) {
     const checks = await pending.finish(sealed, state);
     if (checks === undefined) throw oidcRefused('expired');
-    return ask((client) => client.redeem(parameters, checks));
+    return { claims: await ask((client) => client.redeem(parameters, checks)), follows: checks.follows };
   }
 
   return {
     settings,
     identities,
-    async begin({ isFresh, address }) {
+    async begin(asked, address) {
       const attempt = await admitted(throttle, 'oidc-start', address);
       attempt.ended('failed'); // every start counts
-      const { sealed, checks, expiresAtMs } = await pending.begin({ isFresh });
+      const { sealed, checks, expiresAtMs } = await pending.begin(asked);
       return { url: await ask((client) => client.authorizationUrl(checks)), sealed, expiresAtMs };
     },
     async finish({ sealed, state, parameters }, address) {
       const attempt = await admitted(throttle, 'oidc', address);
       // Only answers that the provider had to look at count as failures.
-      const claims = await redeem(sealed, state, parameters).then(
+      const { claims, follows } = await redeem(sealed, state, parameters).then(
         (found) => {
           attempt.ended('succeeded');
           return found;
@@ -127,7 +129,7 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
       const entry = await people.enter(person, claims);
       if (entry.kind === 'refused') throw oidcRefused(entry.reason);
       const { subject, authenticatedMs = UNKNOWN_MS } = person;
-      return { ...entry.entered, issuer, subject, authenticatedMs: Math.min(authenticatedMs, clock.now()) };
+      return { ...entry.entered, issuer, subject, authenticatedMs: Math.min(authenticatedMs, clock.now()), follows };
     },
   };
 }

@@ -21,6 +21,14 @@ test('a login that comes back has the checks that it began with, once', async ()
   for (const secret of [checks.state, checks.nonce, checks.verifier]) assert.equal(sealed.includes(secret), false);
 });
 
+test('a login that comes back names the session that the browser had when it began', async () => {
+  const { pending } = setUp();
+  const follows = 'login_a-B.login_9';
+  const { sealed, checks } = await pending.begin({ isFresh: true, follows });
+  assert.equal((await pending.finish(sealed.replace('B.', 'C.'), checks.state))?.follows, undefined);
+  assert.deepEqual(await pending.finish(sealed, checks.state), { ...checks, follows, isFresh: true });
+});
+
 test('the state of another login is refused, and does not use the login up', async () => {
   const { pending } = setUp();
   const [one, other] = [await pending.begin({ isFresh: false }), await pending.begin({ isFresh: false })];

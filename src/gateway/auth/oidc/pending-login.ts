@@ -8,14 +8,19 @@ const ID_BYTES = 16;
 /** Beyond this, the oldest used logins are forgotten; their codes are still used up at the provider. */
 const MAX_USED = 10_000;
 
+export interface AskedLogin {
+  /** The person has to prove again who they are, even with a session at the provider. */
+  isFresh: boolean;
+  /** The session that the browser has before. Its cookie does not come with the answer, which another site causes. */
+  follows?: string | undefined;
+}
+
 /** What ties the answer of the provider to the request and the browser. */
-export interface LoginChecks {
+export interface LoginChecks extends AskedLogin {
   state: string;
   nonce: string;
   /** Of PKCE. */
   verifier: string;
-  /** The person has to prove again who they are, even with a session at the provider. */
-  isFresh: boolean;
 }
 
 /**
@@ -23,7 +28,7 @@ export interface LoginChecks {
  * checks follow, so that nobody fills the memory of the daemon, and a restart does not interrupt logins.
  */
 export interface PendingLogins {
-  begin(options: { isFresh: boolean }): Promise<{ sealed: string; checks: LoginChecks; expiresAtMs: number }>;
+  begin(asked: AskedLogin): Promise<{ sealed: string; checks: LoginChecks; expiresAtMs: number }>;
   /** Uses it up. Undefined if it is not ours, has expired, was used, or the state is that of another login. */
   finish(sealed: string, state: string): Promise<LoginChecks | undefined>;
 }
@@ -47,11 +52,11 @@ export function createPendingLogins({ key, context, clock, ids }: PendingDeps): 
     return Buffer.from(mac).toString('base64url');
   }
 
-  async function toChecks(body: string, isFresh: boolean): Promise<LoginChecks> {
+  async function toChecks(body: string, { isFresh, follows }: AskedLogin): Promise<LoginChecks> {
     const [state, nonce, verifier] = await Promise.all(
       ['state', 'nonce', 'verifier'].map((purpose) => derive(purpose, body)),
     );
-    return { state: state ?? '', nonce: nonce ?? '', verifier: verifier ?? '', isFresh };
+    return { state: state ?? '', nonce: nonce ?? '', verifier: verifier ?? '', isFresh, follows };
   }
 
   /** False for the second use. */
@@ -65,19 +70,19 @@ export function createPendingLogins({ key, context, clock, ids }: PendingDeps): 
   }
 
   return {
-    async begin({ isFresh }) {
+    async begin(asked) {
       const expiresAtMs = clock.now() + PENDING_MS;
-      const body = `${ids.secret(ID_BYTES)}.${expiresAtMs}.${isFresh ? 1 : 0}`;
-      return { sealed: `${body}.${await derive('seal', body)}`, checks: await toChecks(body, isFresh), expiresAtMs };
+      const body = `${ids.secret(ID_BYTES)}.${expiresAtMs}.${asked.isFresh ? 1 : 0}${asked.follows ? `.${asked.follows}` : ''}`;
+      return { sealed: `${body}.${await derive('seal', body)}`, checks: await toChecks(body, asked), expiresAtMs };
     },
     async finish(sealed, state) {
-      const [body, endText, fresh, seal] =
-        /^([0-9a-f]{32}\.(\d{1,15})\.([01]))\.([\w-]{43})$/.exec(sealed)?.slice(1) ?? [];
+      const [body, endText, fresh, follows, seal] =
+        /^([0-9a-f]{32}\.(\d{1,15})\.([01])(?:\.([\w.-]{1,200}))?)\.([\w-]{43})$/.exec(sealed)?.slice(1) ?? [];
       if (body === undefined || seal === undefined) return undefined;
       if (!isSame(seal, await derive('seal', body))) return undefined;
       const leftMs = Number(endText) - clock.now();
       if (leftMs <= 0 || leftMs > PENDING_MS) return undefined;
-      const checks = await toChecks(body, fresh === '1');
+      const checks = await toChecks(body, { isFresh: fresh === '1', follows });
       return isSame(state, checks.state) && use(body, Number(endText)) ? checks : undefined;
     },
   };

@@ -112,6 +112,25 @@ test('logging out ends the session everywhere', async () => {
   assert.deepEqual([principal?.ended.aborted, await world.authenticator.authenticate(jwt)], [true, undefined]);
 });
 
+test('logging out ends the sessions that the same browser had before, and those of no others', async () => {
+  await using world = await setUp();
+  const token = { token: OPERATOR_TOKEN };
+  const { jwt: first } = await world.login(token);
+  const { jwt: elsewhere } = await world.login(token);
+  const from = async (jwt: string, via: 'cookie' | 'bearer') => {
+    const principal = await world.authenticator.authenticate(jwt, via);
+    return (await world.methods['auth.login'](token, world.call(principal))).jwt;
+  };
+  const program = await from(first, 'bearer');
+  const second = await from(first, 'cookie');
+  await world.methods['auth.logout']({}, world.call(await world.authenticator.authenticate(second, 'cookie')));
+  const left = [first, second, program, elsewhere].map((jwt) => world.authenticator.authenticate(jwt));
+  assert.deepEqual(
+    (await Promise.all(left)).map((principal) => principal?.id),
+    [undefined, undefined, 'operator', 'operator'],
+  );
+});
+
 test('logging out without a session, or with the operator token, ends nothing', async () => {
   await using world = await setUp();
   for (const token of [undefined, OPERATOR_TOKEN]) {

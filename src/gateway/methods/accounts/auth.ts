@@ -36,7 +36,7 @@ export interface AuthMethodDeps {
 
 type LoginResult = Result<'auth.login'>;
 /** The session that a new one takes over from, without another proof. */
-type Replaced = Pick<Extract<Principal['source'], { kind: 'login' }>, 'proof' | 'browser'>;
+type Refreshed = Pick<Extract<Principal['source'], { kind: 'login' }>, 'jti' | 'browser'>;
 
 export const authMethods = (deps: AuthMethodDeps): Handlers<keyof typeof authContracts> => ({
   ...loginMethods(deps),
@@ -49,13 +49,13 @@ export const authMethods = (deps: AuthMethodDeps): Handlers<keyof typeof authCon
 function loginMethods(deps: AuthMethodDeps) {
   const { authenticator, sessions, users, setup } = deps;
   /** The session is recorded together with its start. */
-  const logIn = async (minter: Minter, call: Call, replaced?: Replaced): Promise<LoginResult> => {
+  const logIn = async (minter: Minter, call: Call, refreshed?: Refreshed): Promise<LoginResult> => {
     const { parent } = minter;
     const isUser = parent.kind === 'user';
     const recorded = call.audited({ id: isUser ? parent.id : parent.kind });
     const also = isUser ? [...recorded, users.noteLogin(parent.id)] : recorded;
-    const options = { authenticatedMs: replaced?.proof.atMs, browser: replaced?.browser ?? false, also };
-    return toLogin(await sessions.start(minter, options), users);
+    const follows = refreshed ? { jti: refreshed.jti, isRefresh: true } : browserSessionOf(call);
+    return toLogin(await sessions.start(minter, { follows, browser: refreshed?.browser ?? false, also }), users);
   };
   return {
     'auth.login': async (given, call) => {
@@ -191,6 +191,12 @@ export function requireEnabled({ enabled }: Authenticator): void {
 function requireRights({ parent }: Minter, { users }: AuthMethodDeps): void {
   if (parent.kind !== 'user' || (users.boundsOf(parent.id)?.scopes.size ?? 0) > 0) return;
   throw new GatewayError('FORBIDDEN', 'User has no active permissions');
+}
+
+/** The session of the browser whose cookie a login replaces. */
+export function browserSessionOf({ principal }: Pick<Call, 'principal'>): { jti: string } | undefined {
+  const source = principal?.source;
+  return source?.kind === 'login' && source.browser ? { jti: source.jti } : undefined;
 }
 
 function requireUserSession(principal: Principal | undefined, refusal: string) {

@@ -9,7 +9,7 @@ import type { Handlers } from '../../call.ts';
 import { tookEffect, UnitRefused } from '../../store/store.ts';
 import type { Roles } from '../../users/roles.ts';
 import type { Users } from '../../users/users.ts';
-import { requireEnabled, toLogin } from './auth.ts';
+import { browserSessionOf, requireEnabled, toLogin } from './auth.ts';
 import { requireOver } from './user.ts';
 
 export interface OidcMethodDeps {
@@ -27,12 +27,13 @@ export const oidcMethods = (deps: OidcMethodDeps): Handlers<keyof typeof oidcCon
 
 function loginMethods({ authenticator, sessions, users, oidc }: OidcMethodDeps) {
   return {
-    'oidc.authorize': async ({ fresh = false }, { address }) => {
+    'oidc.authorize': async ({ fresh = false }, call) => {
       requireEnabled(authenticator);
       // Otherwise whoever comes first at the provider would be the first user.
       if (oidc.settings !== undefined && users.count === 0)
         throw new GatewayError('FORBIDDEN', 'Create the first user before logging in through a provider');
-      const { url, sealed, expiresAtMs } = await oidc.begin({ isFresh: fresh, address });
+      const asked = { isFresh: fresh, follows: browserSessionOf(call)?.jti };
+      const { url, sealed, expiresAtMs } = await oidc.begin(asked, call.address);
       return { url, pending: sealed, expiresAtMs };
     },
     'oidc.callback': async ({ pending = '', state, code, iss, error }, { address, audited }) => {
@@ -41,17 +42,16 @@ function loginMethods({ authenticator, sessions, users, oidc }: OidcMethodDeps) 
       const parameters = new Map(
         named.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
       );
-      const { userId, version, issuer, subject, authenticatedMs, isNew, given, taken } = await oidc.finish(
-        { sealed: pending, state, parameters },
-        address,
-      );
+      const finished = await oidc.finish({ sealed: pending, state, parameters }, address);
+      const { userId, version, issuer, subject, authenticatedMs, isNew, given, taken } = finished;
+      const follows = finished.follows === undefined ? undefined : { jti: finished.follows };
       const also = [
         ...audited({ id: userId, issuer, subject, created: isNew, rolesGiven: given, rolesTaken: taken }),
         users.noteLogin(userId),
         oidc.identities.use(issuer, subject),
       ];
       try {
-        return toLogin(await sessions.start(minterOfUser(userId, version), { authenticatedMs, also }), users);
+        return toLogin(await sessions.start(minterOfUser(userId, version), { authenticatedMs, follows, also }), users);
       } catch (failure) {
         // The user was disabled or deleted, or the person removed, while the provider answered.
         const isGone = failure instanceof UnitRefused || failure instanceof GatewayError;
