@@ -12,17 +12,16 @@ test('a secret that was replaced in the settings is used for the next renewal; a
   config.oauth = fixed('old');
   await connect('ada');
   config.oauth = fixed('new');
-  const present = { ...server, oauth: config.oauth };
   clock.jump(3_601_000);
   notes.refusal = 'invalid_client';
-  await assert.rejects(consents.token(present, 'ada'), { name: 'ConsentProblem' });
+  await assert.rejects(consents.token(server, 'ada'), { name: 'ConsentProblem' });
   assert.equal((await consents.list('ada')).length, 1);
   notes.refusal = undefined;
-  assert.equal(await consents.token(present, 'ada'), 'access-token-2');
+  assert.equal(await consents.token(server, 'ada'), 'access-token-2');
   assert.equal(notes.sent.at(-1)?.get('client_secret'), 'new');
   notes.refusal = 'invalid_grant';
   clock.jump(3_601_000);
-  await assert.rejects(consents.token(present, 'ada'));
+  await assert.rejects(consents.token(server, 'ada'));
   assert.deepEqual(await consents.list('ada'), []);
 });
 

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../auth/origin-policy.ts';
 import { placeIn } from '../../secrets/sealed-rows.ts';
 import type { ConsentTable } from '../../store/schema/consents/consent-schema.ts';
 import { tookEffect, UnitRefused } from '../../store/store.ts';
-import { askProvider, type ConsentDeps, union, whyFailed } from './consent-deps.ts';
+import { askProvider, type ConsentDeps, findOAuthServer, union, whyFailed } from './consent-deps.ts';
 import { toStored } from './consent-flow.ts';
 import {
   consentIdOf,
@@ -180,7 +180,7 @@ export class TokenKeeper {
     const code = await oauthCodeOf(error);
     this.#deps.log.warn({ server: name, why: await whyFailed(error) }, 'a token could not be renewed');
     // The secret in the settings is wrong or missing, which says nothing about the accounts.
-    if (code === 'invalid_client' && isFixed(server, stored.client)) return false;
+    if (code === 'invalid_client' && isFixed(this.#present(server), stored.client)) return false;
     if (code === 'invalid_client') await this.#deps.store.commit({ statements: [deleteClient(name)] });
     return code !== undefined && ENDS.has(code);
   }
@@ -191,13 +191,18 @@ export class TokenKeeper {
     refreshToken: string,
   ): Promise<Usable | undefined> {
     const { clock } = this.#deps;
-    const stored = { ...before, client: presentClient(server, before.client, this.#deps) };
+    const stored = { ...before, client: presentClient(this.#present(server), before.client, this.#deps) };
     const granted = await askProvider(server.url, this.#deps, (fetch) => refresh({ ...stored, refreshToken }, fetch));
     const { stored: next, expiresMs } = toStored(stored, granted, clock.now());
     const scopes = granted.scopes?.join(' ') ?? row.scopes;
     const fresh = { row: { ...row, scopes, expires_ms: expiresMs }, stored: next };
     this.#unsaved.set(row.consent_id, fresh);
     return this.#saved(fresh);
+  }
+
+  /** With the settings of now: a session that is open was begun with those of then. */
+  #present(server: OAuthServer): OAuthServer {
+    return findOAuthServer(this.#deps, server.name) ?? server;
   }
 
   /** The renewed tokens of this version of an account. */
