@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
-import { type Asked, httpEdge } from '../../testing/http-edge.ts';
+import { ANYONE } from '../../gateway/sharing/perception.ts';
+import { type Asked, httpEdge, principalWith } from '../../testing/http-edge.ts';
 
 type Edge = Awaited<ReturnType<typeof httpEdge>>;
 
@@ -133,4 +135,27 @@ test('a caller may have 32 requests in progress; another caller is not affected'
   gate.resolve({ workstreams: [] });
   for (const { result } of await Promise.all([...many, other])) assert.equal(result.isError, undefined);
   assert.equal((await list('read')).status, 200);
+});
+
+test('a call that waits ends with the credential of its caller, and is answered', async () => {
+  const ended = new AbortController();
+  const waits = Promise.withResolvers<void>();
+  await using edge = await httpEdge({
+    authenticator: {
+      enabled: true,
+      endOf: () => undefined,
+      viewerOf: () => ANYONE,
+      authenticate: () => principalWith('read', ended.signal),
+    },
+    async answer({ caller: { signal } }) {
+      waits.resolve();
+      if (!signal.aborted) await once(signal, 'abort');
+      throw new GatewayError('UNAUTHORIZED', 'The credential has ended');
+    },
+  });
+  const listed = call(edge, ['list_workstreams', {}], 'any');
+  await waits.promise;
+  ended.abort();
+  const { result } = await listed;
+  assert.deepEqual([result.isError, result.content[0].text], [true, 'UNAUTHORIZED: The credential has ended']);
 });
