@@ -37,7 +37,8 @@ export function addMcpCommands(program: Command, { root, around, withTarget }: M
     .description('accept the tools of a server as it describes them now')
     .argument('<server>', 'name of the server')
     .argument('[tool]', 'only this tool, as the server calls it')
-    .action(async (name: string, tool: string | undefined, flags: TargetFlags) =>
+    .option('--digest <sha256>', 'accept only the change with this digest, as "mcp tools" prints it')
+    .action(async (name: string, tool: string | undefined, flags: TargetFlags & { digest?: string }) =>
       (await load()).acceptTools({ name, ...(tool !== undefined && { tool }) }, on(flags)),
     );
   addChanges(mcp, { root, around, withTarget });

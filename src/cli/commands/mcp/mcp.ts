@@ -1,4 +1,6 @@
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
+import { UsageError } from '../../../start-error.ts';
+import type { TargetFlags } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
 import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
@@ -54,6 +56,7 @@ function linesOf({ name, description, inputSchema, changed, isGone }: McpServer[
           `  arguments: ${inputSchema}`,
           `  now described as: ${changed.description}`,
           `  arguments now: ${changed.inputSchema}`,
+          `  sha256 of the change: ${changed.digest}`,
         ]
       : []),
   ];
@@ -66,7 +69,15 @@ export async function refreshServer(name: string, command: McpCommand): Promise<
   );
 }
 
-export async function acceptTools(which: { name: string; tool?: string }, command: McpCommand): Promise<void> {
-  await ask(command, (client) => client.call('mcp.accept', which));
+/** With a digest, nothing but the change that the person has seen. */
+export async function acceptTools(
+  which: { name: string; tool?: string },
+  command: McpCommand<TargetFlags & { digest?: string }>,
+): Promise<void> {
+  const { tool } = which;
+  const { digest } = command.flags;
+  if (digest !== undefined && tool === undefined) throw new UsageError('--digest is for one tool. Name it, too.');
+  const digests = tool !== undefined && digest !== undefined ? { digests: { [tool]: digest } } : {};
+  await ask(command, (client) => client.call('mcp.accept', { ...which, ...digests }));
   process.stderr.write('Accepted. Conversations that have begun read of it in their next turn.\n');
 }
