@@ -15,7 +15,9 @@ export function revocationOfFamily(jti: string, jtis: readonly string[], nowMs: 
   const later = following(family, '');
   const notified = build
     .deleteFrom('push_subscriptions')
-    .where(({ or, eb }) => or([eb('login', '=', family), eb(sql`substr(login, 1, ${sql.lit(later.length)})`, '=', later)]));
+    .where(({ or, eb }) =>
+      or([eb('login', '=', family), eb(sql`substr(login, 1, ${sql.lit(later.length)})`, '=', later)]),
+    );
   return [revoke([jti, ...jtis], nowMs), statementOf(notified)];
 }
 
