@@ -20,6 +20,8 @@ export interface DatabaseFacts {
   schema: SchemaVersion;
   /** The key of the machine that its secrets need; undefined if it has none. */
   machineKeyId: string | undefined;
+  /** No daemon was using it. */
+  isClosed: boolean;
 }
 
 /** Checks a copy that nobody has open. Throws an Error that says what is wrong. */
@@ -39,6 +41,7 @@ export function inspectCopy(file: string): DatabaseFacts {
   return {
     schema,
     machineKeyId: key === undefined ? undefined : String(key.machine_id),
+    isClosed: all("select 1 from meta where key = 'clean_stop' and value = '1'").length > 0,
   };
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, symlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { lockHome } from '../../gateway/store/home-lock.ts';
 import { openStage, options, write } from './backup-fixture.ts';
 import { makeBackup } from './make-backup.ts';
 
@@ -29,6 +30,25 @@ test('what a killed backup left beside its archive is removed after a day, and n
     'elsewhere',
     'home',
   ]);
+});
+
+test('a file that the running daemon does not use is not backed up in place of its data', async () => {
+  await using stage = await openStage();
+  const stopped = (how: string) => {
+    using database = new DatabaseSync(path.join(stage.home, 'headgate.db'));
+    database.prepare("insert or replace into meta values ('clean_stop', ?)").run(how);
+  };
+  stopped('1');
+  const lock = lockHome(stage.home);
+  await assert.rejects(
+    makeBackup(options(stage)),
+    /does not use .*headgate\.db.*Back that up with pg_dump.*If the daemon is only starting or stopping, try again/,
+  );
+  stopped('0');
+  await makeBackup(options(stage));
+  lock.release();
+  stopped('1');
+  await makeBackup({ ...options(stage), target: stage.folder });
 });
 
 test('an unfinished copy of another store is not backed up', async () => {

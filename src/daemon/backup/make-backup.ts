@@ -3,6 +3,7 @@ import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { isInside } from '../../agent/tools/files/confinement.ts';
 import type { Environment } from '../../environment.ts';
+import { isHomeLocked } from '../../gateway/store/home-lock.ts';
 import { readMachineKeys, toKeyText } from '../../home/machine-key.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { syncFolder } from '../../home/replace-file.ts';
@@ -37,7 +38,7 @@ export interface Backup {
   schemaVersion: number;
   /** The key that the secrets in the database need, and whether it is in the archive. */
   machineKey: { id: string; included: boolean } | null;
-  /** What is neither a file nor a folder, such as links, and what has a name that is not UTF-8. */
+  /** What is neither a file nor a folder, such as links, and what has a name that is reserved or not UTF-8. */
   leftOut: string[];
 }
 
@@ -190,6 +191,7 @@ async function backUp(
   const leftOut = await linkHome(home, linked);
   signal.throwIfAborted();
   const facts = inspectCopy(copy);
+  if (facts.isClosed && isHomeLocked(home)) throw elsewhere(home);
   const keys = [...keysBefore, ...(await readMachineKeys(home, {}))];
   const key = facts.machineKeyId === undefined ? keys[0] : keys.find(({ id }) => id === facts.machineKeyId);
   const machineKey = toMachineKey(facts, key?.id);
@@ -211,6 +213,13 @@ async function backUp(
   await giveName(partial, file);
   return { file, ...written, files: sources.length, schemaVersion, machineKey, leftOut };
 }
+
+/** The daemon has another address of its store than this shell, such as the one in its service. The file is from before. */
+const elsewhere = (home: string) =>
+  new StartError(
+    `A daemon uses ${home}, but it does not use ${path.join(home, DATABASE)}, so its data is in a PostgreSQL database. ` +
+      'Back that up with pg_dump, and copy the home folder, too. If the daemon is only starting or stopping, try again.',
+  );
 
 function toMachineKey({ machineKeyId }: DatabaseFacts, included: string | undefined): Backup['machineKey'] {
   const id = machineKeyId ?? included;

@@ -27,6 +27,16 @@ export function lockHome(homeDir: string): HomeLock {
   return lockHome(homeDir);
 }
 
+/** Whether a process has locked the home. */
+export function isHomeLocked(homeDir: string): boolean {
+  try {
+    lockHome(homeDir).release();
+    return false;
+  } catch (error) {
+    return error instanceof Error && faultOf(error.cause) === 'locked';
+  }
+}
+
 function lockFile(path: string): HomeLock {
   const database = new DatabaseSync(path, { timeout: 0 });
   const release = () => {
