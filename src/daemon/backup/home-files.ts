@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { copyFile, link, lstat, mkdir, readdir, utimes } from 'node:fs/promises';
+import { copyFile, link, lstat, mkdir, readdir, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode } from '../../home/private-file.ts';
+import { MANIFEST } from './manifest.ts';
 
 export const DATABASE = 'headgate.db';
 /** Files that belong to the database while it is open, or after a kill. */
@@ -9,9 +10,12 @@ export const DATABASE_LOGS = [`${DATABASE}-wal`, `${DATABASE}-shm`];
 
 /** Where archives go unless another place is named: like the rest of the home, it is hidden from file tools and sandboxes. */
 export const BACKUPS = 'backups';
-/** Caches, files of a running daemon, archives, and the person's own files. */
+/** May be a link, for example into a folder of dotfiles: the daemon follows it. */
+const SETTINGS = 'config.json';
+/** Caches, files of a running daemon, archives, and the person's own files. An archive has its own manifest. */
 const LEFT_OUT = new Set([
   BACKUPS,
+  MANIFEST,
   'barriers',
   'compiled',
   'daemon.json',
@@ -48,16 +52,17 @@ interface LinkDeps {
 
 /**
  * Links the files of a home into `folder`, which is inside it, and returns what it cannot link: what is neither a file nor a folder,
- * and what has a name that is not UTF-8. A linked file
+ * and what has a name that is not UTF-8, or that of the manifest. A linked file
  * keeps its content if the daemon replaces or removes it. Names that are there already stay as they are. Where the disk has no
  * links, or a folder of the home is another disk, the files are copied.
  */
 export async function linkHome(home: string, folder: string, deps: LinkDeps = { link }): Promise<string[]> {
-  const names = (await readdir(home)).filter((name) => isBackedUp(name) && name !== DATABASE && !isKey(name));
+  const found = await readdir(home);
+  const names = found.filter((name) => isBackedUp(name) && name !== DATABASE && !isKey(name));
   const others = await Promise.all(
     names.map((name) => linkTree({ home, folder, name, isOurs: WRITTEN_BY_DAEMON.has(name) }, deps)),
   );
-  return others.flat();
+  return [...others.flat(), ...found.filter((name) => name === MANIFEST)];
 }
 
 /** The key that the database needs is chosen separately. */
@@ -82,6 +87,7 @@ async function linkTree(linked: Linked, deps: LinkDeps): Promise<string[]> {
       await linkOrCopy({ from, to, mtime: found.mtime }, deps);
       return [];
     }
+    if (name === SETTINGS && (await copyLinked(from, to))) return [];
     if (!found.isDirectory()) return [name];
     await mkdir(to, { recursive: true, mode: 0o700 });
     const others: string[] = [];
@@ -109,16 +115,31 @@ export async function isMisread(file: string): Promise<boolean> {
   return names.includes(name) && !(await lstat(file).catch(() => undefined));
 }
 
-async function linkOrCopy(
-  { from, to, mtime }: { from: string; to: string; mtime: Date },
-  { link: toLink }: LinkDeps,
-): Promise<void> {
+/** Copies the file behind a link; false if there is none. */
+async function copyLinked(from: string, to: string): Promise<boolean> {
+  const found = await stat(from).catch(() => undefined); // reported as left out
+  if (found?.isFile() !== true) return false;
+  await copyAlone({ from, to, mtime: found.mtime });
+  return true;
+}
+
+interface FileToCopy {
+  from: string;
+  to: string;
+  mtime: Date;
+}
+
+async function copyAlone({ from, to, mtime }: FileToCopy): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await utimes(to, mtime, mtime);
+}
+
+async function linkOrCopy(file: FileToCopy, { link: toLink }: LinkDeps): Promise<void> {
   try {
-    await toLink(from, to);
+    await toLink(file.from, file.to);
   } catch (error) {
     if (!isUnlinkable(error)) throw error;
-    await copyFile(from, to, constants.COPYFILE_EXCL);
-    await utimes(to, mtime, mtime);
+    await copyAlone(file);
   }
 }
 

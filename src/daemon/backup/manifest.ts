@@ -4,7 +4,8 @@ import { DamagedArchive } from './tar-entry.ts';
 
 /** The last file of an archive, because the digests are known only then. */
 export const MANIFEST = 'manifest.json';
-export const MOST_MANIFEST_BYTES = 64 * 1_048_576;
+/** Over a million files. */
+export const MOST_MANIFEST_BYTES = 256 * 1_048_576;
 const FORMAT = 1;
 
 const manifestSchema = z.strictObject({
@@ -25,6 +26,14 @@ export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestFile = Manifest['files'][number];
 
 export const toManifest = (described: Omit<Manifest, 'format'>): Manifest => ({ format: FORMAT, ...described });
+
+/** Throws if a restore would refuse it. */
+export function toManifestText(manifest: Manifest, mostBytes = MOST_MANIFEST_BYTES): string {
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  if (Buffer.byteLength(text) > mostBytes)
+    throw new Error(`${manifest.files.length} files are too many for one archive`);
+  return text;
+}
 
 /** Throws DamagedArchive, also for a format of a later Headgate. */
 export function parseManifest(text: string): Manifest {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { wordsOf } from '../../../protocol/words-of.ts';
@@ -94,9 +94,10 @@ export async function finishPutBack(
   if (journal.phase === 'setting aside') {
     await mkdir(aside, { recursive: true, mode: 0o700 });
     const former = (await readdir(home)).filter((name) => isBackedUp(name) || DATABASE_LOGS.includes(name));
-    // What has a name that is not UTF-8 is in no backup, and stays.
+    const restored = new Set(await readdir(staged));
     for (const name of former)
-      if (!(await isMisread(path.join(home, name)))) await move(path.join(home, name), path.join(aside, name));
+      if (restored.has(name) || !(await isInNoBackup(path.join(home, name))))
+        await move(path.join(home, name), path.join(aside, name));
     for (const folder of [aside, home]) await syncFolder(folder);
     await write(home, { ...journal, phase: 'placing' });
   }
@@ -105,6 +106,12 @@ export async function finishPutBack(
   await removeJournal(home);
   await rm(staged, { recursive: true, force: true }).catch(() => undefined); // it is empty; the next restore removes it
   return aside;
+}
+
+/** A link, or a file whose name is not UTF-8. It stays, because nothing would take its place. */
+async function isInNoBackup(file: string): Promise<boolean> {
+  const found = await lstat(file).catch(() => undefined); // it is misread, or cannot be moved either
+  return found?.isSymbolicLink() === true || (await isMisread(file));
 }
 
 /** The journal itself last: while it is there, the restore is not complete. */

@@ -93,9 +93,7 @@ async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, dep
     const aside = `before-restore-${stampOf(nowMs)}`;
     if (names.includes(aside)) throw new StartError(`${path.join(home, aside)} exists already. Try again in a second.`);
     await putBack(home, { staged: path.basename(staged), aside }, deps);
-    if (names.some(isBackedUp)) return { manifest, aside: path.join(home, aside) };
-    await rmdir(path.join(home, aside)).catch(() => undefined); // empty, but for what belongs to a database that is gone
-    return { manifest, aside: undefined };
+    return { manifest, aside: (await isKept(path.join(home, aside), names)) ? path.join(home, aside) : undefined };
   } catch (error) {
     // The next start completes what could not be taken back, and needs the restored files for that.
     if (!(error instanceof NotPutBack) || error.isTakenBack) await rm(staged, { recursive: true, force: true });
@@ -103,6 +101,13 @@ async function restoreInto({ archive, home, nowMs, signal }: RestoreOptions, dep
     throw error instanceof StartError ? error : toUnpackingError(home, error);
   }
 }
+
+/** Whether the folder of the former files holds some of these, besides what belongs to a database that is gone. Removes it if it is empty. */
+const isKept = (folder: string, names: readonly string[]): Promise<boolean> =>
+  rmdir(folder).then(
+    () => false,
+    () => names.some(isBackedUp),
+  );
 
 /** A folder whose name begins with `beginning`. */
 const newFolder = (beginning: string): Promise<string> =>

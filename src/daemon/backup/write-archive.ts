@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { MANIFEST, type Manifest, type ManifestFile } from './manifest.ts';
+import { MANIFEST, type Manifest, type ManifestFile, toManifestText } from './manifest.ts';
 import { BLOCK, paddingOf, toHeader } from './tar-entry.ts';
 
 /** A file to archive: its name there, and its path or its text. */
@@ -42,7 +42,7 @@ async function* toTar({ sources, describe, nowMs }: ArchiveContents): AsyncGener
     if ('text' in source) yield* ofText(source, { nowMs, files });
     else yield* ofFile(source, files);
   }
-  yield* ofText({ name: MANIFEST, text: `${JSON.stringify(describe(files), null, 2)}\n` }, { nowMs, files: [] });
+  yield* ofText({ name: MANIFEST, text: toManifestText(describe(files)) }, { nowMs, files: [] });
   yield Buffer.alloc(2 * BLOCK);
 }
 

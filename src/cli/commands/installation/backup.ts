@@ -42,7 +42,8 @@ export async function backup(target: string | undefined, { flags, around, root }
 
 function toWarnings({ machineKey, leftOut }: Backup): string[] {
   const links = leftOut.map(
-    (name) => `Not in it: ${toVisibleLine(name)}, which is neither a file nor a folder, or whose name is not UTF-8.`,
+    (name) =>
+      `Not in it: ${toVisibleLine(name)}, which is neither a file nor a folder, or whose name is reserved or not UTF-8.`,
   );
   if (machineKey !== null && !machineKey.included) return [...links, toKeyHint(machineKey.id)];
   return ['It holds the operator token and the key of all secrets. Keep it as safe as the home folder.', ...links];
