@@ -5,8 +5,8 @@ import { isDue } from './jobs/job-book.ts';
 import { type Attempt, type JobEnd, jobAfter, lineForMain } from './jobs/job-end.ts';
 import type { Finish } from './ledger.ts';
 import { maxAll } from './misfire.ts';
-import type { Claim, Outcome } from './occurrence.ts';
-import type { OccurrenceRun } from './occurrence-run.ts';
+import type { Outcome } from './occurrence.ts';
+import type { OccurrenceRun, Readiness } from './occurrence-run.ts';
 import { toEnd, toMissed } from './plain-status.ts';
 import type { TransitionContext, TransitionDeps } from './transition-deps.ts';
 
@@ -20,20 +20,23 @@ export class Ends {
     this.#at = at;
   }
 
-  /** Checks a claim again after it waited for a slot. Returns how the attempt ends if it must not begin any more. */
-  recheck(run: OccurrenceRun): Attempt | undefined {
+  /**
+   * Checks a claim again after it waited, for a slot or for its start. While schedules are off, only runs begin that a
+   * caller requested.
+   */
+  recheck(run: OccurrenceRun): Readiness {
     if (run.isStarted) return undefined;
     const job = this.#at.book.jobs.get(run.job.id);
-    const outcome = this.#whyNot(job, run.claim);
     if (job) run.job = job;
-    return outcome && { claim: run.claim, outcome, endedMs: this.#deps.clock.now() };
+    const isOff = !this.#deps.settings.enabled && run.claim.trigger === 'schedule' && !run.isRequested;
+    return this.#whyNot(job, run) ?? (isOff ? 'hold' : undefined);
   }
 
-  #whyNot(job: Job | undefined, { trigger, attempts, scheduledMs }: Claim): Outcome | undefined {
+  #whyNot(job: Job | undefined, { claim, whyNotStarted }: OccurrenceRun): Outcome | undefined {
     if (!job) return { status: 'skipped', error: 'The job was removed before it began' };
-    if (trigger === 'forced') return undefined;
+    if (claim.trigger === 'forced') return undefined;
     if (!job.enabled) return { status: 'skipped', error: 'The job was disabled before it began' };
-    return attempts === 0 ? this.#at.lateness.missed(job, scheduledMs) : undefined;
+    return claim.attempts === 0 ? this.#at.lateness.missed(job, claim.scheduledMs, whyNotStarted) : undefined;
   }
 
   /** Records the end of an attempt. Rejects while the store cannot be written; call it again then. */

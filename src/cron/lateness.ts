@@ -88,10 +88,11 @@ export class Lateness {
     if (this.#away) this.#away.sinceMs = Math.min(this.#away.sinceMs, nowMs);
   }
 
-  /** The outcome of an occurrence that did not begin and is now too late; undefined when it is not too late. */
-  missed(job: Job, scheduledMs: number): Outcome | undefined {
+  /** The outcome of an occurrence that did not begin and is now too late, because of `why`; undefined when it is not too late. */
+  missed(job: Job, scheduledMs: number, why?: string): Outcome | undefined {
     const late = whyTooLate(job.misfire, scheduledMs, this.#clock.now());
-    return late === undefined ? undefined : { status: 'missed', error: `${this.why(job, scheduledMs)}; ${late}` };
+    if (late === undefined) return undefined;
+    return { status: 'missed', error: `${why ?? this.why(job, scheduledMs)}; ${late}` };
   }
 
   /** Why an instant of a job is late, for its record. */

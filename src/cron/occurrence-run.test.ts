@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { recordingLog } from '../testing/temp-store.ts';
 import type { Begun } from './executor.ts';
+import type { Attempt } from './jobs/job-end.ts';
 import { someJob } from './jobs/job-fixture.ts';
 import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
-import { OccurrenceRun } from './occurrence-run.ts';
+import { OccurrenceRun, type Readiness } from './occurrence-run.ts';
 
 const NOW_MS = 1_000_000;
 const CLAIM: Claim = { jobId: 'job_1', scheduledMs: NOW_MS, trigger: 'schedule', epoch: 1, attempts: 0 };
@@ -22,9 +23,16 @@ interface Options {
   maxRunMs?: number;
   /** How long a start waits before it is recorded, and after that. */
   waitsMs?: readonly [before: number, after: number];
+  readiness?: () => Readiness;
 }
 
-function carriedOut({ tries, started, maxRunMs = 3_600_000, waitsMs: [before, after] = [0, 0] }: Options) {
+function carriedOut({
+  tries,
+  started,
+  maxRunMs = 3_600_000,
+  waitsMs: [before, after] = [0, 0],
+  readiness = () => undefined,
+}: Options) {
   const clock = fakeClock(NOW_MS);
   const stop = new AbortController();
   const work = Promise.withResolvers<Outcome>();
@@ -46,12 +54,21 @@ function carriedOut({ tries, started, maxRunMs = 3_600_000, waitsMs: [before, af
     },
     { job: someJob({ maxRunMs }), claim: started ?? CLAIM, ...(started && { started }) },
   );
-  const attempt = run.carryOut(stop.signal, () => {
-    seen.unheeded += 1;
+  const attempt = run.carryOut({
+    stopping: stop.signal,
+    recheck: () => readiness(),
+    onUnheeded() {
+      seen.unheeded += 1;
+    },
   });
   attempt.catch(() => undefined); // awaited later
   return { clock, stop, work, seen, run, attempt };
 }
+function attemptOf(attempt: Attempt | 'hold' | undefined): Attempt {
+  assert.ok(typeof attempt === 'object');
+  return attempt;
+}
+
 const settled = () => new Promise(setImmediate);
 
 test('an attempt reports when it began, how long it took by the steady clock, and how it ended', async () => {
@@ -87,14 +104,30 @@ test('a start that fails temporarily is retried with growing waits, then given u
     await never.clock.advance(1_000);
     await settled();
   }
-  const { outcome, startedMs } = (await never.attempt) ?? assert.fail();
+  const { outcome, startedMs } = attemptOf(await never.attempt);
   assert.deepEqual([outcome, startedMs], [{ status: 'error', error: 'the queue is full' }, undefined]);
   assert.equal(never.seen.tries.length, 36);
 });
 
+test('a start that is retried is checked before each try, and resuming is not', async () => {
+  let readiness: Readiness;
+  const over = carriedOut({ tries: [later], readiness: () => readiness });
+  await settled();
+  readiness = { status: 'skipped', error: 'The job was removed before it began' };
+  await over.clock.advance(1_000);
+  const { claim, outcome, startedMs } = attemptOf(await over.attempt);
+  assert.deepEqual([claim, outcome, startedMs, over.seen.tries.length], [CLAIM, readiness, undefined, 1]);
+  assert.equal(over.run.whyNotStarted, 'it could not start: the queue is full');
+  readiness = 'hold';
+  assert.equal(await carriedOut({ tries: ['begun'], readiness: () => readiness }).attempt, 'hold');
+  const resumed = carriedOut({ tries: ['begun'], readiness: () => readiness, started: STARTED });
+  await settled();
+  assert.deepEqual(resumed.seen.tries, ['resume']);
+});
+
 test('a permanent failure is an error at once, and a claim that another scheduler took has no outcome', async () => {
   const refused = carriedOut({ tries: [new Error('no such channel')] });
-  assert.deepEqual((await refused.attempt)?.outcome, { status: 'error', error: 'no such channel' });
+  assert.deepEqual(attemptOf(await refused.attempt).outcome, { status: 'error', error: 'no such channel' });
   assert.equal(refused.seen.tries.length, 1);
   assert.equal(await carriedOut({ tries: ['lost'] }).attempt, undefined);
 });
@@ -105,13 +138,13 @@ test('a run begun by the last process is resumed as the same attempt, without a 
   await settled();
   await clock.advance(1_000);
   work.resolve({ status: 'ok' });
-  const { claim, startedMs, durationMs } = (await attempt) ?? assert.fail();
+  const { claim, startedMs, durationMs } = attemptOf(await attempt);
   assert.deepEqual([claim.attempts, startedMs, durationMs], [0, NOW_MS - 60_000, 61_000]);
   assert.deepEqual([seen.tries, seen.started], [['resume', 'resume'], []]);
 });
 
 test('a run begun by the last process that no longer exists is interrupted', async () => {
-  const { outcome } = (await carriedOut({ tries: ['lost'], started: STARTED }).attempt) ?? assert.fail();
+  const { outcome } = attemptOf(await carriedOut({ tries: ['lost'], started: STARTED }).attempt);
   assert.equal(outcome.status, 'interrupted');
 });
 
@@ -127,7 +160,7 @@ test('the watchdog stops a run that takes too long, and reports when the stop is
   await clock.advance(1);
   assert.equal(seen.unheeded, 1);
   work.resolve({ status: 'ok' });
-  assert.equal((await attempt)?.outcome.status, 'ok');
+  assert.equal(attemptOf(await attempt).outcome.status, 'ok');
 });
 
 test('working time before a restart counts for the watchdog, and its reason has the configured limit', async () => {
@@ -158,7 +191,7 @@ test('the time waiting for a start is not working time', async () => {
   await clock.advance(2_000);
   assert.equal(run.spentMs, 2_000);
   work.resolve({ status: 'ok' });
-  assert.equal((await attempt)?.durationMs, 2_000);
+  assert.equal(attemptOf(await attempt).durationMs, 2_000);
 });
 
 test('a start that is recorded late leaves the run its whole time, and what passes after the record counts', async () => {

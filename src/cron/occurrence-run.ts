@@ -13,6 +13,18 @@ interface OccurrenceRunDeps {
   onStarted(job: Job, startedMs: number): void;
 }
 
+/** `hold`: it may not begin now, but later. */
+export type Readiness = Outcome | 'hold' | undefined;
+
+interface Carrying {
+  /** The daemon stops. */
+  stopping: AbortSignal;
+  /** Called before each try of a start. Returns how the occurrence ends if it must not begin any more. */
+  recheck(): Readiness;
+  /** The watchdog stopped the run, but it continues. */
+  onUnheeded(): void;
+}
+
 /** Maximum tries of a start that may succeed on retry; about a quarter of an hour. */
 const MAX_STARTS = 36;
 const MAX_PAUSE_MS = 30_000;
@@ -26,11 +38,14 @@ export class OccurrenceRun {
   readonly claim: Claim;
   /** Claimed by us since then, by the wall clock. */
   readonly heldSinceMs: number;
+  /** A caller asked for it, so that it runs also while schedules are off. */
+  isRequested = false;
   readonly #deps: OccurrenceRunDeps;
   /** The part that the previous process began. */
   readonly #started: OpenOccurrence | undefined;
   readonly #end = Promise.withResolvers<Outcome>();
   #startedMs: number | undefined;
+  #whyNotStarted: string | undefined;
   /** When this process began to work on it, by the steady clock. */
   #workingSinceMs: number | undefined;
 
@@ -46,6 +61,11 @@ export class OccurrenceRun {
 
   get startedMs(): number | undefined {
     return this.#startedMs;
+  }
+
+  /** Why the last try of its start failed. */
+  get whyNotStarted(): string | undefined {
+    return this.#whyNotStarted;
   }
 
   get isStarted(): boolean {
@@ -69,14 +89,15 @@ export class OccurrenceRun {
   }
 
   /**
-   * Runs the attempt from start to end; undefined when another scheduler took the claim. Rejects when the daemon stops.
-   * `onUnheeded` is called when the watchdog stopped the run but it continues.
+   * Runs the attempt from start to end; undefined when another scheduler took the claim, `hold` when it has not begun.
+   * Rejects when the daemon stops.
    */
-  async carryOut(stopping: AbortSignal, onUnheeded: () => void): Promise<Attempt | undefined> {
+  async carryOut({ stopping, recheck, onUnheeded }: Carrying): Promise<Attempt | 'hold' | undefined> {
     const { clock } = this.#deps;
     const over = new AbortController();
     try {
-      const begun = await this.#begin(stopping);
+      const begun = await this.#begin(stopping, recheck);
+      if (begun === 'hold') return begun;
       if (!begun || 'status' in begun) {
         return begun && { claim: this.#tried(), outcome: begun, startedMs: this.#startedMs, endedMs: clock.now() };
       }
@@ -104,13 +125,14 @@ export class OccurrenceRun {
   }
 
   /** Begins the attempt. Retries faults that may pass, such as a full queue or a disk that cannot be written. */
-  async #begin(stopping: AbortSignal): Promise<Begun | Outcome | undefined> {
+  async #begin(stopping: AbortSignal, recheck: Carrying['recheck']): Promise<Begun | Readiness> {
     const { clock, log } = this.#deps;
     for (let starts = 1; ; starts += 1) {
       try {
-        return await (this.#started ? this.#resume(this.#started) : this.#start());
+        return await (this.#started ? this.#resume(this.#started) : (recheck() ?? this.#start()));
       } catch (error) {
         log.warn({ err: error, jobId: this.job.id, starts }, 'a scheduled run could not start');
+        this.#whyNotStarted = `it could not start: ${wordsOf(error)}`;
         if (starts === MAX_STARTS || !this.#isWorthATry(error)) return this.#outcomeOf(error);
         await clock.sleep(Math.min(MAX_PAUSE_MS, 1_000 * 2 ** (starts - 1)), stopping);
       }

@@ -25,8 +25,8 @@ export async function schedulerFixture() {
   const begun: BegunRun[] = [];
   const events: string[] = [];
   const settings = { enabled: true, maxConcurrentRuns: 2 };
-  /** `isDeaf`: runs ignore their stop. */
-  const faults = { commit: false, isDeaf: false };
+  /** `begin`: starts fail, and may be retried. `isDeaf`: runs ignore their stop. */
+  const faults = { commit: false, begin: false, isDeaf: false };
   const commit: SqliteStore['commit'] = (unit) =>
     faults.commit ? Promise.reject(new Error('cannot write to the disk')) : store.commit(unit);
   let stop = new AbortController();
@@ -44,6 +44,7 @@ export async function schedulerFixture() {
         async begin(job, claim) {
           const startedMs = clock.now();
           try {
+            if (faults.begin) throw new Error('no room');
             await commit({
               statements: startStatements(claim, { owner, nowMs: startedMs, runId: `run-${begun.length}` }),
             });

@@ -129,6 +129,7 @@ export class Scheduler {
     const claimed = await this.#lanes.run(jobId, () => this.#transitions.claims.byHand(jobId, asked));
     this.#arrange(jobId);
     if (typeof claimed === 'string') return { ran: false, reason: claimed };
+    claimed.isRequested = true;
     this.#queue.push(claimed);
     this.#wake();
     return { ran: true, ended: claimed.ended };
@@ -181,7 +182,7 @@ export class Scheduler {
     const isFull = () => this.#slots >= settings.maxConcurrentRuns;
     lateness.setFull(isFull());
     while (!isFull()) {
-      const claimed = this.#queue.shift();
+      const claimed = this.#takeQueued();
       const jobId = claimed?.claim.jobId ?? this.#takeDue();
       if (jobId === undefined) break;
       this.#slots += 1;
@@ -194,6 +195,11 @@ export class Scheduler {
       isAlone && isIdle ? MAX_NAP_MS : RENEW_MS,
       Math.max(0, (first?.atMs ?? Number.POSITIVE_INFINITY) - clock.now()),
     );
+  }
+
+  #takeQueued(): OccurrenceRun | undefined {
+    const index = this.#queue.findIndex((run) => this.#transitions.ends.recheck(run) !== 'hold');
+    return index === -1 ? undefined : this.#queue.splice(index, 1)[0];
   }
 
   #takeDue(): string | undefined {
@@ -230,9 +236,11 @@ export class Scheduler {
   async #carryOut(jobId: string, claimed: OccurrenceRun | undefined, leave: () => void): Promise<void> {
     const run = claimed ?? (await this.#lanes.run(jobId, () => this.#transitions.claims.due(jobId)));
     if (!run) return;
-    const attempt = this.#transitions.ends.recheck(run) ?? (await run.carryOut(this.#stopping, leave));
     const { ends } = this.#transitions;
-    await this.#untilStored(run, () => (attempt ? ends.record(run, attempt) : ends.lost(run)));
+    const recheck = () => ends.recheck(run);
+    const attempt = await run.carryOut({ stopping: this.#stopping, recheck, onUnheeded: leave });
+    if (attempt === 'hold') this.#queue.push(run);
+    else await this.#untilStored(run, () => (attempt ? ends.record(run, attempt) : ends.lost(run)));
   }
 
   /** Retries while the store does not answer, so that no end is lost and no job counts as running for ever. */

@@ -13,6 +13,7 @@ export interface TransitionDeps {
   clock: Clock;
   log: Log;
   isAlone: boolean;
+  settings: { readonly enabled: boolean };
   publish(event: CronEvent): void;
 }
 
