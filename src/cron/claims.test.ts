@@ -177,6 +177,26 @@ test('instants missed because an occurrence could not be taken over have the sto
   );
 });
 
+test('a run by hand that takes the place of a retry commits what its caller keeps', async () => {
+  for (const force of [true, false]) {
+    await using cron = await schedulerFixture();
+    const at = { kind: 'at', atMs: NOW_MS + 1 } as const;
+    const scheduler = await cron.start('one', [someJob({ schedule: at, nextMs: at.atMs, sinceMs: NOW_MS })]);
+    await cron.pass(1);
+    cron.begun[0]?.end({ status: 'error', error: 'why' });
+    await cron.settle();
+    cron.settings.enabled = false;
+    await cron.pass(40_000);
+    const keep = (scheduledMs: number) => [
+      { sql: "insert into meta (key, value) values ('kept', ?)", parameters: [String(scheduledMs)] },
+    ];
+    assert.equal((await scheduler.runNow('job_1', { force, keep })).ran, true);
+    await cron.settle();
+    const kept = await cron.store.db.selectFrom('meta').selectAll().where('key', '=', 'kept').execute();
+    assert.deepEqual([kept, cron.begun.length], [[{ key: 'kept', value: String(at.atMs) }], 2]);
+  }
+});
+
 test('the recorded duration of a run is the one in its event, by the steady clock', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);

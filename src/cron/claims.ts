@@ -48,15 +48,15 @@ export class Claims {
     const nowMs = this.#deps.clock.now();
     const job = book.jobs.get(jobId);
     const retry = book.retries.get(jobId);
-    if (retry) return this.#dueAgain(job, retry);
+    if (retry) return this.#dueAgain(job, retry, keep);
     if (!job) return undefined;
     if (isToRewind(job, nowMs)) return this.#rewind(job, nowMs);
     return job.enabled && isDue(job, nowMs) ? this.#advance(job, nowMs, keep) : undefined;
   }
 
-  async #dueAgain(job: Job | undefined, retry: Retry): Promise<OccurrenceRun | undefined> {
+  async #dueAgain(job: Job | undefined, retry: Retry, keep?: Keep): Promise<OccurrenceRun | undefined> {
     if (!job || isMoot(job, retry)) return this.#giveUp(retry);
-    return isRetryDue(retry, this.#deps.clock.now()) ? this.#again(job, retry) : undefined;
+    return isRetryDue(retry, this.#deps.clock.now()) ? this.#again(job, retry, keep) : undefined;
   }
 
   async byHand(jobId: string, { force, keep }: ByHand): Promise<OccurrenceRun | 'not-due' | 'already-running'> {
@@ -67,7 +67,7 @@ export class Claims {
     if (!force) return (await this.due(jobId, keep)) ?? 'not-due';
     const retry = book.retries.get(jobId);
     const before = book.jobs.get(jobId);
-    if (retry && before && !isMoot(before, retry)) return (await this.#again(before, retry)) ?? 'already-running';
+    if (retry && before && !isMoot(before, retry)) return (await this.#again(before, retry, keep)) ?? 'already-running';
     if (retry) await this.#giveUp(retry);
     const job = book.jobs.get(jobId);
     if (!job) return 'not-due'; // removed meanwhile
@@ -87,7 +87,7 @@ export class Claims {
     if (!open || open.status === 'retrying' || !sync.isOrphan(open)) return undefined;
     const nowMs = clock.now();
     const left = { ...open, spentMs: timeSpent(open, nowMs) };
-    const claim = await ledger.takeOver(left, nowMs + LEASE_MS);
+    const claim = await ledger.takeOver(left, { leaseMs: nowMs + LEASE_MS });
     if (!claim) return undefined;
     book.setForeign(jobId, false);
     const job = book.jobs.get(jobId) ?? open.removedJob;
@@ -133,10 +133,11 @@ export class Claims {
     book.set(job.id, after);
   }
 
-  async #again(job: Job, { claim }: Retry): Promise<OccurrenceRun | undefined> {
+  async #again(job: Job, { claim }: Retry, keep?: Keep): Promise<OccurrenceRun | undefined> {
     const { ledger, clock } = this.#deps;
     const { book, sync } = this.#at;
-    const again = await ledger.takeOver({ ...claim, status: 'retrying', spentMs: 0 }, clock.now() + LEASE_MS);
+    const leaseMs = clock.now() + LEASE_MS;
+    const again = await ledger.takeOver({ ...claim, status: 'retrying', spentMs: 0 }, { leaseMs, keep });
     book.retries.delete(job.id);
     if (again) return this.#goLive(job, again);
     await sync.reload(job.id);

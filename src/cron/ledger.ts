@@ -31,7 +31,10 @@ export interface Ledger {
   /** The open occurrence of a job; there is never more than one. */
   openOf(jobId: string): Promise<OpenOccurrence | undefined>;
   /** Takes over an occurrence whose owner is gone, or claims one again for its retry. */
-  takeOver(occurrence: Claim & Pick<OpenOccurrence, 'status' | 'spentMs'>, leaseMs: number): Promise<Claim | undefined>;
+  takeOver(
+    occurrence: Claim & Pick<OpenOccurrence, 'status' | 'spentMs'>,
+    to: { leaseMs: number; keep?: Keep | undefined },
+  ): Promise<Claim | undefined>;
   /** Shows that the owner is alive, and stores how long the attempt has worked. */
   renew(claim: Claim, sign: { leaseMs: number; spentMs: number }): Promise<boolean>;
   /** Records that the attempt failed and will be retried. */

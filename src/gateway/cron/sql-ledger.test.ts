@@ -54,9 +54,9 @@ test('a superseded scheduler can write nothing more', async () => {
   const claim = await both.one.advance(job, claimFirst);
   const open = await both.two.openOf('job_1');
   assert.ok(claim && claim !== 'settled' && open);
-  const taken = await both.two.takeOver(open, 2);
+  const taken = await both.two.takeOver(open, { leaseMs: 2 });
   assert.equal(taken?.epoch, 2);
-  assert.equal(await both.one.takeOver(open, 2), undefined, 'once');
+  assert.equal(await both.one.takeOver(open, { leaseMs: 2 }), undefined, 'once');
   const end = { status: 'ok', endedMs: 5, before: claimFirst.job, job: claimFirst.job } as const;
   assert.deepEqual(
     [await both.one.renew(claim, { leaseMs: 3, spentMs: 0 }), await both.one.finish(claim, end)],
@@ -116,11 +116,11 @@ test('the working time of an attempt is stored with its lease, and restarts with
   await both.one.renew(claim, { leaseMs: 3, spentMs: 10_000 });
   const open = (await both.two.openOf('job_1')) ?? assert.fail();
   assert.deepEqual([open.leaseMs, open.spentMs], [3, 10_000]);
-  const taken = (await both.two.takeOver({ ...open, spentMs: 15_000 }, 4)) ?? assert.fail();
+  const taken = (await both.two.takeOver({ ...open, spentMs: 15_000 }, { leaseMs: 4 })) ?? assert.fail();
   assert.equal((await both.two.openOf('job_1'))?.spentMs, 15_000);
   const before = { ...claimFirst.job };
   await both.two.postpone({ ...taken, attempts: 0 }, { retryMs: 5, error: 'why', before, job: before });
-  const again = await both.two.takeOver({ ...taken, status: 'retrying', spentMs: 0 }, 6);
+  const again = await both.two.takeOver({ ...taken, status: 'retrying', spentMs: 0 }, { leaseMs: 6 });
   assert.ok(again);
   await both.start(again);
   assert.equal((await both.two.openOf('job_1'))?.spentMs, 0);

@@ -109,11 +109,14 @@ export class SqlLedger implements Ledger {
     return undefined;
   }
 
-  async takeOver(occurrence: Parameters<Ledger['takeOver']>[0], leaseMs: number): Promise<Claim | undefined> {
+  async takeOver(...[occurrence, { leaseMs, keep }]: Parameters<Ledger['takeOver']>): Promise<Claim | undefined> {
     const { jobId, scheduledMs, trigger, epoch, attempts, status, spentMs } = occurrence;
     const row = { owner: this.#deps.owner, epoch: epoch + 1, lease_ms: leaseMs, retry_ms: null, spent_ms: spentMs };
     const taken = status === 'retrying' ? { ...row, status: 'claimed' as const } : row;
-    const isTaken = await this.#commit([statementOf(fenced(occurrence).where('status', '=', status).set(taken), 1)]);
+    const isTaken = await this.#commit([
+      statementOf(fenced(occurrence).where('status', '=', status).set(taken), 1),
+      ...(keep?.(scheduledMs) ?? []),
+    ]);
     return isTaken ? { jobId, scheduledMs, trigger, epoch: epoch + 1, attempts } : undefined;
   }
 
