@@ -4,6 +4,7 @@ import { isRecord } from '../../../protocol/is-record.ts';
 import type { NodePairing, PairedNode } from '../../../protocol/methods/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { NodeTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -46,12 +47,14 @@ interface PairedNodesDeps {
 interface Entry {
   row: NodeTable;
   principal: Principal;
+  /** Aborted: the token is not valid any more, even if this could not be stored yet. */
   end: AbortController;
   /** Shared by all tokens of one pairing. */
   revocation: AbortController;
 }
 
-export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): Promise<PairedNodes> {
+export async function openPairedNodes(deps: PairedNodesDeps): Promise<PairedNodes> {
+  const { store } = deps;
   const rows = await store.db.selectFrom('nodes').selectAll().execute();
   const entries = new Map(rows.map((row) => [row.node_id, toEntry(row)]));
   const read = storedReader(store);
@@ -63,11 +66,6 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
     return entry;
   }
 
-  const update = (nodeId: string, change: Partial<NodeTable>, also: readonly Statement[]) => {
-    const row = statementOf(build.updateTable('nodes').set(change).where('node_id', '=', nodeId), 1);
-    return store.commit({ statements: [row, ...also], durable: true });
-  };
-
   return {
     list: () => [...entries.values()].map(({ row }) => toNode(row)).sort((a, b) => b.approvedAtMs - a.approvedAtMs),
     find: (nodeId) => {
@@ -78,51 +76,83 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
     revocationOf: (nodeId) => entries.get(nodeId)?.revocation.signal,
     authenticate(nodeId, token) {
       const entry = entries.get(nodeId);
-      if (entry === undefined || !isSame(entry.row.token_hash, digestOf(token))) return undefined;
-      return entry.principal;
+      if (entry === undefined || entry.end.signal.aborted) return undefined;
+      return isSame(entry.row.token_hash, digestOf(token)) ? entry.principal : undefined;
     },
-    async approve(request, by, also = []) {
-      const token = newToken(ids);
-      const earlier = entries.get(request.nodeId);
-      const nowMs = clock.now();
-      const times = { created_ms: earlier?.row.created_ms ?? nowMs, approved_ms: nowMs };
-      const row: NodeTable = {
-        ...toRow(request, earlier && nameGiven(earlier.row, read)),
-        ...times,
-        token_hash: digestOf(token),
-        approved_by: by,
-      };
-      await store.commit({ statements: [toUpsert(row), ...also], durable: true });
-      const replaced = entries.get(row.node_id);
-      entries.set(row.node_id, toEntry(row, replaced?.revocation));
-      const node = { ...toNode(row), token };
-      return { node, retire: () => replaced?.end.abort(new Error('the node was paired again')) };
-    },
-    async rename(nodeId, displayName, also = []) {
-      const { row } = entryOf(nodeId);
-      await update(nodeId, { display_name: displayName }, also);
-      row.display_name = displayName;
-    },
-    async rotate(nodeId, also = []) {
-      const { row, end, revocation } = entryOf(nodeId);
-      const token = newToken(ids);
-      end.abort(new Error('the token was rotated')); // before the write: the old token ends even if the write fails
-      const changed = { ...row, token_hash: digestOf(token) };
-      entries.set(nodeId, toEntry(changed, revocation));
-      await update(nodeId, { token_hash: changed.token_hash }, also);
-      return token;
-    },
+    ...changesOf({ entries, entryOf, read }, deps),
+  };
+}
+
+interface Held {
+  entries: Map<string, Entry>;
+  /** Throws NOT_FOUND. */
+  entryOf(nodeId: string): Entry;
+  read: ReadStored;
+}
+
+/** Changes of a node are made one after another, so that it is in memory as it is stored. */
+function changesOf(
+  { entries, entryOf, read }: Held,
+  { store, clock, ids }: PairedNodesDeps,
+): Pick<PairedNodes, 'approve' | 'rename' | 'rotate' | 'revoke'> {
+  const lanes = createSerialKeys();
+  const update = (nodeId: string, change: Partial<NodeTable>, also: readonly Statement[]) => {
+    const row = statementOf(build.updateTable('nodes').set(change).where('node_id', '=', nodeId), 1);
+    return store.commit({ statements: [row, ...also], durable: true });
+  };
+  return {
+    approve: (request, by, also = []) =>
+      lanes.run(request.nodeId, async () => {
+        const token = newToken(ids);
+        const earlier = entries.get(request.nodeId);
+        const nowMs = clock.now();
+        const times = { created_ms: earlier?.row.created_ms ?? nowMs, approved_ms: nowMs };
+        const row: NodeTable = {
+          ...toRow(request, earlier && nameGiven(earlier.row, read)),
+          ...times,
+          token_hash: digestOf(token),
+          approved_by: by,
+        };
+        await store.commit({ statements: [toUpsert(row), ...also], durable: true });
+        entries.set(row.node_id, toEntry(row, earlier));
+        const node = { ...toPairedNode(row, read), token };
+        return { node, retire: () => earlier?.end.abort(new Error('the node was paired again')) };
+      }),
+    rename: (nodeId, displayName, also = []) =>
+      lanes.run(nodeId, async () => {
+        const { row } = entryOf(nodeId);
+        await update(nodeId, { display_name: displayName }, also);
+        row.display_name = displayName;
+      }),
+    rotate: (nodeId, also = []) =>
+      lanes.run(nodeId, async () => {
+        const entry = entryOf(nodeId);
+        const token = newToken(ids);
+        entry.end.abort(new Error('the token was rotated')); // before the write: the old token ends even if the write fails
+        const changed = { ...entry.row, token_hash: digestOf(token) };
+        await update(nodeId, { token_hash: changed.token_hash }, also);
+        entries.set(nodeId, toEntry(changed, entry));
+        return token;
+      }),
     async revoke(nodeId, also = []) {
-      const { end, revocation } = entryOf(nodeId);
-      for (const over of [end, revocation]) over.abort(new Error('the pairing was revoked'));
-      entries.delete(nodeId);
-      const gone = statementOf(build.deleteFrom('nodes').where('node_id', '=', nodeId));
-      await store.commit({ statements: [gone, ...also], durable: true });
+      endPairing(entryOf(nodeId)); // before the write: the pairing ends even if the write fails
+      await lanes.run(nodeId, async () => {
+        endPairing(entryOf(nodeId));
+        const gone = statementOf(build.deleteFrom('nodes').where('node_id', '=', nodeId));
+        await store.commit({ statements: [gone, ...also], durable: true });
+        entries.delete(nodeId); // only now, so that a failed revocation can be repeated
+      });
     },
   };
 }
 
-function toEntry(row: NodeTable, revocation = new AbortController()): Entry {
+function endPairing({ end, revocation }: Entry): void {
+  for (const over of [end, revocation]) over.abort(new Error('the pairing was revoked'));
+}
+
+/** `earlier`: the entry of the same pairing with another token. */
+function toEntry(row: NodeTable, earlier?: Entry): Entry {
+  const revocation = earlier?.revocation.signal.aborted === false ? earlier.revocation : new AbortController();
   const end = new AbortController();
   const principal: Principal = {
     id: `node:${row.node_id}`,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { tempStore } from '../../testing/temp-store.ts';
 import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
+import { openPairedNodes } from './paired-nodes.ts';
 
 const ASKED = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k1' } as const;
 
@@ -28,6 +30,36 @@ test('a command is answered at once when its node’s pairing is revoked, also f
     await gateway.call('node.token.revoke', { nodeId });
     assert.deepEqual([await answer, await gateway.refusal('node.invoke', asked)], [revoked, revoked]);
   }
+});
+
+test('a revocation or rotation that could not be stored ends the token, and can be repeated', async () => {
+  await using store = await tempStore();
+  const { db, reportDamage } = store;
+  let isFull = false;
+  const commit: typeof store.commit = (unit) =>
+    isFull ? Promise.reject(new Error('the disk is full')) : store.commit(unit);
+  const secrets = ['first', 'second', 'third', 'fourth'];
+  const open = () =>
+    openPairedNodes({
+      store: { db, commit, reportDamage },
+      clock: { now: () => 1 },
+      ids: { secret: () => secrets.shift() ?? assert.fail() },
+    });
+  const nodes = await open();
+  const isValid = (token: string) => nodes.authenticate('n1', token) !== undefined;
+  const { node } = await nodes.approve({ requestId: 'r', nodeId: 'n1', isRepair: false, ts: 1 }, 'operator');
+  isFull = true;
+  await assert.rejects(nodes.rotate('n1'), /full/);
+  assert.equal(isValid(node.token), false);
+  isFull = false;
+  const rotated = await nodes.rotate('n1');
+  assert.equal(isValid(rotated), true);
+  isFull = true;
+  await assert.rejects(nodes.revoke('n1'), /full/);
+  assert.deepEqual([isValid(rotated), nodes.revocationOf('n1')?.aborted], [false, true]);
+  isFull = false;
+  await nodes.revoke('n1');
+  assert.deepEqual([nodes.list(), (await open()).list()], [[], []]);
 });
 
 test('after a token rotation or a new pairing, a node can still answer its earlier commands', async () => {
