@@ -50,7 +50,7 @@ async function setUp() {
     queue.wake();
   };
   return {
-    ...{ store, queue, begun, log, clock },
+    ...{ store, queue, begun, log, clock, stop },
     /** How many rows were read. */
     rows: () => rows,
     sent: () => begun.map(({ what }) => what),
@@ -99,6 +99,23 @@ test('a message that arrives while the queue looks for messages is not sent agai
   goOn();
   await settled();
   assert.deepEqual(world.sent(), ['a to 1']);
+});
+
+test('a message that arrives while the daemon stops is not sent again, and a failure then is no attempt', async () => {
+  await using world = await setUp();
+  await world.send('a', '1');
+  await world.send('b', '2');
+  await untilTrue(() => world.begun.length === 2);
+  world.stop.abort();
+  const closed = world.queue.close();
+  world.begun[0]?.end.resolve('taken');
+  world.begun[1]?.end.reject(new DeliveryError('the socket was closed', { retryable: true }));
+  await closed;
+  const stored = await world.store.db.selectFrom('outbox').select(['message_id', 'status', 'attempts']).execute();
+  assert.deepEqual(stored, [
+    { message_id: 'a', status: 'delivered', attempts: 1 },
+    { message_id: 'b', status: 'pending', attempts: 0 },
+  ]);
 });
 
 test('a message on its way to a chat that gets another id is not sent there at the same time', async () => {

@@ -123,7 +123,7 @@ export class DeliveryQueue {
       const outcome = await this.#attempt(row, signal);
       isOver = !(outcome instanceof NotNow);
       if (outcome instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + outcome.againInMs);
-      else if (outcome !== 'recorded' && !signal.aborted) await this.#record(row, outcome);
+      else if (outcome === 'taken' || (outcome !== 'recorded' && !signal.aborted)) await this.#record(row, outcome);
     } catch (error) {
       // It will be sent again: delivery is guaranteed at least once.
       this.#deps.log.warn({ err: error, messageId }, 'a delivery, or its end, could not be recorded');

@@ -50,6 +50,12 @@ test('a message is posted as JSON and signed according to Standard Webhooks', as
   });
 });
 
+test('a request that is under way when the daemon stops is not ended', async () => {
+  const { channel, requests } = channelTo(new Response());
+  assert.equal(await channel.deliver(DELIVERY, { ...ATTEMPT, signal: AbortSignal.abort() }), 'taken');
+  assert.equal(requests[0]?.init.signal?.aborted, false);
+});
+
 test('a secret in another form is used as the key unchanged', async () => {
   const { requests, deliver } = channelTo(new Response(), 'plain text secret');
   await deliver();
