@@ -69,6 +69,22 @@ export const readWaiting = ({ db }: Pick<Store, 'db'>, { channel, account }: Acc
     .orderBy('position')
     .execute();
 
+/** Whether an update of a person came after `sinceMs`. */
+export const hasWritten = async (
+  { db }: Pick<Store, 'db'>,
+  { channel, senderId, sinceMs }: { channel: string; senderId: string; sinceMs: number },
+): Promise<boolean> => {
+  const found = await db
+    .selectFrom('channel_inbox')
+    .select('position')
+    .where('received_ms', '>', sinceMs)
+    .where('channel', '=', channel)
+    .where('sender_id', '=', senderId)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+};
+
 type UpdateName = Pick<InboxRow, 'channel' | 'account' | 'update_id' | 'joined'>;
 
 /** Undefined: it was removed. */

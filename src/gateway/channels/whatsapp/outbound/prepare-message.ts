@@ -4,6 +4,7 @@ import type { MediaDeps } from '../../calls/load-media.ts';
 import type { Delivery } from '../../channel.ts';
 import { type Button, readCard } from '../../chats/approval-card.ts';
 import { readChat } from '../../inbox/chat-rows.ts';
+import { hasWritten } from '../../inbox/inbox-rows.ts';
 import type { RenderedChunk } from '../../ledger/chunk-rows.ts';
 import type { SendChunk } from '../../ledger/send-parts.ts';
 import { GraphError } from '../graph-error.ts';
@@ -81,9 +82,12 @@ export async function prepareMessage(
 const withAddress = (message: string, mediaUrl: string | undefined): string =>
   mediaUrl === undefined ? message : `${message}\n\n${mediaUrl}`;
 
+/** Commands, buttons and refused messages open the window, too; in the chat, only messages of the conversation are noted. */
 async function isWindowOpen(chat: string, { store, clock }: Pick<PrepareDeps, 'store' | 'clock'>): Promise<boolean> {
+  const closedMs = clock.now() - (WINDOW_MS - SLACK_MS);
   const known = await readChat(store, { channel: 'whatsapp', chat });
-  return known?.last_in_ms != null && clock.now() - known.last_in_ms < WINDOW_MS - SLACK_MS;
+  if (known?.last_in_ms != null && known.last_in_ms > closedMs) return true;
+  return hasWritten(store, { channel: 'whatsapp', senderId: chat, sinceMs: closedMs });
 }
 
 /** Long questions come as texts, and a short message with the buttons follows them. */
