@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { MODES } from '../../protocol/events/modes.ts';
-import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { createProgram, type Invocation, runProgram } from './base-program.ts';
 import { addAccountCommands } from './commands/accounts/account-commands.ts';
@@ -36,10 +35,12 @@ import { addPolicyCommands, addRecordCommands, addRuleCommands } from './policy-
 import { addPortableCommands } from './portable-commands.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
 import { addSecretsCommands, addSettingsCommands } from './settings-commands.ts';
+import { endWithReader } from './terminal/closed-output.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
 
 /** Runs one command of the command line, except `start`, which is only described here. */
 export async function runCommand({ words, around, root }: Invocation): Promise<void> {
+  endWithReader();
   await runProgram(await createWholeProgram({ around, root }), words);
 }
 
@@ -205,6 +206,5 @@ function withTarget(command: Command): Command {
     .option('--home <folder>', 'home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
     .option('--url <address>', 'address of the daemon (HEADGATE_URL)')
     .option('--token <token>', 'token for the daemon (HEADGATE_TOKEN; default: the token of the home folder)')
-    .option('--token-file <file>', 'file that contains the token')
-    .hook('preAction', () => void process.stdout.on('error', () => process.exit(EXIT.readerGone)));
+    .option('--token-file <file>', 'file that contains the token');
 }

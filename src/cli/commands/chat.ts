@@ -127,6 +127,7 @@ async function chatOnTerminal(deps: TerminalDeps): Promise<void> {
   const { link, wsId, historyFile, environment } = deps;
   const { stdin, stdout } = process;
   const left = Promise.withResolvers<void>();
+  left.promise.catch(() => undefined); // awaited later
   const leave = () => left.resolve();
   let view = (): LiveView => ({ lines: [] });
   const screen = createLiveScreen({ output: stdout, timers: systemTimers, view: () => view() });

@@ -35,7 +35,8 @@ async function ask(prompt: string): Promise<string> {
   try {
     return await lines.question('', { signal: asking.signal });
   } catch (error) {
-    if (asking.signal.aborted) throw new UsageError('Cancelled; nothing was changed.');
+    // Also after Ctrl-D, which ends the question by itself.
+    if (error instanceof Error && error.name === 'AbortError') throw new UsageError('Cancelled; nothing was changed.');
     throw error;
   } finally {
     lines.close();

@@ -3,6 +3,7 @@ import type { Surroundings } from '../../../home/home-path.ts';
 import type { NodeRunFlags } from '../../../node-host/run-node.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { refuseUnknown } from '../../default-command.ts';
+import { goOnWithoutReader } from '../../terminal/closed-output.ts';
 import type { InvokeFlags, JsonFlags } from './nodes.ts';
 
 interface NodeCommandsDeps {
@@ -29,9 +30,10 @@ export function addNodeCommands(program: Command, { root, around, withTarget }: 
     .option('--home <folder>', 'folder for the node’s id and tokens (HEADGATE_NODE_HOME; default ~/.headgate-node)')
     .option('--pair', 'forget the token for this gateway and pair again')
     .option('--token <token>', 'token for the gateway, such as one from node.token.rotate')
-    .action(async (flags: NodeRunFlags) =>
-      (await import('../../../node-host/run-node.ts')).runNode({ flags, around, root }),
-    );
+    .action(async (flags: NodeRunFlags) => {
+      goOnWithoutReader();
+      await (await import('../../../node-host/run-node.ts')).runNode({ flags, around, root });
+    });
   addNodes(program, { root, around, withTarget });
 }
 
