@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { insertJob } from '../gateway/cron/job-rows.ts';
 import { insertClaim, startStatements } from '../gateway/cron/occurrence-rows.ts';
+import { SqlLedger } from '../gateway/cron/sql-ledger.ts';
 import type { Job } from './jobs/job.ts';
 import { someJob } from './jobs/job-fixture.ts';
 import { schedulerFixture } from './scheduler-fixture.ts';
@@ -195,6 +196,41 @@ test('a run by hand that takes the place of a retry commits what its caller keep
     const kept = await cron.store.db.selectFrom('meta').selectAll().where('key', '=', 'kept').execute();
     assert.deepEqual([kept, cron.begun.length], [[{ key: 'kept', value: String(at.atMs) }], 2]);
   }
+});
+
+test('a job whose last run is damaged runs, is removed, and does not keep the scheduler busy', async () => {
+  await using cron = await schedulerFixture();
+  const ran = { scheduledMs: 1, status: 'ok', startedMs: 1, durationMs: 1 } as const;
+  for (const [id, damaged] of [
+    ['a', '{"x":1}'],
+    ['b', '{"status":"ok", "scheduledMs":1}'],
+    ['c', 'no JSON'],
+  ] as const) {
+    await cron.store.commit({ statements: [insertJob(minutely({ id, last: ran }))] });
+    const change = { sql: 'update cron_jobs set last_json = ? where job_id = ?', parameters: [damaged, id] };
+    await cron.store.commit({ statements: [change] });
+  }
+  const scheduler = await cron.start('one', []);
+  assert.deepEqual(await scheduler.change('c', () => undefined), { job: undefined });
+  await cron.pass(MINUTE_MS);
+  assert.deepEqual(new Set(cron.begun.map(({ job }) => job.id)), new Set(['a', 'b']));
+  for (const { end } of cron.begun) end({ status: 'ok' });
+  await cron.pass(MINUTE_MS);
+  assert.deepEqual([scheduler.job('a')?.last?.scheduledMs, cron.begun.length], [AT_MS, 4]);
+});
+
+test('a claim that is refused although nothing has changed is tried again after a second', async () => {
+  await using cron = await schedulerFixture();
+  const { store, clock } = cron;
+  const ledger = new SqlLedger({ store, clock, owner: 'one', tellMain: () => assert.fail('nothing is told') });
+  let claims = 0;
+  ledger.advance = async () => {
+    claims += 1;
+    return undefined;
+  };
+  await cron.start('one', [minutely()], { ledger });
+  await cron.pass(MINUTE_MS + 5_000);
+  assert.ok(claims > 1 && claims <= 6, `${claims} claims`);
 });
 
 test('the recorded duration of a run is the one in its event, by the steady clock', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { firstFree, planDue } from './due-plan.ts';
 import type { Job } from './jobs/job.ts';
 import { holdOf, isDue, isMoot, isRetryDue, isToRewind, type Retry } from './jobs/job-book.ts';
@@ -107,8 +108,9 @@ export class Claims {
     const claim = runMs === undefined ? undefined : { scheduledMs: runMs, leaseMs: nowMs + LEASE_MS, keep };
     const step = await ledger.advance(job, { settled, claim, job: after });
     if (step === undefined) {
-      await sync.reload(job.id);
-      return undefined;
+      const open = await sync.reload(job.id);
+      if (keep || open || !isDeepStrictEqual(book.jobs.get(job.id), job)) return undefined;
+      throw new Error('the ledger refused to claim an instant, and nothing has changed'); // so that it is not tried at once
     }
     book.set(job.id, after);
     for (const one of settled) this.#deps.publish(toMissed(after, one, book.nextRunMs(job.id)));

@@ -49,6 +49,8 @@ export interface Job extends JobDefinition {
   /** Set after repeated errors: nothing runs before this time. */
   holdMs: number | undefined;
   last: LastRun | undefined;
+  /** What is stored in place of `last`, if that is damaged. */
+  damagedLast?: string | undefined;
 }
 
 export interface LastRun {

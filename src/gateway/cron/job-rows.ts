@@ -40,14 +40,20 @@ const unchanged = (before: Job) => build.updateTable('cron_jobs').where(asKnown(
 
 /** Each kind of change affects one of these: made by a caller, an instant handled, a run ended. */
 const asKnown =
-  ({ id, revision, nextMs, last }: Job) =>
-  ({ eb, and }: ExpressionBuilder<Database, 'cron_jobs'>) =>
-    and([
+  (job: Job) =>
+  ({ eb, and }: ExpressionBuilder<Database, 'cron_jobs'>) => {
+    const { id, revision, nextMs } = job;
+    const last = toLastText(job);
+    return and([
       eb('job_id', '=', id),
       eb('revision', '=', revision),
       nextMs === undefined ? eb('next_ms', 'is', null) : eb('next_ms', '=', nextMs),
-      last === undefined ? eb('last_json', 'is', null) : eb('last_json', '=', JSON.stringify(last)),
+      last === null ? eb('last_json', 'is', null) : eb('last_json', '=', last),
     ]);
+  };
+
+/** A damaged text stays until another run ends. */
+const toLastText = ({ last, damagedLast }: Job): string | null => (last ? JSON.stringify(last) : (damagedLast ?? null));
 
 const byHand = (job: Job): Pick<CronJobTable, 'definition_json' | 'revision' | 'updated_ms'> => ({
   definition_json: JSON.stringify(definitionOf(job)),
@@ -64,7 +70,7 @@ const byRuns = (
   handled_ms: job.handledMs ?? null,
   failures: job.failures,
   hold_ms: job.holdMs ?? null,
-  last_json: job.last ? JSON.stringify(job.last) : null,
+  last_json: toLastText(job),
 });
 
 const definitionOf = (job: Job): JobDefinition => ({
@@ -102,8 +108,14 @@ export function toJob(row: CronJobTable, read: ReadStored): Job | undefined {
     handledMs: row.handled_ms ?? undefined,
     failures: row.failures,
     holdMs: row.hold_ms ?? undefined,
-    last: row.last_json === null ? undefined : read(row.last_json, `the last run of job ${row.job_id}`, isLastRun),
+    ...toLast(row, read),
   };
+}
+
+function toLast({ job_id, last_json: text }: CronJobTable, read: ReadStored): Pick<Job, 'last' | 'damagedLast'> {
+  if (text === null) return { last: undefined };
+  const last = read(text, `the last run of job ${job_id}`, isLastRun);
+  return last && JSON.stringify(last) === text ? { last } : { last: undefined, damagedLast: text };
 }
 
 export const isDefinition = (value: unknown): value is JobDefinition =>
