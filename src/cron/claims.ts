@@ -79,6 +79,22 @@ export class Claims {
     return 'already-running';
   }
 
+  /** Claims an occurrence again for a caller, which waited in this scheduler while schedules were off. */
+  async held(run: OccurrenceRun, keep?: Keep): Promise<OccurrenceRun | 'already-running'> {
+    const { ledger, clock } = this.#deps;
+    const { book, sync } = this.#at;
+    const leaseMs = clock.now() + LEASE_MS;
+    const claim = await ledger.takeOver({ ...run.claim, status: 'claimed', spentMs: 0 }, { leaseMs, keep });
+    if (claim) {
+      const next = this.#goLive(run.job, claim);
+      void next.ended.then((outcome) => run.settle(outcome));
+      return next;
+    }
+    book.live.delete(run.job.id);
+    await sync.reload(run.job.id);
+    return 'already-running';
+  }
+
   /** Takes over an occurrence whose owner is gone, even if its job has been removed since. */
   async adopt(jobId: string): Promise<OccurrenceRun | undefined> {
     const { ledger, clock } = this.#deps;

@@ -2,6 +2,7 @@ import type { CronEvent } from '../../protocol/cron.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
+import { ClaimQueue } from './claim-queue.ts';
 import type { ByHand } from './claims.ts';
 import { DueHeap } from './due-heap.ts';
 import type { Executor } from './executor.ts';
@@ -56,8 +57,7 @@ export class Scheduler {
   readonly #lanes = createSerialKeys();
   readonly #book: JobBook;
   readonly #transitions: Transitions;
-  /** Claimed runs that wait for a slot. */
-  readonly #queue: OccurrenceRun[] = [];
+  readonly #queue: ClaimQueue;
   /** Slots in use. */
   #slots = 0;
   #woken = Promise.withResolvers<void>();
@@ -68,6 +68,7 @@ export class Scheduler {
     this.#deps = deps;
     this.#book = new JobBook(deps.clock);
     this.#transitions = createTransitions(deps, this.#book);
+    this.#queue = new ClaimQueue((run) => this.#transitions.ends.recheck(run));
   }
 
   /** Reads the ledger. Nothing runs yet. */
@@ -126,13 +127,25 @@ export class Scheduler {
 
   /** Runs a job that is due, or any job with `force`. Resolves when the run is recorded; `ended` when it is over. */
   async runNow(jobId: string, asked: ByHand): Promise<Forced> {
-    const claimed = await this.#lanes.run(jobId, () => this.#transitions.claims.byHand(jobId, asked));
+    const claimed = await this.#lanes.run(jobId, () => this.#claimByHand(jobId, asked));
     this.#arrange(jobId);
     if (typeof claimed === 'string') return { ran: false, reason: claimed };
     claimed.isRequested = true;
     this.#queue.push(claimed);
     this.#wake();
     return { ran: true, ended: claimed.ended };
+  }
+
+  async #claimByHand(jobId: string, asked: ByHand): Promise<OccurrenceRun | 'not-due' | 'already-running'> {
+    const { claims } = this.#transitions;
+    const held = this.#queue.takeHeld(jobId);
+    if (!held) return claims.byHand(jobId, asked);
+    try {
+      return await claims.held(held, asked.keep);
+    } catch (error) {
+      this.#queue.push(held);
+      throw error;
+    }
   }
 
   /** The end of a run in progress, for repeated calls. */
@@ -182,7 +195,7 @@ export class Scheduler {
     const isFull = () => this.#slots >= settings.maxConcurrentRuns;
     lateness.setFull(isFull());
     while (!isFull()) {
-      const claimed = this.#takeQueued();
+      const claimed = this.#queue.take();
       const jobId = claimed?.claim.jobId ?? this.#takeDue();
       if (jobId === undefined) break;
       this.#slots += 1;
@@ -195,11 +208,6 @@ export class Scheduler {
       isAlone && isIdle ? MAX_NAP_MS : RENEW_MS,
       Math.max(0, (first?.atMs ?? Number.POSITIVE_INFINITY) - clock.now()),
     );
-  }
-
-  #takeQueued(): OccurrenceRun | undefined {
-    const index = this.#queue.findIndex((run) => this.#transitions.ends.recheck(run) !== 'hold');
-    return index === -1 ? undefined : this.#queue.splice(index, 1)[0];
   }
 
   #takeDue(): string | undefined {

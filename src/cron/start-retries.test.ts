@@ -55,6 +55,18 @@ test('a job whose start is retried does not run after it is removed, disabled or
   ]);
 });
 
+test('what waited while schedules were off runs when they are on again', async () => {
+  const { cron, scheduler } = await retrying([hourly()]);
+  await using _ = cron;
+  cron.settings.enabled = false;
+  await cron.pass(60_000);
+  cron.faults.begin = false;
+  cron.settings.enabled = true;
+  scheduler.look();
+  await cron.settle();
+  assert.equal(cron.begun.length, 1);
+});
+
 test('a claimed occurrence waits while schedules are off, also after a restart, and other runs begin', async () => {
   const { cron, scheduler } = await retrying([hourly({ id: 'a' }), hourly({ id: 'b' })]);
   await using _ = cron;
@@ -76,14 +88,23 @@ test('a claimed occurrence waits while schedules are off, also after a restart, 
     ['d'],
     'what waits holds no slot',
   );
+  const keep = (scheduledMs: number) => [
+    { sql: "insert into meta (key, value) values ('kept', ?)", parameters: [String(scheduledMs)] },
+  ];
+  cron.settings.maxConcurrentRuns = 3;
+  cron.faults.commit = true;
+  await assert.rejects(next.runNow('a', { force: true, keep }), /disk/);
+  cron.faults.commit = false;
+  assert.equal((await next.runNow('a', { force: true, keep })).ran, true);
+  await cron.settle();
+  assert.deepEqual(
+    cron.begun.map(({ claim: { jobId, scheduledMs } }) => [jobId, scheduledMs]).slice(1),
+    [['a', DUE_MS]],
+    'a caller may run what waits',
+  );
+  const kept = await cron.store.db.selectFrom('meta').select('value').where('key', '=', 'kept').execute();
+  assert.deepEqual(kept, [{ value: String(DUE_MS) }]);
   await next.change('b', () => undefined);
   await cron.settle();
   assert.deepEqual((await cron.reasons('b'))[0]?.slice(1), ['skipped', 'The job was removed before it began']);
-  cron.settings.enabled = true;
-  next.look();
-  await cron.settle();
-  assert.deepEqual(
-    cron.begun.map(({ job }) => job.id),
-    ['d', 'a'],
-  );
 });
