@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
 import { ProviderError } from '../../agent/providers/model.ts';
 import { seen } from '../cuts/take-back-fixture.ts';
+import { beforeNextCommit } from '../testing/before-next-commit.ts';
 import { callerOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const REASON = 'Could not reach lab (ECONNREFUSED).';
 const gone = () => new ProviderError('unreachable', REASON, { retryable: true, detail: 'away' });
 
-/** The model of the first message cannot be reached, and two messages of a person wait. */
-async function setUp(gateway: WholeGateway) {
+/** A message of no person, which is not held. */
+const OF_WATCH = { message: 'seen', principal: 'ada', rights: 'approve', source: 'agent', key: 'w' } as const;
+
+/** The model of the first message cannot be reached, and messages of a person wait; `also` sends what waits behind them. */
+async function setUp(gateway: WholeGateway, messages = ['a', 'b'], also?: () => Promise<unknown>) {
   const wsId = await gateway.main();
   const { promise, resolve } = Promise.withResolvers<void>();
   gateway.puppet.turn(promise, gone());
   await gateway.call('workstream.send', { wsId, message: 'first', idempotencyKey: 'first' });
   await turnsUntil(() => gateway.puppet.requests.length === 1, 'the first request');
-  for (const message of ['a', 'b'])
+  for (const message of messages)
     await gateway.call('workstream.send', { wsId, message, queue: true, idempotencyKey: message });
+  await also?.();
   resolve();
   await turnsUntil(() => gateway.mainWorkstream().queue.held !== undefined, 'the end of the first run');
   return wsId;
@@ -124,6 +130,60 @@ test('a process that dies at any write of their release answers each held messag
       assert.equal((await gateway.call('agent.wait', { runId })).status, 'ok', `write ${writes}: ${runId}`);
   }
   assert.ok(writes > 6, `${writes} writes`);
+});
+
+for (const how of ['remove', 'move'] as const)
+  test(`a message of a watch is sent at once when it becomes the first one behind a held message: ${how}`, async () => {
+    await using gateway = await wholeGateway();
+    const wsId = await setUp(gateway, ['a'], () => gateway.parts.runs.accept(gateway.mainWorkstream(), OF_WATCH));
+    await settled();
+    assert.equal(gateway.puppet.requests.length, 1);
+    if (how === 'remove') await gateway.call('queue.remove', { wsId, runId: 'a' });
+    else await gateway.call('queue.move', { wsId, runId: 'w', to: 0 });
+    await turnsUntil(() => gateway.puppet.requests.length === 2, 'the message of the watch');
+    await gateway.isIdle(wsId);
+    assert.deepEqual(await waitingIn(gateway, wsId), how === 'remove' ? [] : [['a', REASON]]);
+  });
+
+test('a message that is refused releases no held messages', async () => {
+  await using gateway = await wholeGateway();
+  const messages = Array.from({ length: 10 }, (_, index) => `message ${index}`);
+  const wsId = await setUp(gateway, messages);
+  const isHeld = async () => {
+    await settled();
+    const waiting = await waitingIn(gateway, wsId);
+    assert.deepEqual(
+      [waiting.length, waiting[0]?.[1], gateway.mainWorkstream().busy],
+      [messages.length, REASON, false],
+    );
+  };
+  assert.equal((await gateway.refusal('workstream.send', { wsId, message: 'eleventh' })).code, 'BUSY');
+  await isHeld();
+  await gateway.call('queue.remove', { wsId, runId: messages.pop() });
+  gateway.disk.fails = () => true;
+  await gateway.refusal('workstream.send', { wsId, message: 'not stored' });
+  await gateway.refusal('workstream.retry', { wsId });
+  gateway.disk.fails = undefined;
+  await isHeld();
+  gateway.puppet.isReached();
+  await turnsUntil(() => gateway.puppet.requests.length === 10, 'all requests');
+  await gateway.isIdle(wsId);
+});
+
+test('a message of a watch is sent when the held message before it is not stored after all', async () => {
+  await using gateway = await wholeGateway();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.puppet.turn(promise, gone());
+  await gateway.accept('first');
+  await turnsUntil(() => gateway.puppet.requests.length === 1, 'the first request');
+  beforeNextCommit(gateway.parts.store, async () => {
+    await gateway.parts.runs.accept(gateway.mainWorkstream(), OF_WATCH);
+    resolve();
+    await turnsUntil(() => gateway.mainWorkstream().queue.held !== undefined, 'the end of the first run');
+    throw new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
+  });
+  await assert.rejects(gateway.accept('not stored'), /Cannot write/);
+  await turnsUntil(() => gateway.puppet.requests.length === 2, 'the message of the watch');
 });
 
 test('a cancel drops held messages, and another failure holds nothing', async () => {

@@ -57,7 +57,7 @@ export class QueueHold {
 
   /** False if nothing was held. */
   release(): boolean {
-    const wasOn = this.isOn;
+    const wasOn = this.#owner.queue.held !== undefined;
     this.#released.abort('released'); // the default reason, an exception with its stack, takes longer than the rest
     this.#owner.queue.release();
     return wasOn;
@@ -68,6 +68,11 @@ export class QueueHold {
     const wasOn = this.release();
     if (wasOn) this.#onRelease();
     return wasOn;
+  }
+
+  /** Call it when another message is the first one. It is sent if it is not of a person. */
+  firstChanged(): void {
+    if (!this.isOn) this.#onRelease();
   }
 
   #hold(reason: string): void {

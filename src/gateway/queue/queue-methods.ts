@@ -27,8 +27,9 @@ export const queueMethods = ({
     return OK;
   },
   async 'queue.move'({ wsId, runId, to }, call) {
-    const { queue } = await workstreams.get(wsId, viewerOf(call));
+    const { queue, hold } = await workstreams.get(wsId, viewerOf(call));
     await changes.move(queue, runId, to);
+    hold.firstChanged();
     return OK;
   },
   async 'queue.steer'({ wsId, runId }, call) {

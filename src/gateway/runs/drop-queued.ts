@@ -13,7 +13,7 @@ interface Dropping {
   deps: {
     store: Pick<WorkstreamDeps['store'], 'commit'>;
     clock: Pick<WorkstreamDeps['clock'], 'now'>;
-    observer: Pick<WorkstreamDeps['observer'], 'onDropped'>;
+    observer: Pick<WorkstreamDeps['observer'], 'onDropped' | 'onFree'>;
     log: Pick<WorkstreamDeps['log'], 'error'>;
   };
   /** Starts what still waits. */
@@ -43,6 +43,7 @@ export async function dropQueued(
     if (items.some(({ isRefused }) => isRefused)) return dropQueued(items, { data, queue }, { deps, wake, pause });
     if (isUnavailable(error)) {
       queue.left(...items); // the answer says so
+      wake();
       return dropLater(items, { data, queue }, { deps, wake, pause });
     }
     for (const item of items) queue.putBack(item);
@@ -50,10 +51,12 @@ export async function dropQueued(
     throw error;
   }
   queue.left(...items);
+  wake(); // the next one may be of no person, so that it is not held
   for (const { run, ended } of items) {
     observer.onDropped(data, run);
     ended.resolve({ run_id: run.runId, status: 'cancelled', summary: 'cancelled', endedMs });
   }
+  observer.onFree();
 }
 
 function dropLater(items: readonly QueuedRun[], owner: Owner, dropping: Dropping): void {

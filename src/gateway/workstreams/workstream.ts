@@ -74,9 +74,7 @@ export class Workstream {
     if (this.#closing !== undefined) throw closed(this.#closing);
     const { wsId, epoch } = this.data;
     const run: RunRecord = { ...fields, wsId, epoch, acceptedMs: this.#deps.clock.now() };
-    const waits = this.busy || (!cut && this.queue.length > 0);
-    if (run.source === 'person') this.hold.release();
-    if (waits) return this.#enqueue(run, also);
+    if (this.busy || (!cut && this.queue.length > 0)) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {
       const live = await this.#start(run, () => [...also, insertRun(run, 'running')], cut);
@@ -107,9 +105,7 @@ export class Workstream {
     return [{ run: first.run, ended: ended.promise }, ...handles];
   }
 
-  /**
-   * Stops the current run and drops queued ones. Resolves when that is recorded, or has happened and will be recorded.
-   */
+  /** Stops the current run and drops queued ones. Resolves when that is recorded, or has happened and will be recorded. */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
     this.place.stop(byClient());
     await this.place.settled();
@@ -182,9 +178,11 @@ export class Workstream {
       await this.#deps.store.commit({ statements: [...also, insertRun(run, 'queued'), accepted] });
     } catch (error) {
       this.queue.refused(item);
+      this.#wake(); // the next one may be of no person
       throw error;
     }
     this.queue.accepted(item);
+    if (run.source === 'person') this.hold.release();
     this.#deps.observer.onQueued(this.data, run);
     this.#wake();
     return { run, ended: item.ended.promise };
@@ -199,6 +197,7 @@ export class Workstream {
       const { title, naming } = nameAfter(this.data, run.request, cut);
       await live.begin([...(cut?.statements ?? []), ...statements(), ...naming], cut && [cut.event]);
       cut?.apply();
+      if (run.source === 'person') this.hold.release();
       this.data.title = title;
       if (naming.length > 0) this.data.isTitleDue = true;
       this.#deps.observer.onMessage();
@@ -294,9 +293,8 @@ export class Workstream {
     }
   }
 
-  async #drop(items: QueuedRun[]): Promise<void> {
-    await dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => pause(this.#deps) });
-    if (items.length > 0) this.#deps.observer.onFree();
+  #drop(items: QueuedRun[]): Promise<void> {
+    return dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => pause(this.#deps) });
   }
 
   /** Ends the commands that the agent has left running. `reset`: a new conversation begins, which knows nothing of them. */
