@@ -18,6 +18,7 @@ import type { AdoptedAgent } from './adopted-agent.ts';
 import { AgentContext } from './agent-context.ts';
 import { afterStep } from './agent-end.ts';
 import { agentStatements } from './agent-statements.ts';
+import type { AskingTurns } from './asking-turns.ts';
 import { toAgentEvents } from './sub-agent-events.ts';
 import { type StoredAgent, updateAgent } from './sub-agent-rows.ts';
 
@@ -38,14 +39,6 @@ export interface AgentHost {
   /** Stores it; refused like a step of the run when that was taken over. */
   recordBeside(unit: Beside): Promise<void>;
   emit(event: StreamEvent): void;
-}
-
-/** Who may ask now: one sub-agent of a run at a time. */
-export interface AskingTurns {
-  take(agent: Pick<AgentRun, 'id' | 'signal'>, approvalId: string): Promise<void>;
-  end(agentId: string): void;
-  /** A question of a sub-agent waits for its decision. */
-  readonly isAsking: boolean;
 }
 
 /** Whoever is stopped together with its sub-agents: the run, or a sub-agent. */
@@ -128,15 +121,10 @@ export class AgentRun implements Recorder {
     return this.#stored.prefix;
   }
 
-  async record(step: Step): Promise<void> {
-    if (!step.approval) return this.#commit(step, []);
-    await this.#turns.take(this, step.approval.approvalId);
-    try {
-      await this.#commit(step, []);
-    } catch (error) {
-      this.#turns.end(this.id);
-      throw error;
-    }
+  record(step: Step): Promise<void> {
+    const { approval } = step;
+    if (!approval) return this.#commit(step, []);
+    return this.#turns.ask(this, { ...step, approval }, (mine) => this.#commit(mine, []));
   }
 
   /** Its text is shown when the turn is over, because the streamed text of a conversation is that of its own agent. */
@@ -150,6 +138,11 @@ export class AgentRun implements Recorder {
 
   pendingApproval(): Approval | undefined {
     return this.#questions.pendingApproval();
+  }
+
+  pendingApprovals(): Approval[] {
+    const own = this.pendingApproval();
+    return own ? [own] : [];
   }
 
   decide(approvalId: string, toDecision: () => Decision | undefined, also: Statement[] = []): Promise<void> {
@@ -221,7 +214,6 @@ export class AgentRun implements Recorder {
     const step: Step = settled && left?.isElsewhere ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
     const stored = afterStep(this.#stored, step, { messages: this.context.messages, nowMs });
     const isNews = stored.state !== this.#stored.state;
-    const isOthersTurn = !step.approval && !step.settled && this.#turns.isAsking;
     const unit: Beside = {
       statements: [
         ...also,
@@ -230,7 +222,7 @@ export class AgentRun implements Recorder {
         ...(stored === this.#stored ? [] : [updateAgent(stored)]),
       ],
       events: [
-        ...toAgentEvents(step.events ?? [], this.id, { isOthersTurn }),
+        ...toAgentEvents(this.#turns.shown(this.id, step.events ?? []), this.id),
         ...(isNews ? [{ type: 'sub_agent', ...stored.state } as const] : []),
       ],
       step,
@@ -255,7 +247,7 @@ export class AgentRun implements Recorder {
     for (const spent of [step.summarized, step.usage]) if (spent) observer.onUsage(spent);
     this.#stored = stored;
     this.#questions.note(step);
-    if (step.settled || step.ended) this.#turns.end(this.id);
+    this.#turns.note(this.id, step);
     if (step.ended) this.#ended.resolve();
   }
 }

@@ -4,12 +4,12 @@ import { type AskedApproval, findAsked, newProgress, openCalls, pendingApproval 
 import { CANCELLED_BY_USER } from '../../agent/run/result-texts.ts';
 import type { SubAgentTask } from '../../agent/subagents/sub-agents.ts';
 import { Seats } from '../../timing/seats.ts';
-import { until } from '../../timing/until.ts';
 import type { LiveRunDeps } from '../runs/live-run-deps.ts';
 import { insertJournal } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
 import type { AdoptedAgent } from './adopted-agent.ts';
-import { type AgentHost, AgentRun, type AskingTurns } from './agent-run.ts';
+import { type AgentHost, AgentRun } from './agent-run.ts';
+import { AskingTurns } from './asking-turns.ts';
 import { endAgentsOf, insertAgent, insertAgentMessage, type StoredAgent } from './sub-agent-rows.ts';
 
 type Deps = Pick<LiveRunDeps, 'data' | 'questions' | 'always' | 'clock' | 'observer' | 'ids' | 'live'>;
@@ -24,16 +24,15 @@ export interface NewAgent {
 }
 
 /** The sub-agents of one run, at all depths. */
-export class RunAgents implements AskingTurns {
+export class RunAgents {
   /** Who may work. */
   readonly seats: Seats;
+  /** Who may ask: one of them, or the run. */
+  readonly turns: AskingTurns;
   readonly #host: AgentHost;
   readonly #deps: Deps;
   /** By the call that started each. */
   readonly #agents = new Map<string, AgentRun>();
-  /** The sub-agents that ask, and what: more than one only if they share a question about a budget. */
-  readonly #asking = new Map<string, string>();
-  #freed = Promise.withResolvers<void>();
   #starting = 0;
   /** Some may have been left out, because they are damaged. */
   readonly #isAdopted: boolean;
@@ -42,13 +41,14 @@ export class RunAgents implements AskingTurns {
     this.#host = host;
     this.#isAdopted = adopted !== undefined;
     this.#deps = deps;
+    this.turns = new AskingTurns(deps);
     this.seats = new Seats(() => deps.live.subAgents.parallel);
     // Parents first.
     for (const one of adopted?.toSorted((a, b) => a.stored.state.depth - b.stored.state.depth) ?? []) {
       const agent = this.#make(one);
       this.#add(agent);
       const asked = one.stored.end ? undefined : pendingApproval(one.progress);
-      if (asked) this.#asking.set(agent.id, asked.approvalId);
+      if (asked) this.turns.restore(agent.id, asked.approvalId);
     }
   }
 
@@ -145,7 +145,12 @@ export class RunAgents implements AskingTurns {
   #make(adopted: AdoptedAgent): AgentRun {
     const { parent_agent_id: parentId } = adopted.stored.state;
     const parent = parentId === undefined ? undefined : this.byId(parentId);
-    return new AgentRun(adopted, { host: this.#host, parent: parent ?? this.#host, turns: this, deps: this.#deps });
+    return new AgentRun(adopted, {
+      host: this.#host,
+      parent: parent ?? this.#host,
+      turns: this.turns,
+      deps: this.#deps,
+    });
   }
 
   #add(agent: AgentRun): void {
@@ -153,35 +158,14 @@ export class RunAgents implements AskingTurns {
     this.#agents.set(nameOf(parentId, callId), agent);
   }
 
-  /** The question that people can answer now. */
-  pendingApproval(): Approval | undefined {
-    for (const agent of this.#agents.values()) {
-      const asked = agent.pendingApproval();
-      if (asked) return asked;
-    }
-    return undefined;
+  /** The questions that people can answer now. */
+  pendingApprovals(): Approval[] {
+    return [...this.#agents.values()].flatMap((agent) => agent.pendingApproval() ?? []);
   }
 
   /** The one whose question it is. */
   findAsking(approvalId: string): AgentRun | undefined {
     return [...this.#agents.values()].find((agent) => agent.pendingApproval()?.approvalId === approvalId);
-  }
-
-  get isAsking(): boolean {
-    return this.#asking.size > 0;
-  }
-
-  /** In the order in which they came; a question that is asked already may be joined. Rejects when it is stopped. */
-  async take({ id, signal }: Pick<AgentRun, 'id' | 'signal'>, approvalId: string): Promise<void> {
-    const mayAsk = () => [...this.#asking.values()].every((asked) => asked === approvalId);
-    while (!mayAsk()) await until(this.#freed.promise, signal);
-    this.#asking.set(id, approvalId);
-  }
-
-  end(agentId: string): void {
-    if (!this.#asking.delete(agentId)) return;
-    this.#freed.resolve();
-    this.#freed = Promise.withResolvers();
   }
 
   /** What is recorded with an end of the run that does not wait for them. */

@@ -3,13 +3,8 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 /**
  * The events of a sub-agent, as the log of its workstream shows them: its calls and questions, and what they need. The
  * others would be taken for those of the conversation: `content` for its answer, `stream_end` for its end.
- * `isOthersTurn`: another sub-agent asks, so the workstream still needs attention.
  */
-export function toAgentEvents(
-  events: readonly StreamEvent[],
-  agentId: string,
-  { isOthersTurn = false }: { isOthersTurn?: boolean } = {},
-): StreamEvent[] {
+export function toAgentEvents(events: readonly StreamEvent[], agentId: string): StreamEvent[] {
   return events.flatMap((event): StreamEvent[] => {
     switch (event.type) {
       case 'tool_info':
@@ -24,7 +19,7 @@ export function toAgentEvents(
       case 'wait_stop':
         return [event];
       case 'ws_state':
-        return event.state === 'attention' || (event.state === 'running' && !isOthersTurn) ? [event] : [];
+        return event.state === 'attention' || event.state === 'running' ? [event] : [];
       default:
         return [];
     }

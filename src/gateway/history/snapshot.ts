@@ -81,7 +81,7 @@ export function createSnapshots({ messages, notes, events, background }: Snapsho
       await nextTurn();
       const { data } = workstream;
       const { after, upTo } = placeOf(workstream);
-      const pending = workstream.current?.pendingApproval();
+      const pendingApprovals = workstream.current?.pendingApprovals() ?? [];
       const status = data.status();
       const row = data.toRow();
       const { model } = data.settingsEvent();
@@ -101,7 +101,7 @@ export function createSnapshots({ messages, notes, events, background }: Snapsho
           messages: page,
           truncated,
           ...(told.length > 0 && { notes: told }),
-          pendingApprovals: pending ? [pending] : [],
+          pendingApprovals,
           ...toRunning(background.runningIn(data.wsId)),
           ...(data.always?.tools && { autoApproveTools: [...data.always.tools] }),
           ...(data.judgeModel !== null && { judgeModel: data.judgeModel }),

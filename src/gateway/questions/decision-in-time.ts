@@ -8,7 +8,7 @@ import type { LiveRun } from '../runs/live-run.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 
 /** A run, or a sub-agent of one. */
-type Asker = Pick<LiveRun, 'pendingApproval' | 'decide' | 'decision' | 'follow' | 'signal'>;
+type Asker = Pick<LiveRun, 'pendingApprovals' | 'decide' | 'decision' | 'follow' | 'signal'>;
 
 /** Waits for the decision on a stored question. It expires in time, and follows the answer to a question that others share. */
 export async function decisionInTime(
@@ -17,7 +17,7 @@ export async function decisionInTime(
   { expiry, deps }: { expiry: ApprovalExpiry; deps: Pick<WorkstreamDeps, 'budgets' | 'clock' | 'log'> },
 ): Promise<Decision> {
   const answered = new AbortController();
-  const expiresAtMs = live.pendingApproval()?.expiresAtMs;
+  const expiresAtMs = live.pendingApprovals().find((asked) => asked.approvalId === approvalId)?.expiresAtMs;
   const shared = deps.budgets.questions.answerTo(approvalId);
   const deny = (denial: Decision) =>
     live
@@ -26,7 +26,7 @@ export async function decisionInTime(
         if (!shared || !isConflict(error)) throw error; // another run has just recorded the same
       });
   const over = AbortSignal.any([answered.signal, live.signal]);
-  if (shared) void follow(live, { approvalId, answer: shared, over, deps });
+  if (shared !== undefined) void follow(live, { approvalId, answer: shared, over, deps });
   void expiry.enforce({ approvalId, expiresAtMs, deny }, over);
   try {
     return await live.decision(approvalId);

@@ -40,7 +40,8 @@ export class RunQuestions {
   #pending: NewApproval | undefined;
   /** A decision that is being committed. */
   #deciding: Promise<void> | undefined;
-  #onDecision: ((decision: Decision) => void) | undefined;
+  /** Those who wait for a decision, by the question. */
+  readonly #waiting = new Map<string, ((decision: Decision) => void)[]>();
 
   constructor(asker: Asker, deps: Deps, pending: NewApproval | undefined) {
     this.#asker = asker;
@@ -58,10 +59,11 @@ export class RunQuestions {
     else if (signal.aborted) onStop();
     else {
       signal.addEventListener('abort', onStop, { once: true });
-      this.#onDecision = (decision) => {
+      const onDecision = (decision: Decision) => {
         signal.removeEventListener('abort', onStop);
         resolve(decision);
       };
+      this.#waiting.set(approvalId, [...(this.#waiting.get(approvalId) ?? []), onDecision]);
     }
     return promise;
   }
@@ -103,7 +105,7 @@ export class RunQuestions {
     } finally {
       this.#deciding = undefined;
     }
-    this.#onDecision?.(decision);
+    this.#onDecision(approvalId, decision);
   }
 
   /** Records the answer to a question that other runs share; one of them has stored it. */
@@ -119,7 +121,7 @@ export class RunQuestions {
     } finally {
       this.#deciding = undefined;
     }
-    this.#onDecision?.(decision);
+    this.#onDecision(approvalId, decision);
   }
 
   /**
@@ -150,6 +152,11 @@ export class RunQuestions {
     questions.settle(approvalId, this.#asker.run, isAnswer ? decision : undefined);
     if (isElsewhere) return;
     observer.onApprovalResolved(data, { approvalId, wsId, sessionKey, approved: status === 'approved' });
+  }
+
+  #onDecision(approvalId: string, decision: Decision): void {
+    for (const tell of this.#waiting.get(approvalId) ?? []) tell(decision);
+    this.#waiting.delete(approvalId);
   }
 
   async #settle(asked: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {

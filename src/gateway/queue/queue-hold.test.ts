@@ -149,22 +149,19 @@ test('a message that is refused releases no held messages', async () => {
   await using gateway = await wholeGateway();
   const messages = Array.from({ length: 10 }, (_, index) => `message ${index}`);
   const wsId = await setUp(gateway, messages);
-  const isHeld = async () => {
+  const stayHeld = async (count: number) => {
     await settled();
     const waiting = await waitingIn(gateway, wsId);
-    assert.deepEqual(
-      [waiting.length, waiting[0]?.[1], gateway.mainWorkstream().busy],
-      [messages.length, REASON, false],
-    );
+    assert.deepEqual([waiting.length, waiting[0]?.[1], gateway.mainWorkstream().busy], [count, REASON, false]);
   };
   assert.equal((await gateway.refusal('workstream.send', { wsId, message: 'eleventh' })).code, 'BUSY');
-  await isHeld();
-  await gateway.call('queue.remove', { wsId, runId: messages.pop() });
+  await stayHeld(10);
+  await gateway.call('queue.remove', { wsId, runId: 'message 9' });
   gateway.disk.fails = () => true;
   await gateway.refusal('workstream.send', { wsId, message: 'not stored' });
   await gateway.refusal('workstream.retry', { wsId });
   gateway.disk.fails = undefined;
-  await isHeld();
+  await stayHeld(9);
   gateway.puppet.isReached();
   await turnsUntil(() => gateway.puppet.requests.length === 10, 'all requests');
   await gateway.isIdle(wsId);

@@ -44,7 +44,7 @@ export class Approvals {
     const pending = this.#workstreams
       .list(viewer)
       .filter(({ data }) => wsId === undefined || data.wsId === wsId)
-      .flatMap(({ current }) => current?.pendingApproval() ?? [])
+      .flatMap(({ current }) => current?.pendingApprovals() ?? [])
       .sort((a, b) => a.expiresAtMs - b.expiresAtMs);
     return [...new Map(pending.toReversed().map((approval) => [approval.approvalId, approval])).values()].reverse();
   }
@@ -75,11 +75,10 @@ export class Approvals {
   /** Throws NOT_FOUND for an unknown id, CONFLICT for a decided approval. */
   async resolve(approvalId: string, decision: AskedDecision, options: Resolving): Promise<void> {
     const { viewer } = options;
-    const owner = this.#workstreams
-      .list(viewer)
-      .find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
-    const pending = owner?.current?.pendingApproval();
-    if (owner && pending) return this.#decide(owner, { pending, decision, options });
+    for (const owner of this.#workstreams.list(viewer)) {
+      const pending = findPending(owner, approvalId);
+      if (pending) return this.#decide(owner, { pending, decision, options });
+    }
     throw await this.#notWaiting(approvalId, viewer);
   }
 
@@ -100,7 +99,7 @@ export class Approvals {
    */
   resolveIn(workstream: Workstream, decision: AskedDecision, options: InWorkstream): Promise<void> | undefined {
     const pending = workstream.current?.pendingApproval();
-    requireWaiting(pending, options);
+    requireWaiting(findPending(workstream, options.approvalId) ?? pending, options);
     const isNothing = pending === undefined && options.approvalId === undefined;
     if (!isNothing) return this.#resolveIn(workstream, decision, options);
     const statements = options.also(workstream.data.wsId, []);
@@ -108,11 +107,10 @@ export class Approvals {
   }
 
   async #resolveIn(workstream: Workstream, decision: AskedDecision, options: InWorkstream): Promise<void> {
-    const { current, data } = workstream;
-    const pending = current?.pendingApproval();
-    const { approvalId = pending?.approvalId } = options;
-    if (pending && approvalId === pending.approvalId) return this.#decide(workstream, { pending, decision, options });
-    throw await this.#notWaiting(approvalId ?? '', DAEMON, data.wsId);
+    const { approvalId } = options;
+    const pending = findPending(workstream, approvalId);
+    if (pending) return this.#decide(workstream, { pending, decision, options });
+    throw await this.#notWaiting(approvalId ?? '', DAEMON, workstream.data.wsId);
   }
 
   async #notWaiting(approvalId: string, viewer: Viewer, wsId?: string): Promise<GatewayError> {
@@ -127,6 +125,10 @@ export class Approvals {
     return decided();
   }
 }
+
+/** The question with this id; without an id, the first one. */
+const findPending = ({ current }: Pick<Workstream, 'current'>, approvalId?: string): Approval | undefined =>
+  current?.pendingApprovals().find((asked) => approvalId === undefined || asked.approvalId === approvalId);
 
 /** Throws CONFLICT for a call or cycle that is not pending; clients know these ids only from events. */
 function requireWaiting(pending: Approval | undefined, { callId, cycleId }: NamedApproval): void {

@@ -34,7 +34,7 @@ export interface LiveRunDeps {
   loadContext(data: WorkstreamData, pending: Cut): Promise<Message[]>;
   store: Store;
   /** Questions that it may share with other runs. */
-  questions: Pick<BudgetQuestions, 'leave' | 'settle'>;
+  questions: Pick<BudgetQuestions, 'leave' | 'settle' | 'postpone'>;
   always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
   /** How many sub-agents work at once. */
   live: Pick<LiveSettings, 'subAgents'>;

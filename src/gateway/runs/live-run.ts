@@ -71,6 +71,7 @@ export class LiveRun implements Recorder {
       pending,
     );
     this.agents = new RunAgents(this, deps, agents);
+    if (pending) this.agents.turns.restore(run.runId, pending.approvalId);
     const { wsId } = run;
     this.#deltas = new Deltas((event) => deps.store.commit({ events: { wsId, events: [event] } }));
   }
@@ -91,6 +92,13 @@ export class LiveRun implements Recorder {
   }
 
   record(step: Step): Promise<void> {
+    const { approval } = step;
+    if (!approval) return this.#record(step);
+    const asker = { id: this.run.runId, signal: this.signal };
+    return this.agents.turns.ask(asker, { ...step, approval }, (mine) => this.#record(mine));
+  }
+
+  #record(step: Step): Promise<void> {
     return this.#whileOwn(async () => {
       this.#deltas.throwFailure();
       try {
@@ -149,7 +157,14 @@ export class LiveRun implements Recorder {
 
   /** The question that people can answer now: of the run, or of one of its sub-agents. */
   pendingApproval(): Approval | undefined {
-    return this.#questions.pendingApproval() ?? this.agents.pendingApproval();
+    return this.pendingApprovals()[0];
+  }
+
+  /** There is more than one only after a restart. */
+  pendingApprovals(): Approval[] {
+    const own = this.#questions.pendingApproval();
+    const all = [...(own ? [own] : []), ...this.agents.pendingApprovals()];
+    return all.filter(({ approvalId }, index) => all.findIndex((one) => one.approvalId === approvalId) === index);
   }
 
   /** See `RunQuestions.decide`. */
@@ -204,7 +219,11 @@ export class LiveRun implements Recorder {
     const { settled } = whole;
     if (settled?.status === 'cancelled') await this.#questions.stillPending(settled.approvalId);
     const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
-    const step: Step = settled && left?.isElsewhere ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
+    const step: Step = {
+      ...whole,
+      ...(whole.events && { events: [...this.agents.turns.shown(this.run.runId, whole.events)] }),
+      ...(settled && left?.isElsewhere && { settled: { ...settled, isElsewhere: true } }),
+    };
     const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
     const agents = step.ended ? this.agents.lastWords(nowMs) : { events: [], statements: [] };
     const statements = [
@@ -262,6 +281,7 @@ export class LiveRun implements Recorder {
     data.applyStep(step, at);
     for (const usage of [step.summarized, step.usage]) if (usage) observer.onUsage(usage);
     this.#questions.note(step);
+    this.agents.turns.note(this.run.runId, step);
     if (!step.ended) return;
     const { startedMs } = this.run;
     const result: RunResult = { ...step.ended, endedMs: at.nowMs, ...(startedMs !== undefined && { startedMs }) };

@@ -75,11 +75,13 @@ export class BudgetQuestions {
     const question = found ?? this.#add({ approvalId: this.#ids.id('apr'), ...asked });
     this.#open.set(line, question);
     question.waiting.set(waiter.runId, waiter);
-    const { approvalId, budget, expiresAtMs, stored } = question;
+    const { approvalId, budget, stored } = question;
     return {
       approvalId,
       budget,
-      expiresAtMs,
+      get expiresAtMs() {
+        return question.expiresAtMs;
+      },
       ask: async (record, signal) => {
         try {
           if (found && !(await until(stored.promise, signal))) return false;
@@ -94,6 +96,12 @@ export class BudgetQuestions {
         }
       },
     };
+  }
+
+  /** The one who asks had to wait for its turn. Does nothing for a question that is not about a budget. */
+  postpone(approvalId: string, expiresAtMs: number): void {
+    const question = this.#byId.get(approvalId);
+    if (question) question.expiresAtMs = expiresAtMs;
   }
 
   /** Resolves with the answer; undefined for a question that is not about a budget. */

@@ -2,6 +2,7 @@ import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts'
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import { suggestRules } from '../../permissions/rules/suggest-rules.ts';
 import type { BatchCall } from '../batch-call.ts';
+import { othersDecided } from '../inputs/one-question.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import type { JudgedQuestion, RunContext } from '../run-context.ts';
 import { isForbidden, isReasonToAsk } from './call-need.ts';
@@ -23,6 +24,7 @@ export async function askOnce(run: RunContext, question: Question): Promise<Deci
   const { asked, kind, items, digests, byJudge } = question;
   if (asked?.decision) return asked.decision;
   if (asked) return decisionOn(run, { approvalId: asked.approvalId, items, byJudge });
+  await othersDecided(run);
   const approvalId = run.ids.id('apr');
   const expiresAtMs = run.expiry.stamp();
   const verdicts = verdictsOf(items);

@@ -38,11 +38,12 @@ export function inputDesk(run: RunContext, item: BatchCall): InputDesk {
       const before = known(asked);
       if (before?.decision) return toGiven(before.decision, callId);
       if (!before && policyInForce(run)) return { kind: 'left' };
-      return await oneQuestion(run, async () => {
+      const work = async () => {
         signal.throwIfAborted();
         const { approvalId } = before ?? (await put(run, item, asked));
         return toGiven(await decided(run, approvalId, signal), callId);
-      });
+      };
+      return await oneQuestion(run, work, before?.approvalId);
     },
   };
 }

@@ -49,7 +49,8 @@ export interface Exhausted {
 export interface SharedQuestion {
   approvalId: string;
   budget: BudgetQuestion;
-  expiresAtMs: number;
+  /** Later, if the one who stores it had to wait for its turn to ask. */
+  readonly expiresAtMs: number;
   /**
    * Records that the run waits for it. The first run stores the question, and the others wait for that. False if
    * it could not be stored: then look for room again. Rejects if the signal aborts before the run records anything.

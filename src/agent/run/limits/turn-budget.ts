@@ -6,6 +6,7 @@ import type { Prefix } from '../../prefix/prefix.ts';
 import type { Model, Usage } from '../../providers/model.ts';
 import { hasExpired } from '../approval/approval-expiry.ts';
 import { policyInForce } from '../approval/unattended-policy.ts';
+import { oneQuestion } from '../inputs/one-question.ts';
 import type { Decision } from '../journal.ts';
 import type { Step } from '../recorder.ts';
 import type { RunContext } from '../run-context.ts';
@@ -173,22 +174,25 @@ const NEXT_DAY = 'The day of this budget is over. The run goes on with the budge
 const endOf = ({ day }: BudgetQuestion): number => (day === undefined ? Number.POSITIVE_INFINITY : endOfDay(day));
 
 /** Asks a person, together with all runs that met the budget. Undefined: look for room again. */
-async function ask(run: RunContext, exhausted: Exhausted): Promise<Answer | undefined> {
-  if (policyInForce(run)) throw new BudgetUsedUp(usedUp(exhausted.question, undefined));
-  const shared = exhausted.join(Math.min(run.expiry.stamp(), endOf(exhausted.question)));
-  if (!shared) return undefined;
-  const { approvalId, budget: question, expiresAtMs } = shared;
-  const request = { kind: 'budget' as const, items: [], budget: question };
-  const record = ({ isFirst }: { isFirst: boolean }) =>
-    run.recorder.record({
-      events: [
-        { type: 'info', message: `${budgetOf(question)} is used up.` },
-        { type: 'approve_request', approval_id: approvalId, ...request, expires_at_ms: expiresAtMs },
-        { type: 'ws_state', ws_id: run.wsId, state: 'attention' },
-      ],
-      journal: [{ kind: 'approval_asked', approvalId, question: 'budget', digests: {}, budget: question }],
-      approval: { approvalId, ...request, digests: {}, expiresAtMs, ...(!isFirst && { isJoined: true }) },
-    });
-  if (!(await shared.ask(record, run.signal))) return undefined;
-  return { question, decision: await run.decision(approvalId) };
-}
+const ask = (run: RunContext, exhausted: Exhausted): Promise<Answer | undefined> =>
+  oneQuestion(run, async () => {
+    if (policyInForce(run)) throw new BudgetUsedUp(usedUp(exhausted.question, undefined));
+    const shared = exhausted.join(Math.min(run.expiry.stamp(), endOf(exhausted.question)));
+    if (!shared) return undefined;
+    const { approvalId, budget: question } = shared;
+    const request = { kind: 'budget' as const, items: [], budget: question };
+    const record = ({ isFirst }: { isFirst: boolean }) => {
+      const { expiresAtMs } = shared;
+      return run.recorder.record({
+        events: [
+          { type: 'info', message: `${budgetOf(question)} is used up.` },
+          { type: 'approve_request', approval_id: approvalId, ...request, expires_at_ms: expiresAtMs },
+          { type: 'ws_state', ws_id: run.wsId, state: 'attention' },
+        ],
+        journal: [{ kind: 'approval_asked', approvalId, question: 'budget', digests: {}, budget: question }],
+        approval: { approvalId, ...request, digests: {}, expiresAtMs, ...(!isFirst && { isJoined: true }) },
+      });
+    };
+    if (!(await shared.ask(record, run.signal))) return undefined;
+    return { question, decision: await run.decision(approvalId) };
+  });

@@ -55,7 +55,8 @@ async function review(run: RunContext, { item, goal, planner }: Reviewing): Prom
   if (!asked && policyInForce(run)) return { output: NOBODY_REVIEWS, outcome: 'blocked' };
   let next = asked ? askedAgain(asked) : { round: 1, content: await planner.write({ goal }) };
   for (;;) {
-    const { plan, decision } = await oneQuestion(run, () => ask(run, item, next));
+    const own = 'approvalId' in next ? next.approvalId : undefined;
+    const { plan, decision } = await oneQuestion(run, () => ask(run, item, next), own);
     if (planOutcome(decision, plan) !== 'revised') return toOutcome(plan, decision);
     const before = { content: plan.content, feedback: decision.feedback };
     next = { round: plan.round + 1, content: await planner.write({ goal, before }) };
