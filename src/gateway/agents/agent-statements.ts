@@ -40,6 +40,6 @@ export function agentStatements(step: Step, { run, spender, count, nowMs }: Agen
       insertAgentMessage({ agentId: run.runId, seq: count + index + 1 }, message, nowMs),
     ),
     ...spent.flatMap((one) => [addUsage(spender, one, nowMs), forgetReservation(run.runId)]),
-    ...(step.ended ? chargeBrokenOff(run.runId, spender.runId) : []),
+    ...(step.ended ? chargeBrokenOff([run.runId]) : []),
   ];
 }

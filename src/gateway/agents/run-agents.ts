@@ -7,6 +7,7 @@ import { Seats } from '../../timing/seats.ts';
 import type { LiveRunDeps } from '../runs/live-run-deps.ts';
 import { insertJournal } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
+import { chargeBrokenOff } from '../usage/reservation-rows.ts';
 import type { AdoptedAgent } from './adopted-agent.ts';
 import { type AgentHost, AgentRun } from './agent-run.ts';
 import { AskingTurns } from './asking-turns.ts';
@@ -182,6 +183,7 @@ export class RunAgents {
           const asked = agent.pendingApproval();
           return (asked && this.#deps.questions.leave(asked.approvalId, agent.run)?.statements) ?? [];
         }),
+        ...(left.length > 0 ? chargeBrokenOff(left.map(({ id }) => id)) : []),
         ...endAgentsOf(this.#host.run.runId, nowMs),
       ],
     };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../timing/until.ts';
 import { DAEMON } from '../sharing/perception.ts';
-import type { Execute } from '../testing/default-deps.ts';
+import { type Execute, LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import {
@@ -230,3 +230,30 @@ test('five parents whose sub-agents ask at once: every question is answered once
   assert.deepEqual(new Set(agents.map(({ outcome }) => outcome)), new Set(['done']));
   assert.equal(agents.length, 10);
 });
+
+for (const how of ['forced cancel', 'crash'] as const)
+  test(`calls of sub-agents that break off are charged to their run: ${how}`, async () => {
+    await using machine = await machineWith({ live: { ...LIVE, budgets: { day: { tokens: 10_000_000 } } } });
+    let asking = 0;
+    delegate(machine, prompts(2), () => {
+      asking += 1;
+      return asking > 2 ? ['done'] : [never];
+    });
+    const handle = await machine.accept('hello');
+    const wsId = await machine.main();
+    await turnsUntil(() => asking === 2, 'both sub-agents ask their models');
+    const stored = async () => ({
+      usage: await machine.store.db.selectFrom('usage').select(['run_id', 'turns', 'input', 'estimated']).execute(),
+      reserved: await machine.store.db.selectFrom('reservations').select('run_id').execute(),
+    });
+    const { usage, reserved } = await stored();
+    const [before, ...others] = usage;
+    assert.deepEqual([before?.run_id, before?.estimated, others.length, reserved.length], [handle.run.runId, 0, 0, 2]);
+    if (how === 'crash') await machine.crash();
+    else await machine.call('workstream.cancel', { wsId, force: true });
+    await machine.isIdle(wsId);
+    const after = await stored();
+    const [run, ...rest] = after.usage;
+    assert.deepEqual([run?.run_id, rest, after.reserved], [handle.run.runId, [], []]);
+    assert.ok(run && before && run.estimated > 0 && run.input > before.input, JSON.stringify(run));
+  });

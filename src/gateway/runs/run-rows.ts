@@ -100,7 +100,7 @@ const usageStatements = (run: RunRecord, spent: SpentTurn, nowMs: number): State
 
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),
-  ...chargeBrokenOff(run.runId),
+  ...chargeBrokenOff([run.runId]),
   setWorkstream(run.wsId, { last_run_status: ended.status }),
   ...(ended.failed ? markFailed(run, ended.failed) : []),
   ...deliverAnswer(run, ended, nowMs),

@@ -25,7 +25,7 @@ import {
 } from './budget-lines.ts';
 import { BudgetQuestions, type FoundQuestion, type Waiter } from './budget-questions.ts';
 import { isNone, readLine, storeBudget } from './budget-rows.ts';
-import { chargeAllBrokenOff } from './reservation-rows.ts';
+import { chargeBrokenOff } from './reservation-rows.ts';
 
 interface BudgetDeps {
   store: Pick<Store, 'db' | 'commit'>;
@@ -77,7 +77,7 @@ export class Budgets {
   /** Counts the calls of the previous process whose usage never arrived. Runs before its runs continue. */
   async recover(): Promise<void> {
     const { store } = this.#deps;
-    await store.commit({ statements: chargeAllBrokenOff() });
+    await store.commit({ statements: chargeBrokenOff() });
     const rows = await store.db.selectFrom('workstream_budgets').selectAll().execute();
     for (const { ws_id, tokens, micro_usd } of rows) this.#own.set(ws_id, toLimit(tokens, micro_usd));
   }

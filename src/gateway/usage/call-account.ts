@@ -53,7 +53,7 @@ export function openCallAccount(
     async close() {
       if (!held) return;
       held.drop();
-      await store.commit({ statements: chargeBrokenOff(spender.runId) });
+      await store.commit({ statements: chargeBrokenOff([spender.runId]) });
     },
   };
 }

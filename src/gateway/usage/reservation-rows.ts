@@ -42,20 +42,20 @@ export const forgetReservation = (runId: string): Statement => ({
 });
 
 /**
- * Counts a call whose usage never arrived, because it broke off or the daemon was killed: as its length lets expect, or
- * like the average call of its model on that day, if that is more. Does nothing for a run without such a call.
- * `chargedTo`: the run of a sub-agent.
+ * Counts calls whose usage never arrived, because they broke off or the daemon was killed: as their length lets expect, or
+ * like the average call of their model on that day, if that is more. Does nothing for a run without such a call. A call of a
+ * sub-agent is charged to its run. `runIds`: of runs and sub-agents; by default all, at a start.
  */
-export const chargeBrokenOff = (runId: string, chargedTo = runId): Statement[] => [
-  { sql: `${CHARGE_SQL.replace('r.run_id', '?')} WHERE r.run_id = ? ${ADD_SQL}`, parameters: [chargedTo, runId] },
-  forgetReservation(runId),
-];
-
-/** At a start: the calls that the previous process was waiting for. */
-export const chargeAllBrokenOff = (): Statement[] => [
-  { sql: `${CHARGE_SQL} WHERE true ${ADD_SQL}`, parameters: [] },
-  { sql: 'DELETE FROM reservations', parameters: [] },
-];
+export function chargeBrokenOff(runIds?: readonly string[]): Statement[] {
+  const which = runIds ? `run_id IN (${runIds.map(() => '?').join(', ')})` : 'true';
+  return [
+    {
+      sql: `${CHARGE_SQL} WHERE ${which}) AS c GROUP BY c.charged_to, c.model, c.day ${ADD_SQL}`,
+      parameters: runIds ?? [],
+    },
+    { sql: `DELETE FROM reservations WHERE ${which}`, parameters: runIds ?? [] },
+  ];
+}
 
 const averageOf = (column: string): string =>
   `coalesce((SELECT cast(sum(u.${column}) AS bigint) / cast(sum(u.turns) AS bigint) FROM usage u
@@ -64,10 +64,14 @@ const averageOf = (column: string): string =>
 const INPUT = `max(r.input, ${averageOf('input')})`;
 const OUTPUT = `max(r.output, ${averageOf('output')})`;
 
+/** The calls of one run in one row: PostgreSQL refuses two changes of a row in one statement. */
 const CHARGE_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns, input, cache_read, cache_write, output,
     reasoning, micro_cost, unpriced, estimated, hour)
-  SELECT r.run_id, r.model, r.day, r.ws_id, r.principal, 0, ${INPUT}, 0, 0, ${OUTPUT}, 0,
-    max(r.micro_cost, ${averageOf('micro_cost')}), coalesce(r.unpriced, 0) * (${INPUT} + ${OUTPUT}), ${INPUT} + ${OUTPUT}, r.hour
+  SELECT c.charged_to, c.model, c.day, max(c.ws_id), max(c.principal), 0, sum(c.input), 0, 0, sum(c.output), 0,
+    sum(c.micro_cost), sum(c.unpriced * (c.input + c.output)), sum(c.input + c.output), max(c.hour)
+  FROM (SELECT coalesce((SELECT a.run_id FROM sub_agents a WHERE a.agent_id = r.run_id), r.run_id) AS charged_to,
+    r.model, r.day, r.ws_id, r.principal, ${INPUT} AS input, ${OUTPUT} AS output,
+    max(r.micro_cost, ${averageOf('micro_cost')}) AS micro_cost, coalesce(r.unpriced, 0) AS unpriced, r.hour
   FROM reservations r`;
 
 const ADD_SQL = `ON CONFLICT (run_id, model, day) DO UPDATE SET input = usage.input + excluded.input,
