@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_OPEN_CHILDREN } from '../../agent/coordinator/coordination.ts';
+import { ProviderError } from '../../agent/providers/model.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { coordinatorGateway, LOCAL, taskOf } from './coordinators-fixture.ts';
@@ -64,6 +66,35 @@ test('a wait ends with its time, tells what there is, and the first of several i
   held.resolve();
   await gateway.isIdle(wsId);
   assert.equal(Object(gateway.results[3]?.[0]).done, true);
+});
+
+test('a wait goes on while messages are held in a workstream whose model is away', async () => {
+  await using gateway = await coordinatorGateway();
+  const { wsId } = gateway;
+  const gone = Promise.withResolvers<void>();
+  const away = new ProviderError('unreachable', 'Could not reach lab.', { retryable: true, detail: 'away' });
+  let requests = 0;
+  gateway.children(() => {
+    requests += 1;
+    return requests === 1 ? [gone.promise, away] : ['back'];
+  });
+  await gateway.coordinate([spawning('first')]);
+  const child = await gateway.child();
+  await turnsUntil(() => requests === 1, 'the first request');
+  await gateway.call('workstream.send', { wsId: child.wsId, message: 'of a person', queue: true }, LOCAL);
+  await gateway.coordinate([calling('send_to_workstream', { ws_id: child.wsId, message: 'second' })]);
+  gone.resolve();
+  await turnsUntil(() => gateway.parts.workstreams.find(child.wsId, DAEMON)?.queue.held !== undefined, 'the hold');
+  gateway.turns.push([calling('wait_for_workstream', { ws_ids: [child.wsId] })]);
+  await gateway.call('workstream.send', { wsId, message: 'go on' }, LOCAL);
+  await gateway.reaches(wsId, 'wait_started');
+  gateway.puppet.isReached();
+  await turnsUntil(async () => {
+    await gateway.clock.advance(100);
+    return gateway.results.length > 2;
+  }, 'the end of the wait');
+  assert.deepEqual([Object(gateway.results[2]?.[0]).done, requests], [true, 3]);
+  await gateway.isIdle(wsId);
 });
 
 test('the list of tasks outlives the conversation, and says what is wrong', async () => {

@@ -29,7 +29,8 @@ export async function waitUntilIdle(
   /** Resolves when it may be idle; undefined: it is. */
   const next = (wsId: string): Promise<unknown> | undefined => {
     const found = workstreams.find(wsId, DAEMON);
-    if (!found?.busy) return undefined;
+    // Held messages do not count as busy, but they have no answer yet.
+    if (!found || !(found.busy || found.queue.length > 0)) return undefined;
     const lookAgain = () => clock.sleep(LOOK_AGAIN_MS, over.signal).catch(() => undefined); // a message is being stored
     return found.current?.ended ?? (found.place.isTaken ? found.place.settled() : lookAgain());
   };
