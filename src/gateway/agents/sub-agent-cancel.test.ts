@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ProviderError } from '../../agent/providers/model.ts';
 import { until } from '../../timing/until.ts';
 import type { Execute } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
@@ -123,4 +124,20 @@ test('a sub-agent that works too long ends at its limit, and waiting for a perso
   assert.deepEqual([agent?.outcome, agent?.timeout_secs], ['limit', 60]);
   const [result] = resultsOf(await machine.events(wsId), 'task');
   assert.match(JSON.parse(result?.output ?? '{}').text, /took longer than 60 s/);
+});
+
+test('the wait of a sub-agent for its model ends early when a person wants it', async () => {
+  await using machine = await machineWith();
+  const error = new ProviderError('rate_limited', 'slow down', { retryable: true });
+  delegate(machine, prompts(1), () => [
+    async (patience, signal) =>
+      patience?.wait({ error, untilMs: machine.clock.now() + 300_000, attempt: 2, attempts: 6 }, signal),
+    'done',
+  ]);
+  const run = await machine.accept('hello');
+  const wsId = await machine.main();
+  await machine.reaches(wsId, 'wait_start');
+  assert.equal((await machine.call('workstream.proceed', { wsId })).wasWaiting, true);
+  assert.equal((await run.ended).status, 'ok');
+  assert.equal((await machine.call('workstream.proceed', { wsId })).wasWaiting, false);
 });

@@ -83,7 +83,8 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     },
     'workstream.proceed': async ({ wsId }, call) => {
       const { current, waits, hold } = await workstreams.get(wsId, viewerOf(call));
-      return { status: 'ok', wasWaiting: (current?.waits ?? waits).tryNow() || hold.send() };
+      const wereWaiting = [current ?? { waits }, ...(current?.agents.running() ?? [])].map((one) => one.waits.tryNow());
+      return { status: 'ok', wasWaiting: wereWaiting.includes(true) || hold.send() };
     },
     'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
