@@ -1,8 +1,8 @@
-import { isAsked, type Message } from './message.ts';
+import { beginsRun, type Message } from './message.ts';
 
 /** The last text of the latest run, or of a sub-agent; its last turn may have no text. Empty: it wrote none. */
 export function lastWords(messages: readonly Message[]): string {
-  const start = messages.findLastIndex((message) => isAsked(message) && message.steered === undefined);
+  const start = messages.findLastIndex(beginsRun);
   const last = messages.findLast(
     (message, index) => index > start && message.role === 'assistant' && message.content.trim() !== '',
   );
@@ -12,9 +12,7 @@ export function lastWords(messages: readonly Message[]): string {
 /** What the model wrote with its last calls: the answer, if it says nothing after them. Earlier words are not about their results. */
 export function wordsWithCalls(messages: readonly Message[]): string {
   const last = messages.findLast(
-    (message) =>
-      (isAsked(message) && message.steered === undefined) ||
-      (message.role === 'assistant' && message.toolCalls.length > 0),
+    (message) => beginsRun(message) || (message.role === 'assistant' && message.toolCalls.length > 0),
   );
   return last?.role === 'assistant' ? last.content : '';
 }

@@ -41,6 +41,8 @@ export type Message =
       sentBy?: { wsId: string; taint?: Pick<Taint, 'kind' | 'target'> };
       /** It came during a run, after the results of calls; a turn of the person begins here. */
       steered?: true;
+      /** It came with an approval, so it belongs to the turn that asked. */
+      feedback?: true;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. `isClean`: none of them was untrusted. */
       summary?: { rules: string[]; files: string[]; todo?: TodoItem[]; signed?: SignedSummary; isClean?: true };
       /** Written by the daemon: what has changed around the conversation. The model reads it; people see a note. */
@@ -204,3 +206,7 @@ export const isFromPerson = (message: Message): message is UserMessage =>
 /** Whether a person or a program wrote it for the conversation: not an answer, a result or a message of the daemon. */
 export const isAsked = (message: Message): message is UserMessage =>
   message.role === 'user' && message.environment === undefined;
+
+/** Whether a run begins with it: it came neither during the run nor with an approval. */
+export const beginsRun = (message: Message): boolean =>
+  isAsked(message) && message.steered === undefined && message.feedback === undefined;

@@ -138,7 +138,7 @@ test('feedback with an approval becomes the next user message, after the results
   assert.deepEqual(fixture.messages.slice(1), [
     keptOf(),
     keptOf(TWO),
-    { role: 'user', content: 'be quick', trusted: true },
+    { role: 'user', content: 'be quick', trusted: true, feedback: true },
   ]);
   assert.deepEqual(fixture.events.at(-1), {
     type: 'user_turn',

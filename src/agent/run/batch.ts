@@ -120,6 +120,6 @@ async function recordFeedback(run: RunContext): Promise<void> {
         created_ms: run.clock.now(),
       },
     ],
-    messages: [{ role: 'user', content: feedback, trusted: true }],
+    messages: [{ role: 'user', content: feedback, trusted: true, feedback: true }],
   });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAEMON } from '../sharing/perception.ts';
+import { calling } from '../testing/puppet-model.ts';
 import { callerOf, wholeGateway } from '../testing/whole-gateway.ts';
 import { refused, say, seen, sent, shown } from './take-back-fixture.ts';
 
@@ -28,6 +29,22 @@ test('a fork copies the conversation up to a message, with its folder and model,
   await (await gateway.accept('e', { to }))?.ended;
   assert.deepEqual(sent(gateway), ['a', 'A', 'c', 'C', 'e']);
   assert.deepEqual(await seen(gateway), ['1 a', '2 A', '5 c', '6 C', '7 d', '8 D'], 'the original is unchanged');
+});
+
+test('feedback that was given with an approval belongs to the turn that asked, also in a fork', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, 'a');
+  gateway.puppet.turn(calling('touch', { text: 'x' }));
+  const run = await gateway.accept('make a file');
+  await gateway.reaches(wsId, 'approve_request');
+  await gateway.call('workstream.approve', { wsId, approved: true, feedback: 'use tabs' });
+  await run.ended;
+  const fork = await gateway.call('workstream.fork', { wsId });
+  for (const [name, id] of Object.entries({ original: wsId, fork: fork.wsId })) {
+    await gateway.call('workstream.rewind', { wsId: id, turns: 1 });
+    assert.deepEqual(await shown(gateway, id), ['1 a', '2 A'], name);
+  }
 });
 
 test('a fork inside a turn, of nothing, or with an unreadable name is refused', async () => {

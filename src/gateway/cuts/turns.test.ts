@@ -8,6 +8,7 @@ import { joinTurns, type Turn, toTurns } from './turns.ts';
 const message: fc.Arbitrary<Message> = fc.constantFrom<Message[]>(
   { role: 'user', content: 'asked' },
   { role: 'user', content: 'steered', steered: true },
+  { role: 'user', content: 'feedback', feedback: true },
   { role: 'assistant', content: 'answered', toolCalls: [] },
 );
 

@@ -91,6 +91,9 @@ const nothingAsked = () => new GatewayError('INVALID_REQUEST', 'This conversatio
 
 const isAsked = (stored: StoredMessage): stored is AskedMessage => isAskedMessage(stored.message);
 
-/** A later message of the same run is feedback, unless it steered the run. */
+/**
+ * Feedback. Earlier versions did not mark it, but a later message of the same run is feedback, unless it steered the run;
+ * copies do not know their runs.
+ */
 const isInside = ({ runId, message }: AskedMessage, before: StoredMessage | undefined): boolean =>
-  runId !== undefined && before?.runId === runId && !message.steered;
+  message.feedback === true || (runId !== undefined && before?.runId === runId && !message.steered);
