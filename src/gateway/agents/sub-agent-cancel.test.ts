@@ -138,6 +138,6 @@ test('the wait of a sub-agent for its model ends early when a person wants it', 
   const wsId = await machine.main();
   await machine.reaches(wsId, 'wait_start');
   assert.equal((await machine.call('workstream.proceed', { wsId })).wasWaiting, true);
-  assert.equal((await run.ended).status, 'ok');
+  assert.equal((await run?.ended)?.status, 'ok');
   assert.equal((await machine.call('workstream.proceed', { wsId })).wasWaiting, false);
 });

@@ -248,12 +248,12 @@ for (const how of ['forced cancel', 'crash'] as const)
     });
     const { usage, reserved } = await stored();
     const [before, ...others] = usage;
-    assert.deepEqual([before?.run_id, before?.estimated, others.length, reserved.length], [handle.run.runId, 0, 0, 2]);
+    assert.deepEqual([before?.run_id, before?.estimated, others.length, reserved.length], [handle?.run.runId, 0, 0, 2]);
     if (how === 'crash') await machine.crash();
     else await machine.call('workstream.cancel', { wsId, force: true });
     await machine.isIdle(wsId);
     const after = await stored();
     const [run, ...rest] = after.usage;
-    assert.deepEqual([run?.run_id, rest, after.reserved], [handle.run.runId, [], []]);
+    assert.deepEqual([run?.run_id, rest, after.reserved], [handle?.run.runId, [], []]);
     assert.ok(run && before && run.estimated > 0 && run.input > before.input, JSON.stringify(run));
   });

@@ -39,7 +39,7 @@ test('feedback that was given with an approval belongs to the turn that asked, a
   const run = await gateway.accept('make a file');
   await gateway.reaches(wsId, 'approve_request');
   await gateway.call('workstream.approve', { wsId, approved: true, feedback: 'use tabs' });
-  await run.ended;
+  await run?.ended;
   const fork = await gateway.call('workstream.fork', { wsId });
   for (const [name, id] of Object.entries({ original: wsId, fork: fork.wsId })) {
     await gateway.call('workstream.rewind', { wsId: id, turns: 1 });
