@@ -7,10 +7,10 @@ import { toCommandsBundle, toDaemonBundle, toEntryBundle } from './build.js';
 const ENTRIES = ['src/cli/start-command.ts', 'src/daemon/start.ts'];
 
 /** All of it stays in memory, and every start reads it. What is rarely used belongs in a chunk: `await import(…)`. */
-const MOST_KB = 4_100;
+const MOST_KB = 4_150;
 
 /** A file takes a start about 0.4 ms to find, to read and to link. */
-const MOST_FILES = 16;
+const MOST_FILES = 17;
 
 test(`a start loads at most ${MOST_KB} kB of code in ${MOST_FILES} files`, async () => {
   const daemon = await bundle(toDaemonBundle());

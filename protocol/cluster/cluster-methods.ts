@@ -31,8 +31,8 @@ export const ClusterWorkstream = z
   .meta({ id: 'ClusterWorkstream' });
 export type ClusterWorkstream = z.infer<typeof ClusterWorkstream>;
 
-/** `standby`: it forwards, and waits until the active one ends. `lost`: it has not reported for longer than a lease lasts. */
-const MachineState = z.enum(['active', 'standby', 'lost']);
+/** `standby`: it forwards, and waits until the active one ends. `worker`: it runs workstreams for the active one. `lost`: it has not reported for longer than a lease lasts. */
+const MachineState = z.enum(['active', 'standby', 'worker', 'lost']);
 
 const nodeShape = {
   nodeId: NonEmpty,

@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { BackgroundCommand } from '../events/background-command.ts';
-import { MODES } from '../events/modes.ts';
 import { TodoItem } from '../events/todo.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
 import { Approval, FINER } from './approval.ts';
-import { ALLOWING_NEW } from './conversation/allowing.ts';
-import { WORKSTREAM_KINDS } from './conversation/kinds.ts';
+import { creationContracts } from './conversation/creation.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
-import { sharingContracts, VISIBILITIES } from './conversation/sharing.ts';
+import { sharingContracts } from './conversation/sharing.ts';
 import { storedContracts } from './conversation/stored.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
 import { titleContracts } from './conversation/title.ts';
@@ -87,62 +85,7 @@ const Ok = z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamOk'
 export const workstreamContracts = {
   ...listingContracts,
   ...titleContracts,
-  'workstream.create': contract({
-    summary: 'Create a workstream, or reopen a stored one with resumeWs.',
-    scope: 'write',
-    permission: 'workstreams.create',
-    weight: 3,
-    ...ALLOWING_NEW,
-    params: () =>
-      z
-        .strictObject({
-          name: optionalText(128),
-          model: optionalText(256),
-          autoApprove: z.boolean().optional(),
-          /** Default: `ask`. The modes `edits`, `auto` and `full` need what autoApprove needs. */
-          mode: z.enum(MODES).optional(),
-          resumeWs: optionalText(128),
-          /** Default: the setting `workstreams.visibility`; `shared` for callers who are no users. Ignored with `resumeWs`. */
-          visibility: z.enum(VISIBILITIES).optional(),
-          workdir: optionalText(4096),
-          /** The name of a prompt template. Ignored with `resumeWs`. */
-          template: optionalText(256),
-          /** The name of a workstream template. Its model and its prompt win over the others. */
-          wsTemplate: optionalText(256),
-          /** A name of `skill.list`. */
-          skill: optionalText(256),
-          /** The id of the new workstream: 32 hexadecimal digits that no workstream has or had. */
-          wsId: optionalText(32),
-          /** Sent once the workstream is there; without it, nothing is created if it is refused. */
-          initialMessage: optionalText(),
-          /** Tools whose calls run without asking, with the limits of autoApprove. */
-          autoApproveTools: z.array(z.string().min(1).max(128)).max(64).optional(),
-          /** `coordinator`, and a parent, need the approve scope and the permission `admin.coordinator`. */
-          kind: z.enum(WORKSTREAM_KINDS).optional(),
-          /** The coordinator that it works for. Ignored with `resumeWs`, like `kind`. */
-          parentWsId: optionalText(128),
-          /** Stored; nothing is judged yet. */
-          judgeModel: optionalText(256),
-          /** Files that were sent with the request, which is possible only over HTTP. */
-          fileIds: z.array(z.string().max(128)).max(10).optional(),
-          idempotencyKey: optionalKey(),
-        })
-        .meta({ id: 'WorkstreamCreateParams' }),
-    result: () =>
-      z
-        .strictObject({
-          wsId: NonEmpty,
-          name: NonEmpty,
-          resumed: z.boolean(),
-          messageCount: Count,
-          /** The first message; `queued` if it waits in a resumed workstream. */
-          initialMessage: z.strictObject({ status: z.enum(['ok', 'queued']), runId: z.string() }).optional(),
-          /** The files of the request, in its order; absent if there were none. */
-          attachmentIds: z.array(z.string()).optional(),
-        })
-        .meta({ id: 'WorkstreamCreateResult' }),
-    idempotency: 'optional',
-  }),
+  ...creationContracts,
   'workstream.get': contract({
     summary: 'One workstream with the last page of its messages.',
     scope: 'read',

@@ -36,6 +36,7 @@ const NOT_CHECKED: Readonly<Record<string, string>> = {
   docker: 'needs an engine for containers; the file of the image and the file for compose have tests',
   claude: 'another product',
   journalctl: 'needs systemd',
+  nft: 'changes the firewall of the machine',
   'systemd-creds': 'needs systemd',
   sqlite3: 'changes a database; e2e/restart has tests of what it does',
   curl: 'what it asks is checked with the lines of the function call',

@@ -84,5 +84,6 @@ const addStart = (program: Command): Command =>
       '--standby',
       'wait while another daemon uses the PostgreSQL store, and take over when it ends (HEADGATE_STORE_STANDBY)',
     )
+    .option('--worker', 'run workstreams for the active daemon of the PostgreSQL store (HEADGATE_STORE_WORKER)')
     .option('--no-auth', 'require no login; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
     .option('--new-secrets', 'replace the secrets of the database if their key is lost; ends all logins');

@@ -21,6 +21,7 @@ import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { createOrgs } from '../gateway/users/orgs.ts';
 import { createPasswordThreads } from '../gateway/users/password-threads.ts';
 import { createPasswords, type Passwords } from '../gateway/users/passwords.ts';
+import { type FollowedCredentials, followCredentials } from '../gateway/workers/followed-credentials.ts';
 import { machineKeyFiles, readMachineKeys, toKeyText } from '../home/machine-key.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
@@ -62,25 +63,20 @@ export async function openAccounts(
   const secrets = await asStartError(() => openSecrets({ home, environment, ids, clock, log, vault, onNotice }));
   const { signingKey, loginSecret, auditSecret, isAuditSecretNew, auditMark } = secrets;
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
-  const notice = await endFormerOperator({ store, operatorToken, clock });
+  const isWorker = store.machine !== null;
+  const notice = isWorker ? undefined : await endFormerOperator({ store, operatorToken, clock });
   if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
-  const opened = await openCredentials({
-    store,
-    key: signingKey,
-    operatorToken,
-    enabled: authEnabled,
-    clock,
-    ids,
-    log,
-  });
-  const { roles, users, tokens, sessions, holders, codes, authenticator } = opened;
+  const credentials = { store, key: signingKey, operatorToken, enabled: authEnabled, clock, ids, log };
+  const opened = await openCredentials(credentials);
+  const { roles, users, tokens, sessions, holders, codes } = opened;
+  const { authenticator, reload }: FollowedCredentials = isWorker ? followCredentials(opened, credentials) : opened;
   const end = openSignedEnd(home, store, { secret: auditSecret, mark: auditMark });
   const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
-  await asStartError(() => trail.recover(onNotice));
+  if (!isWorker) await asStartError(() => trail.recover(onNotice));
   const throttle = createLoginThrottle({ clock });
   const reach = { isLoopback, isShared: store.shared !== undefined };
   const setup = createSetupGate({ mode: config.auth.setup, ...reach, clock, ids });
-  if (authEnabled && users.count === 0 && setup.willNeedCode) log.warn({}, toSetupHint(setup));
+  if (authEnabled && !isWorker && users.count === 0 && setup.willNeedCode) log.warn({}, toSetupHint(setup));
   const { consents, mcp } = await openToolAccounts(options, { store, vault, users, live, baseUrl, fetch, guarded });
   return {
     vault,
@@ -94,6 +90,7 @@ export async function openAccounts(
     holders,
     codes,
     authenticator,
+    reload,
     passwords,
     setup,
     orgs: createOrgs({ store, clock }),

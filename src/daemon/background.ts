@@ -54,11 +54,13 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
   const services = {
     gateway,
     models,
-    logins: auth.sessions,
-    tokens: auth.tokens,
-    audit: auth.trail,
     retention,
-    ratings: createOldRatings({ store, live, clock, log }),
+    ...(store.machine === null && {
+      logins: auth.sessions,
+      tokens: auth.tokens,
+      audit: auth.trail,
+      ratings: createOldRatings({ store, live, clock, log }),
+    }),
     ...compactionOf(store, { clock, log }),
     bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },

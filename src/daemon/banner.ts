@@ -47,6 +47,14 @@ export function toStandbyText({ version, url, active }: StandbyFacts): string {
   return `\nHeadgate ${version}, a standby at ${url}\n\n  ${who}. This one waits, and takes over when that one ends.\n\n`;
 }
 
+/** The text that a worker prints. */
+export function toWorkerText({ version, url, active }: StandbyFacts): string {
+  const who = active
+    ? `${active.nodeId}${active.url === undefined ? '' : ` at ${active.url}`}`
+    : 'the daemon that becomes active';
+  return `\nHeadgate ${version}, a worker at ${url}\n\n  It runs workstreams for ${who}, and forwards clients to it.\n\n`;
+}
+
 function toModelText({ alias, provider, modelId }: Daemon['model']): string {
   if (provider === 'demo') return 'demo (built in, no language model)';
   const name = modelId === '' ? provider : `${provider}/${modelId}`;

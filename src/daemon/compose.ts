@@ -14,11 +14,12 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
+import type { Machines } from '../gateway/workers/team.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { StandbyServer } from '../http/standby/standby-server.ts';
-import { descriptorOf, type ListenAddress, listen, urlOf } from '../listen.ts';
+import { descriptorOf, type ListenAddress, urlOf } from '../listen.ts';
 import { openAccounts, openPasswords } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
@@ -33,10 +34,13 @@ import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { endStandby } from './life/end-standby.ts';
+import { joinAsWorker } from './life/join-as-worker.ts';
+import { listenAfter } from './life/listen-after.ts';
 import { machinesOf, proofOf } from './life/other-daemons.ts';
 import { sharedBy } from './life/shared-by.ts';
 import { createShutdown, type Held } from './life/shutdown.ts';
 import { takeTurn } from './life/take-turn.ts';
+import { workingTogether } from './life/working-together.ts';
 import { machineOf, machineOfProcess } from './node-id.ts';
 import { openCommandsWay } from './programs.ts';
 import { startModels } from './tools/start-models.ts';
@@ -53,10 +57,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const proof = proofOf(options);
     const machine = machineOfProcess(options, { server, address, proof });
-    const { store, listening } = await takeTurn(options, { machine, proof, address });
+    const { store, listening, candidate } = options.worker
+      ? await joinAsWorker(options, { machine, proof, address })
+      : { candidate: undefined, ...(await takeTurn(options, { machine, proof, address })) };
     try {
       const machines = machinesOf(store, proof, options);
-      return await serve(options, { store, listening, address, server, machines, release: lock.release });
+      const together = await workingTogether(options, { store, proof, candidate });
+      return await serve(options, { store, listening, address, server, machines, together, release: lock.release });
     } catch (error) {
       await store.close();
       if (listening) await endStandby(listening);
@@ -76,6 +83,8 @@ interface Placed extends Held {
   server: GatewayDeps['server'];
   /** The other daemons of the database; undefined if there can be none. */
   machines: MachineSessions | undefined;
+  /** Those that have workstreams; undefined if there can be none. */
+  together: Machines | undefined;
 }
 
 async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
@@ -115,17 +124,12 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     startNotices,
     tracing,
     server: placed.server,
+    together: placed.together,
   });
   const bodies = new BodyDeadlines({ clock });
-  const server = createHttp(options, {
-    gateway,
-    authenticator: auth.authenticator,
-    policies,
-    machines: placed.machines,
-    bodies,
-    closing: stopping.signal,
-  });
-  address.port = await listenAfter(listening, server, address);
+  const { authenticator } = auth;
+  const http = { gateway, authenticator, policies, machines: placed.machines, bodies, closing: stopping.signal };
+  const server = await listenAfter(listening, options, { open: () => createHttp(options, http), address });
   const { signal } = stopping;
   const { outputs } = agent;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
@@ -144,17 +148,6 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   };
 }
 
-async function listenAfter(
-  standby: StandbyServer | undefined,
-  server: Server,
-  address: Placed['address'],
-): Promise<number> {
-  const port = await listen(server, { ...address, before: standby?.server });
-  standby?.forwarder.close();
-  standby?.server.closeAllConnections();
-  return port;
-}
-
 /** The accounts, while the sandbox is tried out, which waits for another process. */
 async function openBoth(options: DaemonOptions, workdir: string, deps: Parameters<typeof openAccounts>[1]) {
   const [auth, commandsWay] = await Promise.all([openAccounts(options, deps), openCommandsWay(options, workdir)]);
@@ -163,6 +156,7 @@ async function openBoth(options: DaemonOptions, workdir: string, deps: Parameter
 }
 
 interface OpenedDeps extends Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing' | 'server'> {
+  together: Machines | undefined;
   policies: ClientPolicies;
   store: DaemonStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
@@ -175,8 +169,7 @@ type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
-  const { home, config, overrides, environment, version, hostTimeZone, assets } = options;
-  const { clock, ids, log, logRing } = options;
+  const { home, environment, hostTimeZone, assets, clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, startNotices, tracing } = deps;
   const { originPolicy, clientAddress } = deps.policies;
   const gateway = createGateway({
@@ -214,18 +207,10 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     originPolicy,
     clientAddress,
     server: deps.server,
+    machines: deps.together,
     live,
     hostTimeZone,
-    configFile: createConfigFile({
-      home,
-      live,
-      keyHosts: await openKeyHosts({ home, config, environment, clock, log }),
-      checkStart: createStartCheck(options),
-      overrides,
-      version,
-      clock,
-      digestOf: (text) => auth.trail.digestOf(text),
-    }),
+    configFile: await openConfigFile(options, deps),
     restart: options.restart,
     tracing,
     clock,
@@ -236,6 +221,20 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   gateway.metrics.observeProcess();
   await gateway.recover();
   return gateway;
+}
+
+async function openConfigFile(options: GatewayOptions, { live, auth }: Pick<OpenedDeps, 'live' | 'auth'>) {
+  const { home, config, overrides, environment, version, clock, log } = options;
+  return createConfigFile({
+    home,
+    live,
+    keyHosts: await openKeyHosts({ home, config, environment, clock, log }),
+    checkStart: createStartCheck(options),
+    overrides,
+    version,
+    clock,
+    digestOf: (text) => auth.trail.digestOf(text),
+  });
 }
 
 const openCheckpointFiles = async ({ home, assets }: Pick<DaemonOptions, 'home' | 'assets'>) =>

@@ -26,8 +26,12 @@ export interface DaemonOptions {
   storeUrl?: string;
   /** Where the other daemons of the database reach this one, if not where it listens. */
   machineUrl?: string;
+  /** The NATS server through which the daemons of the database work together. */
+  busUrl?: string;
   /** Waits while another daemon is active, instead of being refused. */
   standby?: Standby;
+  /** Does work for the active daemon, instead of being refused. */
+  worker?: Pick<Standby, 'signal' | 'onWaiting'>;
   /** The daemon cannot go on, or hands over: the caller shuts it down. */
   onOver(why: DaemonEnd): void;
   authEnabled: boolean;

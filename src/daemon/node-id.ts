@@ -35,7 +35,7 @@ interface ProcessParts {
 
 /** How this process describes itself to the other daemons of its database. */
 export const machineOfProcess = (
-  { ids, machineUrl }: Pick<DaemonOptions, 'ids' | 'machineUrl'>,
+  { ids, machineUrl, worker }: Pick<DaemonOptions, 'ids' | 'machineUrl' | 'worker'>,
   { server, address, proof }: ProcessParts,
 ): Machine => ({
   process: proof?.process ?? ids.secret(8),
@@ -44,4 +44,5 @@ export const machineOfProcess = (
   url: () => (address.port === 0 ? '' : server.url()),
   address: () => (address.port === 0 && machineUrl === undefined ? undefined : machineUrlOf(address, machineUrl)),
   publicKey: proof?.key.publicKey ?? '',
+  isWorker: worker !== undefined,
 });

@@ -16,7 +16,7 @@ import { StartError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
 import { finishRestore } from './backup/finish-restore.ts';
-import { toBanner, toStandbyText } from './banner.ts';
+import { toBanner, toStandbyText, toWorkerText } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
 import { loadConfig } from './config/config.ts';
@@ -78,11 +78,16 @@ async function startAfter(predecessor: Predecessor | undefined, asked: StartOpti
   await predecessor?.mayStart({ version, migration: await checkBeforeStart(first) });
   if (predecessor !== undefined) await untilUnlocked(() => lockHome(home), systemClock);
   const stopping = new AbortController();
-  const onWaiting = noteStandby({ home, host: options.host, version, predecessor });
+  const { isWorker } = options;
+  const onWaiting = noteStandby({ home, host: options.host, version, isWorker, predecessor });
   const later = createLaterSettings(settings, { home, flags, around, uid: process.getuid?.(), log });
   const life = beginLife({
     start: async ({ port, ...how }) =>
-      startDaemon({ ...(port === undefined ? first : optionsFor(await later(), { port })), ...how }),
+      startDaemon({
+        ...(port === undefined ? first : optionsFor(await later(), { port })),
+        ...(isWorker && { worker: { signal: stopping.signal, onWaiting } }),
+        ...how,
+      }),
     standby: options.isStandby ? { signal: stopping.signal, onWaiting } : undefined,
   });
   const { announceIt, announced } = announcer(
@@ -143,7 +148,7 @@ async function prepareOptions(
   const assets = loadAssets(root);
   const bootId = await readBootId();
   return ({ config, options }, { port, descriptor }) => {
-    const { host, workdir, model, storeUrl, machineUrl, authEnabled } = options;
+    const { host, workdir, model, storeUrl, machineUrl, busUrl, authEnabled } = options;
     return {
       home,
       host,
@@ -158,6 +163,7 @@ async function prepareOptions(
       ...(model !== undefined && { model }),
       ...(storeUrl !== undefined && { storeUrl }),
       ...(machineUrl !== undefined && { machineUrl }),
+      ...(busUrl !== undefined && { busUrl }),
       userHome: around.userHome,
       uid: process.getuid?.(),
       version,
@@ -181,16 +187,18 @@ interface StandbyNote {
   home: string;
   host: string;
   version: string;
+  isWorker: boolean;
   predecessor: Predecessor | undefined;
 }
 
 /** Other commands find the standby as they find a daemon. */
 const noteStandby =
-  ({ home, host, version, predecessor }: StandbyNote): Standby['onWaiting'] =>
+  ({ home, host, version, isWorker, predecessor }: StandbyNote): Standby['onWaiting'] =>
   async ({ port, active }) => {
     await noteAddress(home, { host, port });
     await writePidFile(process.env);
-    process.stdout.write(toStandbyText({ version, url: urlOf({ host, port, publicUrl: undefined }), active }));
+    const toText = isWorker ? toWorkerText : toStandbyText;
+    process.stdout.write(toText({ version, url: urlOf({ host, port, publicUrl: undefined }), active }));
     await predecessor?.tell({ type: 'serving' });
   };
 
@@ -214,6 +222,7 @@ interface Announcement {
 async function announce({ home, options, daemon, version, linkCommand, failure }: Announcement): Promise<void> {
   await noteAddress(home, { host: options.host, port: daemon.port, failure });
   await writePidFile(process.env);
+  if (options.isWorker) return; // it has said what it is
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
 }

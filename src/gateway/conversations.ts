@@ -248,7 +248,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
-  const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
+  const imports = new Imports({ store, workstreams, attachments, models, workdirs, live, clock, ids });
   const told = { events, streams, childNews: records.coordinators.news, broadcast: shared.broadcast };
   const sharing = new Sharing({ workstreams, users: auth.users, store, clock, push: talks.outbox.push, ...told });
   const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);

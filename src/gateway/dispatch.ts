@@ -15,6 +15,7 @@ import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { requireRights } from './required-rights.ts';
+import type { Forwarding } from './workers/forwarding.ts';
 
 /**
  * The single entrance to the gateway, for every transport. Returns the result directly if the handler had it at once,
@@ -31,6 +32,8 @@ export interface DispatchDeps {
   audit?: CallAudit | undefined;
   /** Default: no other daemon can be active. */
   requireLease?: RequireLease;
+  /** Default: all workstreams are here. */
+  forwarding?: Forwarding | undefined;
   metrics: { request(method: string, outcome: ErrorCode | 'ok'): void };
   check: FrameCheck;
   clock: Pick<Clock, 'monotonic'>;
@@ -52,6 +55,7 @@ export function createDispatch({
   idempotency,
   audit,
   requireLease,
+  forwarding,
   metrics,
   check,
   clock,
@@ -82,7 +86,9 @@ export function createDispatch({
     const handle = (keyed: Keyed) => {
       if (row.scope !== 'public') requireStanding(caller.principal);
       const call: Call = { ...caller, ...keyed, audited, perform: async (other, its) => dispatch(other, its, caller) };
-      return handler(input, withChecks(call, { method, row, check }));
+      const checked = withChecks(call, { method, row, check });
+      if (forwarding === undefined) return handler(input, checked);
+      return forwarding.answer(() => handler(input, checked), { method, params, caller: checked });
     };
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
     const key = row.idempotency && keyOf(input);

@@ -46,6 +46,7 @@ import type { SharedStore } from './store/daemon-store.ts';
 import type { Store } from './store/store.ts';
 import type { Orgs } from './users/orgs.ts';
 import type { Users } from './users/users.ts';
+import type { Machines } from './workers/team.ts';
 import type { Workdirs } from './workstreams/workdirs.ts';
 
 /** Users, their credentials, and the record of what they did. */
@@ -60,6 +61,8 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   audit: CallAudit;
   vault: SecretsMethodDeps['vault'];
   isLoginSecretChosen: boolean;
+  /** Reads the credentials again, which the active daemon changes. Only at workers. */
+  reload?: (() => Promise<void>) | undefined;
   /** Accounts of people at tool servers. */
   consents: ConsentMethodDeps & Pick<Consents, 'recover' | 'close' | 'ending' | 'userIn' | 'onWaiting'>;
 }
@@ -119,6 +122,8 @@ export interface GatewayDeps {
     /** The address at which clients reach this daemon. */
     url(): string;
   };
+  /** The other machines that have workstreams. Absent: there can be none. */
+  machines?: Machines | undefined;
   live: LiveSettings;
   /** The zone of this machine, an IANA name. */
   hostTimeZone: string;

@@ -20,13 +20,16 @@ import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { stateOf } from './metrics/state-metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
 import { type ChannelNouns, channelNouns } from './nouns/channel-nouns.ts';
-import { joinNouns } from './nouns.ts';
+import { type JoinedNouns, joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import { DAEMON } from './sharing/perception.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 import { tracedDispatch } from './traces/traced-dispatch.ts';
+import { auditOfHandlers } from './workers/audited-elsewhere.ts';
+import { createLeadOf, createWorkerOf } from './workers/join-machines.ts';
+import { ALL_HERE } from './workers/team.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
 export interface Gateway {
@@ -84,24 +87,29 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
-  const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, shared: deps.shared, clock });
-  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats });
+  const lead = createLeadOf(deps, conversations, broadcast);
+  const cluster = createLocalCluster(deps, { health, workstreams, global, lead });
+  const placement = lead?.placement ?? ALL_HERE;
+  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats, placement });
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
-    audit: deps.auth.audit,
+    audit: store.machine === null ? deps.auth.audit : auditOfHandlers(deps.auth.audit),
     requireLease,
+    forwarding: lead?.forwarding,
     metrics,
     check,
     clock,
     log,
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
+  const worker = createWorkerOf(deps, { conversations, broadcast, dispatch, cluster });
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   observe(metrics, deps, { workstreams, health, sockets, channels: chats.health });
+  const { recover, run, shutdown } = lifeOf(deps, { workstreams, nouns, sockets, together: lead ?? worker, stopping });
   const gateway: Gateway = {
     dispatch,
-    streams,
+    streams: lead?.streams ?? streams,
     defer,
     metrics,
     health,
@@ -111,20 +119,40 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     findHook: chats.findHook,
     sockets,
     isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),
+    recover,
+    run,
+    shutdown,
+  };
+  return { gateway, parts: { conversations, broadcast, presence } };
+}
+
+interface LivingParts {
+  workstreams: Conversations['talks']['workstreams'];
+  nouns: JoinedNouns;
+  sockets: GatewayServer;
+  /** Works with other machines. */
+  together: { run(signal: AbortSignal): Promise<void> } | undefined;
+  stopping: AbortController;
+}
+
+function lifeOf(
+  { hooks, toolServers, log }: Pick<GatewayDeps, 'hooks' | 'toolServers' | 'log'>,
+  { workstreams, nouns, sockets, together, stopping }: LivingParts,
+): Pick<Gateway, 'recover' | 'run' | 'shutdown'> {
+  return {
     async recover() {
       await nouns.recover();
       log.info({ workstreams: workstreams.list(DAEMON).length }, 'ready');
     },
     async run(signal) {
-      await Promise.all([sockets.run(signal), nouns.run(signal)]);
+      await Promise.all([sockets.run(signal), nouns.run(signal), together?.run(signal)]);
     },
     async shutdown(reason) {
       stopping.abort(new Error(reason));
       await Promise.all([sockets.shutdown(reason), nouns.close()]);
-      await deps.hooks.settled().then(() => deps.toolServers.close());
+      await hooks.settled().then(() => toolServers.close());
     },
   };
-  return { gateway, parts: { conversations, broadcast, presence } };
 }
 
 const frameCheckOf = ({ checkFramesEvery: every, log }: Pick<GatewayDeps, 'checkFramesEvery' | 'log'>) =>

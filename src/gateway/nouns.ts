@@ -39,12 +39,14 @@ import { wstemplateMethods } from './methods/templates/wstemplate.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
-import type { ChannelNouns } from './nouns/channel-nouns.ts';
+import { type ChannelNouns, chatNouns } from './nouns/channel-nouns.ts';
 import { partNouns } from './nouns/part-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
 import { createViewers } from './presence/viewers.ts';
+import type { Store } from './store/store.ts';
 import type { Templates } from './templates/templates.ts';
+import type { Placement } from './workers/team.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
 import { createProjectCommands } from './workstreams/project-commands.ts';
@@ -58,6 +60,8 @@ interface Noun {
   run?(signal: AbortSignal): Promise<unknown>;
   /** Stops work in a way that a restart can continue. */
   close?(): Promise<unknown>;
+  /** Workers do not recover and run it: the active daemon does it for all. */
+  once?: true;
 }
 
 type NounDeps = Pick<
@@ -101,6 +105,7 @@ interface SharedWithSockets {
   idempotency: Idempotency;
   cluster: Cluster;
   chats: ChannelNouns;
+  placement: Placement;
 }
 
 /**
@@ -112,7 +117,7 @@ interface SharedWithSockets {
 export function joinNouns(
   deps: NounDeps,
   conversations: Conversations,
-  { broadcast, presence, health, idempotency, cluster, chats }: SharedWithSockets,
+  { broadcast, presence, health, idempotency, cluster, chats, placement }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
   const { store, shared, storePath, models, nodes, outputChecks, live, auth } = deps;
@@ -123,11 +128,8 @@ export function joinNouns(
   const { channels } = chats;
   const { runs, settings, commands, heartbeats, cron, approvals, sharing } = turns;
   const viewers = createViewers({ workstreams, sharing, broadcast });
-  return join({
-    channel: chats.channel,
-    telegram: chats.telegram,
-    whatsapp: chats.whatsapp,
-    send: chats.send,
+  return join(store.machine, {
+    ...chatNouns(chats),
     ...accountNouns(auth, ids),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
@@ -150,29 +152,31 @@ export function joinNouns(
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     ...backgroundNouns(deps, conversations),
     subAgent: { methods: subAgentMethods({ workstreams, store, clock }) },
-    attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
+    attachments: { once: true, recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, channels, store }) },
     cron: {
+      once: true,
       methods: cronMethods({ cron, channels, live, storePath, clock, hostTimeZone }),
       run: (signal) => cron.run(signal),
     },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
     events: { methods: eventsMethods({ workstreams, snapshots, events, viewers }) },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
-    idempotency: { run: (signal) => idempotency.run(signal) },
+    idempotency: { once: true, run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
     models: { methods: modelsMethods({ models, windows, clock }), recover: () => windows.load() },
     memory: { methods: memoryMethods(deps.memories) },
-    node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
+    node: { once: true, methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments, checkpoints, rules }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, chats, store, clock }) },
-    system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
-    workstream: workstreamNoun(deps, conversations, health),
+    system: { once: true, methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
+    workstream: workstreamNoun(deps, conversations, { health, placement }),
     wake: {
+      once: true,
       methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),
       recover: () => heartbeats.recover(),
       run: (signal) => heartbeats.run(signal),
@@ -197,7 +201,7 @@ const configNouns = ({ store, auth, configFile, clock }: NounDeps, affected: Aff
 const workstreamNoun = (
   { store, models, server, workdirs, projectCommands, live }: NounDeps,
   { records, talks, turns, recover }: Conversations,
-  health: Health,
+  { health, placement }: Pick<SharedWithSockets, 'health' | 'placement'>,
 ) => ({
   methods: workstreamMethods({
     workstreams: talks.workstreams,
@@ -227,6 +231,7 @@ const workstreamNoun = (
     store,
     models,
     health,
+    placement,
     nodeId: server.nodeId,
   }),
   recover,
@@ -278,15 +283,19 @@ type Whole<N extends Record<string, Noun>> = [Unanswered<N>] extends [never]
   ? Handlers
   : { nobodyAnswers: Unanswered<N> };
 
-function join<const N extends Record<string, Noun>>(nouns: N): Omit<JoinedNouns, 'handlers'> & { handlers: Whole<N> } {
+function join<const N extends Record<string, Noun>>(
+  machine: Store['machine'],
+  nouns: N,
+): Omit<JoinedNouns, 'handlers'> & { handlers: Whole<N> } {
   const all: Noun[] = Object.values(nouns);
+  const working = machine === null ? all : all.filter(({ once }) => !once);
   return {
     handlers: Object.assign({}, ...all.map(({ methods }) => methods)),
     async recover() {
-      for (const noun of all) await noun.recover?.();
+      for (const noun of working) await noun.recover?.();
     },
     async run(signal) {
-      await Promise.all(all.map((noun) => noun.run?.(signal)));
+      await Promise.all(working.map((noun) => noun.run?.(signal)));
     },
     async close() {
       await Promise.all(all.map((noun) => noun.close?.()));

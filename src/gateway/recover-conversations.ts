@@ -2,13 +2,22 @@ import type { Coordinators } from './coordinators/coordinators.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { recoverRuns, restoreState } from './runs/recovery.ts';
+import type { AdoptedRun } from './runs/run-record.ts';
 import type { Runs } from './runs/runs.ts';
+import { DAEMON, OF_EVERYONE } from './sharing/perception.ts';
+import type { Store } from './store/store.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { Budgets } from './usage/budgets.ts';
+import { chargeAllBrokenOff } from './usage/reservation-rows.ts';
+import { MAIN } from './workstreams/session-keys.ts';
+import { readOpen } from './workstreams/workstream-rows.ts';
 import type { Workstreams } from './workstreams/workstreams.ts';
 
 export type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
+
+/** No other machine can have any. */
+const TAKE_ALL = { sql: 'update workstreams set machine = null where machine is not null', parameters: [] };
 
 interface ToRecover {
   events: EventLog;
@@ -19,20 +28,53 @@ interface ToRecover {
   runs: Runs;
 }
 
-/** Loads open workstreams and continues the runs of the previous process. */
-export async function recoverConversations(
-  { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
-  { events, budgets, coordinators, workstreams, unseenRuns, runs }: ToRecover,
+/**
+ * Continues the runs of another machine, whose rows `from` reads. `takeRows` makes them this daemon's. Its processes are not
+ * on this machine.
+ */
+export async function adoptConversations(
+  { from, takeRows }: { from: Store; takeRows(): Promise<unknown> },
+  { store, clock, log }: Pick<RecoveryDeps, 'store' | 'clock' | 'log'>,
+  { events, budgets, workstreams, runs }: Pick<ToRecover, 'events' | 'budgets' | 'workstreams' | 'runs'>,
 ): Promise<void> {
-  await budgets.recover();
-  const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
+  const killLeftover = async () => undefined;
+  await store.commit({ statements: chargeAllBrokenOff(from) });
+  const recovered = await recoverRuns({ store: from, lastAliveMs: undefined, killLeftover, nowMs: clock.now(), log });
+  restoreQuestions(recovered, budgets);
+  const rows = await readOpen(from, recovered.keys());
+  await takeRows();
+  await events.resync(rows.map(({ ws_id }) => ws_id));
+  await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+  for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+}
+
+function restoreQuestions(recovered: ReadonlyMap<string, readonly AdoptedRun[]>, budgets: Budgets): void {
   for (const { run, question, agents = [] } of [...recovered.values()].flat()) {
     if (question) budgets.restore(question, run);
     for (const { stored, question: asked } of agents)
       if (asked) budgets.restore(asked, { runId: stored.state.agent_id, wsId: run.wsId });
   }
+}
+
+/** Creates the main session if it is missing, and opens it if nothing else is open. */
+async function requireMain(workstreams: Workstreams): Promise<void> {
+  const main = await workstreams.lookUp(MAIN, DAEMON);
+  if (!main) await workstreams.create({ sessionKey: MAIN, owned: OF_EVERYONE });
+  else if (workstreams.list(DAEMON).length === 0) await workstreams.findByKey(MAIN, DAEMON);
+}
+
+/** Loads open workstreams and continues the runs of the previous process. */
+export async function recoverConversations(
+  { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
+  { events, budgets, coordinators, workstreams, unseenRuns, runs }: ToRecover,
+): Promise<void> {
+  if (!store.noteGrowth) await store.commit({ statements: [TAKE_ALL] }); // copied from a database with workers
+  await budgets.recover();
+  const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
+  restoreQuestions(recovered, budgets);
   await coordinators.recover();
   await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+  if (store.machine === null) await requireMain(workstreams); // the active daemon has it
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
   await workstreams.trim(); // the limit may be lower than at the last start
   await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });

@@ -161,6 +161,7 @@ const NO_EXPORTS = { open: notHere };
 
 const ONE_NODE = {
   here: { nodeId: 'node_1a2b', serverUrl: 'http://127.0.0.1:1' },
+  workers: () => new Map<string, string>(),
   standbys: () => new Map<string, string>(),
   onStandbys: () => () => undefined,
   read: async () => [],

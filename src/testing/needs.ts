@@ -57,6 +57,7 @@ const CHECKS = {
   curl: forProgram('curl', 'curl'),
   fish: forProgram('fish', 'fish'),
   git: forProgram('git', 'git'),
+  'nats-server': forDaemon('/usr/sbin/nats-server', 'nats-server'),
   nginx: forDaemon('/usr/sbin/nginx', 'nginx-light'),
   openssl: forProgram('openssl', 'openssl'),
   perl: forProgram('perl', 'perl'),

@@ -39,7 +39,7 @@ export async function standbyScene({ answer, upgrade, tls }: SceneOptions = {}) 
   const log = recordingLog();
   let active: ActiveDaemon | undefined = one.daemon;
   const { server, forwarder } = createStandbyServer({
-    state: () => ({ version: '1.0.0', nodeId: 'here_0001', active: undefined }),
+    state: () => ({ version: '1.0.0', nodeId: 'here_0001', isWorker: false, active: undefined }),
     own,
     active: () => active,
     originPolicy: { checkHost: (host) => host === 'localhost' },

@@ -21,6 +21,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
   return {
     db: store.db,
     words: store.words,
+    machine: store.machine,
     epoch: store.epoch,
     commit: (unit) => (isDue(unit) ? fail(store, unit, fault.kind) : store.commit(unit)),
     emptyLog: () => store.emptyLog(),

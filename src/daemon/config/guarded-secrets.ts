@@ -54,9 +54,11 @@ export function createGuardedSecrets({ config, environment }: { config: unknown;
 const isLearned = (place: string, value: string): boolean =>
   !place.startsWith('mcp.servers.') || looksSecret(place.slice(place.lastIndexOf('.') + 1), value);
 
+const ADDRESSES = new Set(['HEADGATE_STORE_URL', 'HEADGATE_STORE_BUS']);
+
 /** The path of a file is no secret, as in CREDENTIALS_DIRECTORY. */
 const isSecret = (name: string, value: string): boolean =>
-  (isSecretKey(name) || name.startsWith('HEADGATE_KEY_') || name === 'HEADGATE_STORE_URL') && !value.startsWith('/');
+  (isSecretKey(name) || name.startsWith('HEADGATE_KEY_') || ADDRESSES.has(name)) && !value.startsWith('/');
 
 /** An address is secret because of its password. */
 function formsOf(secret: string): string[] {

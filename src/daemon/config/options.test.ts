@@ -22,7 +22,7 @@ const everywhere: Required<Given> = {
 };
 
 test('by default, the daemon listens on 127.0.0.1:7717 and requires authentication', () => {
-  assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, isStandby: false, authEnabled: true });
+  assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, isStandby: false, isWorker: false, authEnabled: true });
 });
 
 test('flags win over the environment and config.json', () => {
@@ -32,6 +32,7 @@ test('flags win over the environment and config.json', () => {
     workdir: '/work/flag',
     model: 'flag',
     isStandby: false,
+    isWorker: false,
     authEnabled: true,
   });
 });
@@ -43,12 +44,20 @@ test('the environment wins over config.json', () => {
     workdir: '/env',
     model: 'env',
     isStandby: false,
+    isWorker: false,
     authEnabled: true,
   });
 });
 
 test('config.json wins over the defaults', () => {
-  const expected = { host: '127.0.0.3', port: 3, workdir: '/home/ann/config', isStandby: false, authEnabled: true };
+  const expected = {
+    host: '127.0.0.3',
+    port: 3,
+    workdir: '/home/ann/config',
+    isStandby: false,
+    isWorker: false,
+    authEnabled: true,
+  };
   assert.deepEqual(resolve({ config: everywhere.config }), expected);
 });
 
@@ -69,6 +78,46 @@ test('a daemon is a standby by a flag, a variable or config.json', () => {
     message: 'HEADGATE_STORE_STANDBY must be 1 or 0, not "maybe".',
   });
 });
+
+test('a daemon is a worker by a flag, a variable or config.json', () => {
+  const config = { store: { worker: true } };
+  const given = [
+    { flags: { worker: true }, environment: { HEADGATE_STORE_WORKER: '0' } },
+    { environment: { HEADGATE_STORE_WORKER: 'on' } },
+    { config },
+    { config, environment: { HEADGATE_STORE_WORKER: '' } },
+    { config, environment: { HEADGATE_STORE_WORKER: '0' } },
+    {},
+  ];
+  assert.deepEqual(
+    given.map((each) => resolve(each).isWorker),
+    [true, true, true, true, false, false],
+  );
+  assert.throws(() => resolve({ environment: { HEADGATE_STORE_WORKER: 'maybe' } }), {
+    message: 'HEADGATE_STORE_WORKER must be 1 or 0, not "maybe".',
+  });
+});
+
+test('the address of the bus comes from a variable or config.json', () => {
+  const config = { store: { bus: 'nats://one:4222' } };
+  const HEADGATE_STORE_BUS = 'tls://ann:p%25w@two';
+  assert.deepEqual(
+    [{}, { config }, { config, environment: { HEADGATE_STORE_BUS } }].map((each) => resolve(each).busUrl),
+    [undefined, 'nats://one:4222', HEADGATE_STORE_BUS],
+  );
+});
+
+for (const bus of ['nats', 'http://host:4222', 'nats://', 'nats://ann:100%@host'])
+  test(`"${bus}" is not the address of a bus, and the message does not repeat it`, () => {
+    const rule = 'must be like nats://user:password@host:4222, or tls:// for an encrypted connection';
+    assert.throws(() => resolve({ environment: { HEADGATE_STORE_BUS: bus } }), {
+      name: 'UsageError',
+      message: `HEADGATE_STORE_BUS ${rule}`,
+    });
+    assert.throws(() => resolve({ config: { store: { bus } } }), {
+      message: `config.json cannot be used: store.bus: ${rule}.`,
+    });
+  });
 
 test('flags and variables are listed as replacing the settings of config.json', () => {
   const environment = { HEADGATE_PORT: '2', HEADGATE_WORKDIR: '', HEADGATE_SKIP_CRON: '1' };

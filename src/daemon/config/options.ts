@@ -2,7 +2,14 @@ import { isIP } from 'node:net';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
-import { isMachineUrl, isStoreAddress, MACHINE_URL, STORE_ADDRESS } from '../store/store-config.ts';
+import {
+  BUS_ADDRESS,
+  isBusAddress,
+  isMachineUrl,
+  isStoreAddress,
+  MACHINE_URL,
+  STORE_ADDRESS,
+} from '../store/store-config.ts';
 import type { Config } from './config.ts';
 import { oidcOverridesOf } from './oidc-config.ts';
 import { DEFAULT_ADDRESS } from './server-config.ts';
@@ -18,11 +25,12 @@ export interface StartFlags {
   auth?: boolean | undefined;
   newSecrets?: boolean | undefined;
   standby?: boolean | undefined;
+  worker?: boolean | undefined;
 }
 
 /** Which database the settings name, and for whom. */
 interface StoreNaming {
-  store: Partial<Pick<Config['store'], 'url' | 'machineUrl' | 'standby'>>;
+  store: Partial<Pick<Config['store'], 'url' | 'machineUrl' | 'bus' | 'standby' | 'worker'>>;
 }
 
 export interface Options {
@@ -34,8 +42,12 @@ export interface Options {
   storeUrl?: string;
   /** Where the other daemons of the database reach this one. */
   machineUrl?: string;
+  /** The NATS server through which the daemons of the database work together. */
+  busUrl?: string;
   /** Waits while another daemon is active. */
   isStandby: boolean;
+  /** Does work for the active daemon. */
+  isWorker: boolean;
   authEnabled: boolean;
 }
 
@@ -57,6 +69,7 @@ export function resolveOptions(
   const model = flags.model ?? environment.HEADGATE_MODEL;
   const storeUrl = storeUrlOf(config, environment);
   const machineUrl = machineUrlOf(config, environment);
+  const busUrl = busUrlOf(config, environment);
   return {
     host,
     port:
@@ -67,7 +80,9 @@ export function resolveOptions(
     ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
     ...(storeUrl !== undefined && { storeUrl }),
     ...(machineUrl !== undefined && { machineUrl }),
+    ...(busUrl !== undefined && { busUrl }),
     isStandby: isStandbyWanted(flags, config, environment),
+    isWorker: isWorkerWanted(flags, config, environment),
     authEnabled,
   };
 }
@@ -80,6 +95,8 @@ const REPLACEABLE: { key: string; name: keyof Options; flag?: keyof StartFlags; 
   { key: 'defaultModel', name: 'model', flag: 'model', variable: 'HEADGATE_MODEL' },
   { key: 'store.url', name: 'storeUrl', variable: 'HEADGATE_STORE_URL' },
   { key: 'store.machineUrl', name: 'machineUrl', variable: 'HEADGATE_STORE_MACHINE_URL' },
+  { key: 'store.bus', name: 'busUrl', variable: 'HEADGATE_STORE_BUS' },
+  { key: 'store.worker', name: 'isWorker', flag: 'worker', variable: 'HEADGATE_STORE_WORKER' },
   { key: 'store.standby', name: 'isStandby', flag: 'standby', variable: 'HEADGATE_STORE_STANDBY' },
 ];
 
@@ -129,6 +146,20 @@ function machineUrlOf(config: StoreNaming, environment: Surroundings['environmen
   if (text === undefined) return config.store.machineUrl;
   if (isMachineUrl(text)) return text;
   throw new UsageError(`HEADGATE_STORE_MACHINE_URL ${MACHINE_URL}`);
+}
+
+/** The NATS server between the daemons of the database; undefined: there is none. */
+function busUrlOf(config: StoreNaming, environment: Surroundings['environment']): string | undefined {
+  const text = present(environment).HEADGATE_STORE_BUS;
+  if (text === undefined) return config.store.bus;
+  if (isBusAddress(text)) return text;
+  throw new UsageError(`HEADGATE_STORE_BUS ${BUS_ADDRESS}`);
+}
+
+function isWorkerWanted(flags: StartFlags, config: StoreNaming, environment: Surroundings['environment']): boolean {
+  if (flags.worker) return true;
+  const { HEADGATE_STORE_WORKER: variable } = environment;
+  return variable === undefined ? config.store.worker === true : isOn('HEADGATE_STORE_WORKER', variable);
 }
 
 function isStandbyWanted(flags: StartFlags, config: StoreNaming, environment: Surroundings['environment']): boolean {

@@ -19,11 +19,11 @@ export async function listenAsStandby(
   candidate: Candidate,
   { machine, own, address }: ListenDeps,
 ): Promise<StandbyServer> {
-  const { standby, version, clock, ids, log } = options;
+  const { standby, worker, version, clock, ids, log } = options;
   const { nodeId } = machine;
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const waiting = createStandbyServer({
-    state: () => ({ version, nodeId, active: candidate.holder() }),
+    state: () => ({ version, nodeId, isWorker: machine.isWorker === true, active: candidate.holder() }),
     own,
     active: () => toActive(candidate.holder()),
     originPolicy,
@@ -34,7 +34,7 @@ export async function listenAsStandby(
   });
   candidate.onHolder(waiting.forwarder.follow);
   address.port = await listen(waiting.server, address);
-  await standby?.onWaiting({ port: address.port, active: candidate.holder() });
+  await (standby ?? worker)?.onWaiting({ port: address.port, active: candidate.holder() });
   return waiting;
 }
 

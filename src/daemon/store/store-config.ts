@@ -28,6 +28,16 @@ export const isMachineUrl = (text: string): boolean =>
 /** What the address of a machine looks like, for messages about one that cannot be used. */
 export const MACHINE_URL = 'must be an address without a path, like http://10.0.0.5:7717';
 
+/** Whether it is the address of a NATS server. */
+export function isBusAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  return /^(?:nats|tls):$/.test(protocol) && hostname !== '' && [username, password].every(isEncoded);
+}
+
+/** What the address of a NATS server looks like, for messages about one that cannot be used. */
+export const BUS_ADDRESS = 'must be like nats://user:password@host:4222, or tls:// for an encrypted connection';
+
 export const StoreConfig = z.object({
   url: z
     .string()
@@ -49,6 +59,16 @@ export const StoreConfig = z.object({
     .max(600)
     .default(30)
     .describe('How many seconds runs and calls wait when the connection to the database is lost, before they fail.'),
+  bus: z
+    .string()
+    .max(2_000)
+    .refine(isBusAddress, BUS_ADDRESS)
+    .optional()
+    .describe('The NATS server through which the active daemon gives work to the workers of the database.'),
+  worker: z
+    .boolean()
+    .optional()
+    .describe('Run workstreams for the active daemon, beside it, instead of being refused.'),
   standby: z
     .boolean()
     .optional()

@@ -50,6 +50,7 @@ export class AuditTrail {
     this.#wake();
     return {
       sql: APPEND_AUDIT,
+      inTurn: true,
       parameters: [JSON.stringify(record), record.atMs, record.action, record.userId],
     };
   }

@@ -11,7 +11,7 @@ import { createLoginCodes } from './logins/login-codes.ts';
 import { openLoginSessions } from './logins/login-sessions.ts';
 import { createHolders } from './logins/standing.ts';
 
-interface CredentialDeps {
+export interface CredentialDeps {
   store: Pick<Store, 'db' | 'commit'>;
   /** Signs login sessions. */
   key: webcrypto.CryptoKey;

@@ -27,7 +27,7 @@ export interface Principal {
         version: number;
         /** A cookie brought it, or a browser refreshed it. */
         browser: boolean;
-        proof: Proof;
+        proof: Pick<Proof, 'atMs' | 'isFresh'>;
         expiresAtMs: number;
       }
     /** A paired node with its token, or a machine that may only request pairing. */

@@ -7,6 +7,7 @@ import type { BackgroundCommandTable } from '../store/schema/background/backgrou
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { isText, storedReader } from '../store/stored-value.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 
 /** So many commands of a workstream stay listed when they have ended. */
 const KEPT = 50;
@@ -71,7 +72,7 @@ export const markAllTold = (wsId: string): Statement =>
       .where('is_told', '=', 0),
   );
 
-type Readable = Pick<Store, 'db' | 'reportDamage'>;
+type Readable = Pick<Store, 'db' | 'machine' | 'reportDamage'>;
 
 /** The latest commands of a workstream, in the order in which they were started. */
 export async function readCommands(store: Readable, wsId: string): Promise<StoredCommand[]> {
@@ -133,7 +134,12 @@ export interface LostCommand extends StoredCommand {
 
 /** The commands that ran when the daemon died. */
 export async function readRunning(store: Readable): Promise<LostCommand[]> {
-  const rows = await store.db.selectFrom('background_commands').selectAll().where('is_running', '=', 1).execute();
+  const rows = await store.db
+    .selectFrom('background_commands')
+    .selectAll()
+    .where('is_running', '=', 1)
+    .where(inHosted(store))
+    .execute();
   return rows.flatMap((row) =>
     toCommand(store, row).map((command) => {
       const process = storedReader(store)(row.process_json, `the process of ${row.command_id}`, isProcess);

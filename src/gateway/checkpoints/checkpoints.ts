@@ -11,6 +11,7 @@ import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
 import type { Store } from '../store/store.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { CheckpointDeps } from './checkpoint-deps.ts';
@@ -187,7 +188,9 @@ export class Checkpoints {
   run(signal: AbortSignal): Promise<void> {
     return dailyWhileSteady(this.#deps.clock, signal, async () => {
       await this.sweep();
-      const rows = await this.#deps.store.db.selectFrom('checkpoints').select('ws_id').distinct().execute();
+      const { store } = this.#deps;
+      const own = store.db.selectFrom('checkpoints').select('ws_id').where(inHosted(store));
+      const rows = await own.distinct().execute();
       for (const { ws_id: wsId } of rows)
         await this.#alone
           .run(wsId, () => retain(wsId, this.#deps))

@@ -4,6 +4,7 @@ import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { storedReader } from '../store/stored-value.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 
 /** A change of files that is decided. It is stored before the first file changes, so that a restart can go on with it. */
 export interface StoredChange {
@@ -41,5 +42,7 @@ export async function findChange(
 }
 
 /** The workstreams with a change that is not complete. */
-export const readChanging = async ({ db }: Pick<Store, 'db'>): Promise<string[]> =>
-  (await db.selectFrom('file_changes').select('ws_id').execute()).map(({ ws_id }) => ws_id);
+export const readChanging = async (store: Pick<Store, 'db' | 'machine'>): Promise<string[]> =>
+  (await store.db.selectFrom('file_changes').select('ws_id').where(inHosted(store)).execute()).map(
+    ({ ws_id }) => ws_id,
+  );

@@ -16,6 +16,8 @@ export interface Cluster {
   readonly here: ClusterAddress;
   /** Machines that forward to this one: where they can be reached, if they say so, by their ids. */
   standbys(): Peers;
+  /** Where the workers are that have joined, for clients, by their ids. */
+  workers(): ReadonlyMap<string, string>;
   /** Calls the listener when a standby comes or goes, and returns what ends that. */
   onStandbys(listener: (event: NodeEvent) => void): () => void;
   /** Every machine with its loaded workstreams, as far as the viewer perceives them. */

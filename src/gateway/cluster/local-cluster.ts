@@ -7,18 +7,24 @@ import type { SharedStore } from '../store/daemon-store.ts';
 import type { KnownMachine } from '../store/postgres/lease/machines.ts';
 import type { Peers } from '../store/postgres/lease/peers.ts';
 import type { GlobalEvents } from '../streams/global-events.ts';
+import type { Lead } from '../workers/lead.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Cluster, ClusterMember } from './cluster.ts';
 
 interface LocalClusterDeps {
   server: Pick<GatewayDeps['server'], 'nodeId' | 'url'>;
+  /** Absent: no other daemon can use the store. */
+  shared?: Pick<SharedStore, 'peers' | 'machines'> | undefined;
+  clock: Pick<Clock, 'now'>;
+}
+
+interface ShownParts {
   health: Pick<Health, 'summary'>;
   workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
-  /** Absent: no other daemon can use the store. */
-  shared: Pick<SharedStore, 'peers' | 'machines'> | undefined;
-  clock: Pick<Clock, 'now'>;
+  /** The workers; undefined: there can be none. */
+  lead: Pick<Lead, 'members' | 'urls'> | undefined;
 }
 
 const NONE: Peers = new Map();
@@ -42,8 +48,11 @@ const toNodeEvents = (before: Peers, now: Peers): NodeEvent[] => [
   ...[...before.keys()].filter((id) => !now.has(id)).map((id) => ({ type: 'node_lost' as const, node_id: id })),
 ];
 
-/** This machine, which serves all workstreams, with those that forward to it. */
-export function createLocalCluster({ server, health, workstreams, global, shared, clock }: LocalClusterDeps): Cluster {
+/** This machine with its workstreams, its workers with theirs, and the machines that forward to it. */
+export function createLocalCluster(
+  { server, shared, clock }: LocalClusterDeps,
+  { health, workstreams, global, lead }: ShownParts,
+): Cluster {
   const { nodeId, url } = server;
   const startedMs = clock.now();
   const here = {
@@ -72,6 +81,7 @@ export function createLocalCluster({ server, health, workstreams, global, shared
   return {
     here,
     standbys: () => shared?.peers.current() ?? NONE,
+    workers: () => lead?.urls() ?? new Map(),
     onStandbys: (listener) =>
       shared?.peers.onChange((before, now) => {
         for (const event of toNodeEvents(before, now)) listener(event);
@@ -82,8 +92,10 @@ export function createLocalCluster({ server, health, workstreams, global, shared
       const totalTokens = loaded.reduce((sum, { tokens }) => sum + tokens, 0);
       const about = { state: 'active' as const, reachable: true, health: { status, backend }, version };
       const node = { nodeId, serverUrl: url(), workstreams: states, totalTokens, startedMs, ...about };
-      const others = (await shared?.machines())?.filter(({ isHere }) => !isHere) ?? [];
-      return [{ node, workstreams: loaded }, ...others.map(toOther)];
+      const [machines, members] = await Promise.all([shared?.machines() ?? [], lead?.members(viewer) ?? []]);
+      const has = new Set(members.map((member) => member.node.nodeId));
+      const others = machines.filter(({ isHere, nodeId: id }) => !isHere && !has.has(id));
+      return [{ node, workstreams: loaded }, ...members, ...others.map(toOther)];
     },
     async liveOf(wsId, viewer) {
       const loaded = workstreams.find(wsId, viewer);

@@ -5,11 +5,19 @@ import {
   type GatewayEventRow,
 } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
+import { createTold } from '../../timing/told.ts';
 import type { DirectEvent } from '../call.ts';
 import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
-import { type Audience, audienceOf, EVERYONE, SightCounts } from '../sharing/audience.ts';
-import { mayPerceive, type Owned, sightOf, type Viewer, type Watched } from '../sharing/perception.ts';
+import {
+  type Audience,
+  type AudienceTerms,
+  audienceFrom,
+  audienceOf,
+  EVERYONE,
+  SightCounts,
+} from '../sharing/audience.ts';
+import { mayPerceive, type Owned, sightOf, toWatched, type Viewer, type Watched } from '../sharing/perception.ts';
 import { type Hearing, hears, KIND_OF } from './hearing.ts';
 
 /** A connection as a receiver of events. */
@@ -51,10 +59,19 @@ export interface Broadcast {
   toWatchers(event: 'agent' | 'chat', about: Watched, payloadJson: string): void;
   /** Encodes the frame of an event for one connection. */
   encodeDirect<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): Buffer;
+  /** Calls back for each event of a workstream, for the daemon that this one tells of them. */
+  onTold(listener: (told: ToldFrame) => void): void;
+  /** The same event at another daemon, to its clients. */
+  retell(told: ToldFrame): void;
   /** Whether any client watches the workstream. */
   hasWatchers(wsId: string): boolean;
   readonly size: number;
 }
+
+/** An event of a workstream, as data. */
+export type ToldFrame =
+  | { kind: 'event'; event: WorkstreamEvent; payload: unknown; terms: AudienceTerms }
+  | { kind: 'watched'; event: 'agent' | 'chat'; about: Watched; payloadJson: string };
 
 /** Events with a sequence number. */
 export type SequencedEvent = Exclude<
@@ -71,6 +88,7 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
   const groups = new Map<Hearing, Group>();
   const counts = new Counts();
   const watchers = new Watchers();
+  const told = createTold<ToldFrame>();
 
   function publish(
     {
@@ -100,6 +118,16 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
     }
   }
 
+  function toWatchers(event: 'agent' | 'chat', { wsId, ownerId, visibility }: Watched, payloadJson: string): void {
+    const watching = watchers.of(wsId);
+    const isForAll = visibility === 'shared';
+    const members = isForAll ? watching : watching.filter(({ viewer }) => mayPerceive(viewer, { ownerId, visibility }));
+    if (members.length === 0) return;
+    if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, JSON.parse(payloadJson));
+    const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
+    for (const { receiver } of members) receiver.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
+  }
+
   return {
     join(receiver, { hearing, viewer }) {
       const group = groups.get(hearing) ?? new Group();
@@ -107,17 +135,19 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
       return new Member({ receiver, hearing, viewer, group, watchers });
     },
     publish: (event, payload, { stateVersion } = {}) => publish({ event, payload, stateVersion }, EVERYONE),
-    publishOf: (of, event, payload) => publish({ event, payload }, 'includes' in of ? of : audienceOf(of)),
-    toWatchers(event, { wsId, ownerId, visibility }, payloadJson) {
-      const watching = watchers.of(wsId);
-      const isForAll = visibility === 'shared';
-      const members = isForAll
-        ? watching
-        : watching.filter(({ viewer }) => mayPerceive(viewer, { ownerId, visibility }));
-      if (members.length === 0) return;
-      if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, JSON.parse(payloadJson));
-      const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
-      for (const { receiver } of members) receiver.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
+    publishOf(of, event, payload) {
+      const audience = 'includes' in of ? of : audienceOf(of);
+      publish({ event, payload }, audience);
+      told.tell(() => ({ kind: 'event', event, payload, terms: audience.terms }));
+    },
+    toWatchers(event, about, payloadJson) {
+      toWatchers(event, about, payloadJson);
+      told.tell(() => ({ kind: 'watched', event, about: toWatched(about), payloadJson }));
+    },
+    onTold: told.add,
+    retell(news) {
+      if (news.kind === 'watched') toWatchers(news.event, news.about, news.payloadJson);
+      else publish(news, audienceFrom(news.terms));
     },
     encodeDirect(event, payload) {
       if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, payload);

@@ -6,6 +6,7 @@ import type { Attachments } from '../attachments/attachments.ts';
 import type { StagedFiles } from '../attachments/staged-files.ts';
 import { type Call, keptOf } from '../call.ts';
 import { callerOf, namerOf, requireApproveFor } from '../caller.ts';
+import { unknownNode } from '../cluster/node-ids.ts';
 import type { Coordinators } from '../coordinators/coordinators.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import { requirePermission } from '../required-rights.ts';
@@ -17,6 +18,8 @@ import type { Statement } from '../store/store.ts';
 import type { Beginning, Templates } from '../templates/templates.ts';
 import { storeBudget } from '../usage/budget-rows.ts';
 import type { Budgets } from '../usage/budgets.ts';
+import { Elsewhere } from '../workers/elsewhere.ts';
+import type { Placement } from '../workers/team.ts';
 import { type Always, type AlwaysRules, isFull, isGranted } from '../workstreams/always.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -35,6 +38,9 @@ export interface CreationDeps {
   budgets: Pick<Budgets, 'apply'>;
   coordinators: Pick<Coordinators, 'get' | 'underParent'>;
   live: Pick<LiveSettings, 'visibility'>;
+  placement: Placement;
+  /** This machine. */
+  nodeId: string;
 }
 
 type Asked = Params<'workstream.create'>;
@@ -106,15 +112,17 @@ async function createNew(
 ): Promise<Created> {
   requireApproveFor(begun.autoApprove || begun.autoApproveTools.length > 0, call);
   const { name, model, workdir, wsId: newId, judgeModel, visibility, fileIds = [], kind = 'interactive' } = params;
+  giveAway(params, deps);
   const { workstreams, budgets, attachments, live } = deps;
   const parent = await parentOf(params, call, deps.coordinators);
   const files = attachments.staged.adopt(callerOf(call).principal, fileIds);
-  const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
+  const made = ({ ws_id: wsId, alias, generated_name, machine }: WorkstreamTable): Created => ({
     wsId,
     name: alias ?? generated_name,
     resumed: false,
     messageCount: 0,
     ...(fileIds.length > 0 && { attachmentIds: fileIds }),
+    ...(machine !== null && { nodeId: machine }),
   });
   const always = alwaysOf(allowedBy(params, begun), call, deps);
   const options = {
@@ -157,6 +165,21 @@ async function createNew(
     await workstreams.remove(wsId, DAEMON); // what is half done would be taken for done
     throw error;
   }
+}
+
+/** Throws Elsewhere if another machine is to make it. What names a folder, files of this daemon or a coordinator stays with them. */
+function giveAway(
+  { nodeId: asked, workdir, fileIds = [], kind, parentWsId }: Asked,
+  { placement, nodeId }: Pick<CreationDeps, 'placement' | 'nodeId'>,
+): void {
+  if (asked === nodeId) return;
+  if (asked !== undefined && !placement.has(asked)) throw unknownNode();
+  if (asked !== undefined && fileIds.length > 0)
+    throw new GatewayError('INVALID_REQUEST', 'Files are not possible with a worker: create it, then send them');
+  if (asked !== undefined) throw new Elsewhere(asked);
+  if (workdir !== undefined || fileIds.length > 0 || kind !== undefined || parentWsId !== undefined) return;
+  const machine = placement.choose();
+  if (machine !== undefined) throw new Elsewhere(machine);
 }
 
 /** The coordinator that it is to work for. Coordinators and what works for them are made only by those who may coordinate. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { type Audience, EVERYONE } from '../sharing/audience.ts';
+import { createTold } from '../../timing/told.ts';
+import { type Audience, type AudienceTerms, audienceFrom, EVERYONE } from '../sharing/audience.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Store, StoredEvent } from '../store/store.ts';
 import { joinDeltas } from './join-deltas.ts';
@@ -15,7 +16,16 @@ const LAG_EVENTS = 24;
 const PAGE = 512;
 
 /** The part of the store that reads logs. */
-export type LogStore = Pick<Store, 'epoch' | 'beginLog' | 'bounds' | 'readEvents' | 'onCommitted'>;
+export type LogStore = Pick<Store, 'epoch' | 'beginLog' | 'bounds' | 'readEvents' | 'onCommitted'> &
+  Pick<Store, 'noteGrowth' | 'rereadLogs'>;
+
+/** What happens to a log, as data. */
+export type ToldLog =
+  | { kind: 'events'; wsId: string; events: readonly StoredEvent[] }
+  | { kind: 'transient'; wsId: string; json: string; key?: string }
+  | { kind: 'ended'; wsId: string }
+  | { kind: 'released'; wsId: string }
+  | { kind: 'left'; wsId: string; terms: AudienceTerms };
 
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 
@@ -62,6 +72,7 @@ export class EventLog {
   readonly #tails = new Map<string, Tail>();
   readonly #followers = new Map<string, Map<PullReader, Follower>>();
   readonly #listeners = new Set<Listener>();
+  readonly #told = createTold<ToldLog>();
   readonly #ends = new LogEnds();
   readonly #logs: PulledLogs = {
     tail: (wsId, offset) => this.#fromTail(wsId, offset),
@@ -77,7 +88,10 @@ export class EventLog {
     this.#clock = clock;
     this.#log = log;
     this.#onOffered = onOffered;
-    store.onCommitted((appended) => this.#take(appended));
+    store.onCommitted((appended) => {
+      this.#take(appended);
+      for (const [wsId, added] of appended) this.#told.tell(() => ({ kind: 'events', wsId, events: added }));
+    });
   }
 
   get epoch(): string {
@@ -129,7 +143,43 @@ export class EventLog {
    * has a key and no later one has the same key.
    */
   transient(wsId: string, json: string, key?: string): void {
+    this.#told.tell(() => ({ kind: 'transient', wsId, json, ...(key !== undefined && { key }) }));
     for (const reader of this.#followers.get(wsId)?.keys() ?? []) reader.transient(json, key);
+  }
+
+  /** Calls back for what readers get besides the events, for the daemon that this one tells of it. */
+  onTold(listener: (told: ToldLog) => void): void {
+    this.#told.add(listener);
+  }
+
+  /** The same at another daemon, to its readers. The log grows only there. */
+  retell(told: ToldLog): void {
+    const { wsId } = told;
+    if (told.kind === 'transient') this.transient(wsId, told.json, told.key);
+    else if (told.kind === 'ended') this.end(wsId);
+    else if (told.kind === 'released') this.release(wsId);
+    else if (told.kind === 'left') this.endFor(wsId, audienceFrom(told.terms));
+    else this.#grow(wsId, told.events);
+  }
+
+  /** Goes on with logs of which another daemon may have told not everything. */
+  async resync(wsIds: readonly string[]): Promise<void> {
+    await this.#store.rereadLogs?.(wsIds);
+    for (const wsId of wsIds) {
+      this.#tails.delete(wsId);
+      for (const reader of this.#followers.get(wsId)?.keys() ?? []) reader.resume();
+    }
+  }
+
+  /** Of a log that nobody reads here, only its end is kept. */
+  #grow(wsId: string, events: readonly StoredEvent[]): void {
+    const end = events.at(-1)?.offset ?? 0;
+    const isNext = this.#store.noteGrowth?.(wsId, { from: events[0]?.offset ?? 0, end }) === true;
+    const readers = this.#followers.get(wsId)?.keys();
+    if (!isNext || readers === undefined) {
+      this.#tails.delete(wsId);
+      for (const reader of readers ?? []) reader.resume();
+    } else this.#take(new Map([[wsId, events]]));
   }
 
   /** Called after each commit with the new events, before readers are woken. Must not throw. */
@@ -140,11 +190,13 @@ export class EventLog {
 
   /** Releases the tail of a workstream that was unloaded to make room. Its readers go on when it is loaded again. */
   release(wsId: string): void {
+    this.#told.tell(() => ({ kind: 'released', wsId }));
     this.#tails.delete(wsId);
   }
 
   /** Ends the readers of an unloaded workstream and releases its tail. */
   end(wsId: string): void {
+    this.#told.tell(() => ({ kind: 'ended', wsId }));
     this.#ends.add(wsId);
     this.endFor(wsId, EVERYONE);
     this.#tails.delete(wsId);
@@ -157,7 +209,8 @@ export class EventLog {
   }
 
   /** Ends the readers of those who no longer perceive a workstream. */
-  endFor(wsId: string, { includes }: Audience): void {
+  endFor(wsId: string, { includes, terms }: Audience): void {
+    this.#told.tell(() => ({ kind: 'left', wsId, terms }));
     for (const [reader, { viewer, onEnd }] of [...(this.#followers.get(wsId) ?? [])]) {
       if (!includes(viewer)) continue;
       reader.close();

@@ -9,10 +9,11 @@ import type { LiveSettings } from '../live-settings.ts';
 import { DELETED, hideDeleted, removeRows } from '../store/deletion.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect } from '../store/store.ts';
+import { hostedBy } from '../workers/elsewhere.ts';
 import { NamedInJobs, type UnnamedInJobs } from './named-in-jobs.ts';
 
 interface ExpiryDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'machine'>;
   live: Pick<LiveSettings, 'session'>;
   trail: Pick<AuditTrail, 'statementOf'>;
   /** Some were removed. */
@@ -80,14 +81,19 @@ const isExpired = (beforeMs: number) => sql<boolean>`loaded in (0, 2) and update
   and not exists (select 1 from watches t where t.ws_id = workstreams.ws_id and (t.active = 1 or t.result_json is not null))`;
 
 /** A page in the order of their last change, after the last one that was looked at. */
-const readExpired = ({ db }: Pick<Store, 'db'>, beforeMs: number, last: { updatedMs: number; wsId: string }) =>
-  db
+const readExpired = (
+  store: Pick<Store, 'db' | 'machine'>,
+  beforeMs: number,
+  last: { updatedMs: number; wsId: string },
+) =>
+  store.db
     .selectFrom('workstreams')
     .select(['ws_id', 'updated_ms'])
     .where('updated_ms', '>=', last.updatedMs)
     .where('updated_ms', '<', beforeMs)
     .where((where) => where.or([where('updated_ms', '>', last.updatedMs), where('ws_id', '>', last.wsId)]))
     .where(isExpired(beforeMs))
+    .where(hostedBy(store))
     .orderBy('updated_ms')
     .orderBy('ws_id')
     .limit(PAGE)

@@ -2,7 +2,9 @@
  * What the gateway loads at its first use: chat services, push messages, looks at files and the store over PostgreSQL. It is one module, because each part
  * that is loaded alone would divide the code of a start into more files.
  */
+
 export { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
+export { connectNats } from '../../bus/nats-transport.ts';
 export { trustIn } from '../channels/chats/trust-in.ts';
 export { personalChat } from '../channels/personal-chat.ts';
 export { prepareMedia } from '../channels/telegram/outbound/prepare-media.ts';
@@ -15,3 +17,4 @@ export { createLoadedPush } from '../push/loaded-push.ts';
 export { plannedPostgresMigration } from '../store/postgres/inspect-postgres.ts';
 export { openCandidate } from '../store/postgres/lease/candidate.ts';
 export { openPostgresStore } from '../store/postgres/postgres-store.ts';
+export { openHub } from '../workers/links/hub.ts';

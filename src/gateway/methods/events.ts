@@ -6,7 +6,8 @@ import type { EventLog } from '../events/event-log.ts';
 import { resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import type { Viewers } from '../presence/viewers.ts';
-import { viewerOf } from '../sharing/perception.ts';
+import { type Viewer, viewerOf } from '../sharing/perception.ts';
+import { Elsewhere } from '../workers/elsewhere.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface EventsMethodDeps {
@@ -37,11 +38,18 @@ export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eve
   'events.view': async ({ wsId }, call) => {
     subscriptionsOf(call); // only a connection can show one
     const viewer = viewerOf(call);
-    if (wsId !== undefined) await deps.workstreams.get(wsId, viewer);
+    if (wsId !== undefined) await requirePerceived(wsId, viewer, deps);
     deps.viewers.view({ wsId, viewer, signal: call.signal });
     return { userIds: wsId === undefined ? [] : deps.viewers.of(wsId) };
   },
 });
+
+/** Who views a workstream of another machine is not told there. */
+async function requirePerceived(wsId: string, viewer: Viewer, { workstreams }: EventsMethodDeps): Promise<void> {
+  await workstreams.get(wsId, viewer).catch((error: unknown) => {
+    if (!(error instanceof Elsewhere)) throw error;
+  });
+}
 
 function subscriptionsOf({ subscriptions }: Call): Subscriptions {
   if (subscriptions) return subscriptions;

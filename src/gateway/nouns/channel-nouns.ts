@@ -65,8 +65,8 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
         clock,
       }),
     },
-    telegram: { run: telegram.run, close: telegram.close },
-    whatsapp: { run: whatsapp.run, close: whatsapp.close },
+    telegram: { once: true as const, run: telegram.run, close: telegram.close },
+    whatsapp: { once: true as const, run: whatsapp.run, close: whatsapp.close },
     /** The settings may have changed. */
     look() {
       telegram.look();
@@ -75,6 +75,7 @@ export function channelNouns(deps: ChannelNounDeps, { records, talks, turns }: C
     findHook: async (channel: string) => services.find((one) => one.channel === channel)?.hook(),
     /** Messages, and notifications of what waits. */
     send: {
+      once: true as const,
       methods: {
         ...sendMethods({ workstreams: talks.workstreams, channels, deliveries, store, clock, ids }),
         ...push.methods,
@@ -95,3 +96,11 @@ async function tellAgain({ workstreams, outbox: { push } }: Conversations['talks
 }
 
 export type ChannelNouns = ReturnType<typeof channelNouns>;
+
+/** Those of them that are joined with the others. */
+export const chatNouns = ({ channel, telegram, whatsapp, send }: ChannelNouns) => ({
+  channel,
+  telegram,
+  whatsapp,
+  send,
+});

@@ -22,7 +22,7 @@ import { setWorkstream } from '../runs/run-rows.ts';
 import { newlyOwned, type Viewer } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Statement } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 import { type CreateOptions, prepareNew } from '../workstreams/new-workstream.ts';
 import type { Namer, Workdirs } from '../workstreams/workdirs.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -31,6 +31,7 @@ import { agentRows } from './file-agent.ts';
 import { toMessage } from './file-message.ts';
 
 interface ImportsDeps {
+  store: Pick<Store, 'machine'>;
   workstreams: Pick<Workstreams, 'addInBatches'>;
   attachments: Pick<Attachments, 'hold' | 'newId'>;
   models: Models;

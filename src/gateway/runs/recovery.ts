@@ -16,6 +16,7 @@ import type { ApprovalTable, JournalTable, RunTable } from '../store/schema/sche
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
 import { isListOf, isText, storedReader } from '../store/stored-value.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { AdoptedRun, RunRequest } from './run-record.ts';
 import { failQueuedRun, LOST_REQUEST, requestOf } from './run-rows.ts';
@@ -42,6 +43,7 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
     .selectFrom('runs')
     .selectAll()
     .where('status', 'in', ['queued', 'running'])
+    .where(inHosted(store))
     .orderBy('status', 'desc') // running before queued
     .orderBy('accepted_ms')
     .execute();

@@ -5,21 +5,38 @@ export interface Audience {
   includes(viewer: Viewer): boolean;
   /** The users for whom it may be another answer than for a stranger. */
   readonly owners: readonly string[];
+  /** The same as data. */
+  readonly terms: AudienceTerms;
 }
 
-export const EVERYONE: Audience = { includes: () => true, owners: [] };
+/** Those who perceive a workstream as it is `now`, without those who did `before`; nothing: everyone. */
+export interface AudienceTerms {
+  readonly now?: Owned;
+  readonly before?: Owned;
+}
+
+export const EVERYONE: Audience = { includes: () => true, owners: [], terms: {} };
 
 /** All who perceive the workstream. */
-export const audienceOf = (owned: Owned): Audience =>
-  owned.visibility === 'shared'
-    ? EVERYONE
-    : { includes: (viewer) => mayPerceive(viewer, owned), owners: ownersOf(owned) };
+export function audienceOf({ ownerId, visibility }: Owned): Audience {
+  if (visibility === 'shared') return EVERYONE;
+  const now = { ownerId, visibility };
+  return { includes: (viewer) => mayPerceive(viewer, now), owners: ownersOf(now), terms: { now } };
+}
 
 /** Those who perceive it now and did not before. */
 export const gaining = (before: Owned, now: Owned): Audience => ({
   includes: (viewer) => mayPerceive(viewer, now) && !mayPerceive(viewer, before),
   owners: ownersOf(before, now),
+  terms: { now: copied(now), before: copied(before) },
 });
+
+const copied = ({ ownerId, visibility }: Owned): Owned => ({ ownerId, visibility });
+
+export function audienceFrom({ now, before }: AudienceTerms): Audience {
+  if (now === undefined) return EVERYONE;
+  return before === undefined ? audienceOf(now) : gaining(before, now);
+}
 
 const ownersOf = (...owned: Owned[]): string[] => [
   ...new Set(owned.map(({ ownerId }) => ownerId).filter((ownerId) => ownerId !== '')),

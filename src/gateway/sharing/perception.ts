@@ -12,6 +12,8 @@ export interface Owned {
 /** A workstream that events are about. */
 export type Watched = Owned & { readonly wsId: string };
 
+export const toWatched = ({ wsId, ownerId, visibility }: Watched): Watched => ({ wsId, ownerId, visibility });
+
 /** Someone who asks for workstreams, or receives their events: as much of a principal as decides what they perceive. */
 export type Viewer = Pick<Principal, 'userId' | 'permissions'>;
 

@@ -4,7 +4,7 @@ import type { AttachmentFiles } from '../attachments/attachment-files.ts';
 import type { EventRow } from './checked-rows.ts';
 import type { KnownMachine } from './postgres/lease/machines.ts';
 import type { KnownPeers } from './postgres/lease/peers.ts';
-import type { Store } from './store.ts';
+import type { Statement, Store } from './store.ts';
 
 /** The store as the daemon opens, keeps and closes it. */
 export interface DaemonStore extends Store, AsyncDisposable {
@@ -42,6 +42,10 @@ export interface SharedStore {
   readonly peers: KnownPeers;
   /** From now on, nothing waits for a lost connection: the daemon stops. */
   stopWaiting(): void;
+  /** Ends the lease of a worker, refused while it is alive: the worker can write nothing more. */
+  endWorker(nodeId: string): Statement[];
+  /** The node ids of workers whose leases have not ended. */
+  liveWorkers(): Promise<ReadonlySet<string>>;
   /** All daemons that are known. */
   machines(): Promise<KnownMachine[]>;
   /** What a process proves itself with; undefined if it is not there. */

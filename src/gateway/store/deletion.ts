@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { deleteWordsOf } from '../memories/memory-index.ts';
 import { deleteRecalled } from '../recall/message-index-rows.ts';
+import { hostedBy } from '../workers/elsewhere.ts';
 import { build, statementOf } from './statements.ts';
 import { type Statement, type Store, tookEffect } from './store.ts';
 
@@ -97,10 +98,11 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
 
 /** Continues removals that were not finished, and removes what a dead daemon had begun to store; not what `isBeingMade`. */
 export async function removeDeleted(
-  store: Pick<Store, 'db' | 'commit'>,
+  store: Pick<Store, 'db' | 'commit' | 'machine'>,
   isBeingMade: (wsId: string) => boolean,
 ): Promise<void> {
-  const rows = await store.db.selectFrom('workstreams').select('ws_id').where('loaded', '=', DELETED).execute();
+  const deleted = store.db.selectFrom('workstreams').select('ws_id').where('loaded', '=', DELETED);
+  const rows = await deleted.where(hostedBy(store)).execute();
   for (const { ws_id } of rows) if (!isBeingMade(ws_id)) await removeRows(store, ws_id);
 }
 

@@ -16,7 +16,7 @@ export interface Retention {
   sweep(signal: AbortSignal): Promise<void>;
 }
 
-type RetainedStore = Pick<DaemonStore, 'db' | 'commit' | 'dropPrefix' | 'readEvents'>;
+type RetainedStore = Pick<DaemonStore, 'db' | 'commit' | 'machine' | 'dropPrefix' | 'readEvents'>;
 
 /** Keeps events for `retentionDays`, and other rows until they expire. */
 export function createRetention(deps: {
@@ -75,12 +75,18 @@ async function pruneLog(
   store: RetainedStore,
   { wsId, signal, ...age }: Age & { wsId: string; signal: AbortSignal },
 ): Promise<void> {
+  if (await isElsewhere(store, wsId)) return; // the machine that writes it knows where it begins
   while (!signal.aborted) {
     if (await hasUnfinishedRun(store, wsId)) return; // its events are still read from the beginning
     const through = await oldPrefixEnd(store, wsId, age);
     if (through === undefined) return;
     await store.dropPrefix(wsId, through);
   }
+}
+
+async function isElsewhere({ db, machine }: RetainedStore, wsId: string): Promise<boolean> {
+  const row = await db.selectFrom('workstreams').select('machine').where('ws_id', '=', wsId).executeTakeFirst();
+  return row !== undefined && row.machine !== machine;
 }
 
 async function hasUnfinishedRun(store: RetainedStore, wsId: string): Promise<boolean> {

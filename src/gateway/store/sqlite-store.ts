@@ -98,6 +98,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     ...storeOver({ connection, heads, rows, queue, reading: readingFor(health) }),
     ...identity,
+    machine: null,
     place: path,
     setAside: opened.damage.setAside,
     notices: opened.damage.notices,

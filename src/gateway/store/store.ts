@@ -13,6 +13,8 @@ export interface Statement {
   expect?: number;
   /** A name for callers that must know whether this statement was refused. */
   tag?: string;
+  /** It depends on rows that other daemons add, too: one daemon at a time runs such statements. */
+  inTurn?: true;
 }
 
 /**
@@ -110,6 +112,8 @@ export interface Store {
   readonly db: Kysely<Database>;
   /** How `db` is searched for words. */
   readonly words: WordIndex;
+  /** The worker whose workstreams this daemon runs, as `workstreams.machine` names it; null: the active daemon. */
+  readonly machine: string | null;
   /** Identifies the logs: cursors of another epoch cannot be continued. */
   readonly epoch: string;
   /**
@@ -128,6 +132,8 @@ export interface Store {
    * Called once per committed group, after the commit and before its units resolve, with the new events of each log.
    */
   onCommitted(listener: (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void): void;
+  /** Calls back after each commit with the names of the tables that it changed. Absent, like `noteGrowth`. */
+  onTables?(listener: (tables: ReadonlySet<string>) => void): void;
   /** How many units wait for the end of this turn. */
   waiting(): number;
   /** Calls back after each attempt to write a group, with the time that it took. */
@@ -136,6 +142,13 @@ export interface Store {
   openLogs(wsIds: readonly string[]): Promise<void>;
   /** A new workstream gets this id: its log is empty, whatever a deleted one with the id had. */
   beginLog(wsId: string): void;
+  /**
+   * The daemon that has a workstream has added events to its log. False if the end of the log was not known here, or events
+   * before these are missing. Absent: no other daemon can use the store.
+   */
+  noteGrowth?(wsId: string, events: { from: number; end: number }): boolean;
+  /** Reads again where these logs end, because another daemon has written them. Absent, like `noteGrowth`. */
+  rereadLogs?(wsIds: readonly string[]): Promise<void>;
   /** The last offset of an open log (0 when empty) and the first one still stored (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
   /**

@@ -1,17 +1,25 @@
 import type { GlobalEvent, GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import type { StreamEvent, StreamEventOf, StreamEventType, WorkstreamState } from '../../../protocol/stream-events.ts';
+import { createTold } from '../../timing/told.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LogEntry } from '../events/log-reader.ts';
-import { type Audience, audienceOf, EVERYONE } from '../sharing/audience.ts';
+import { type Audience, type AudienceTerms, audienceFrom, audienceOf } from '../sharing/audience.ts';
 import { mayPerceive, type Owned, type Viewer } from '../sharing/perception.ts';
 import type { Unloading } from '../workstreams/closing.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { FarStates } from './far-states.ts';
 
 /** Receives the changes of what its viewer perceives. */
 export interface GlobalListener {
   viewer: Viewer;
   onEvent(event: GlobalEvent): void;
+}
+
+/** A change, as data. */
+export interface ToldChange {
+  event: GlobalEvent;
+  terms: AudienceTerms;
 }
 
 /** What a workstream does, and its tokens. */
@@ -53,12 +61,26 @@ const MAX_PIECES = 100_000;
 export class GlobalEvents {
   readonly #known = new Map<string, Known>();
   readonly #listeners = new Set<GlobalListener>();
+  readonly #told = createTold<ToldChange>();
+  /** Of workstreams that other machines have. */
+  readonly #far = new FarStates();
   #health: GlobalEvent | undefined;
 
   constructor({ events }: { events: Pick<EventLog, 'onAppended'> }) {
     events.onAppended((wsId, entries) => {
       for (const entry of entries) if (FOLLOWED.has(entry.type)) this.#take(wsId, entry);
     });
+  }
+
+  /** Calls back for each change, for the daemon that this one tells of them. */
+  onTold(listener: (told: ToldChange) => void): void {
+    this.#told.add(listener);
+  }
+
+  /** The same change at another daemon, to its listeners. */
+  retell(change: ToldChange): void {
+    this.#far.note(change);
+    this.#tell(change.event, audienceFrom(change.terms));
   }
 
   /** Every later change. */
@@ -70,7 +92,8 @@ export class GlobalEvents {
   /** The current state of every loaded workstream that the viewer perceives. */
   states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
     const loaded = [...this.#known.values()].map(({ data }) => data).filter((data) => mayPerceive(viewer, data));
-    return loaded.sort((a, b) => a.createdMs - b.createdMs).map((data) => this.#toState(data));
+    const here = loaded.sort((a, b) => a.createdMs - b.createdMs).map((data) => this.#toState(data));
+    return [...here, ...this.#far.states(viewer)];
   }
 
   /** What a loaded workstream does now. */
@@ -84,7 +107,14 @@ export class GlobalEvents {
     return this.#known.get(wsId)?.toolCalls ?? 0;
   }
 
+  /** Tells the state of all loaded workstreams again, for a daemon that begins to listen. */
+  tellStates(): void {
+    for (const { data } of this.#known.values())
+      this.#told.tell(() => ({ event: this.#toState(data), terms: audienceOf(data).terms }));
+  }
+
   loaded(data: ShownData): void {
+    this.#far.forget(data.wsId);
     this.#known.set(data.wsId, {
       data,
       name: data.name,
@@ -107,7 +137,7 @@ export class GlobalEvents {
     const event: GlobalEvent = { type: 'health_changed', status, backend: about };
     const isNews = this.#health !== undefined && JSON.stringify(this.#health) !== JSON.stringify(event);
     this.#health = event;
-    if (isNews) this.#tell(event, EVERYONE);
+    if (isNews) for (const { onEvent } of this.#listeners) onEvent(event); // of this daemon: not told to another one
   }
 
   /** The loaded workstream, as the rule of who perceives it needs it. */
@@ -131,7 +161,8 @@ export class GlobalEvents {
     return { type: 'ws_state', ws_id: data.wsId, state, ...this.livenessOf(data) };
   }
 
-  #tell(event: GlobalEvent, { includes }: Audience): void {
+  #tell(event: GlobalEvent, { includes, terms }: Audience): void {
+    this.#told.tell(() => ({ event, terms }));
     for (const { viewer, onEvent } of this.#listeners) if (includes(viewer)) onEvent(event);
   }
 
@@ -147,7 +178,7 @@ export class GlobalEvents {
   #follow(at: Place, event: StreamEvent): void {
     switch (event.type) {
       case 'thinking_start':
-        at.known.texts = this.#listeners.size > 0 ? [] : undefined;
+        at.known.texts = this.#listeners.size > 0 || this.#told.hasListeners ? [] : undefined;
         this.#does(at, THINKING);
         break;
       case 'tool_info':
@@ -183,7 +214,7 @@ export class GlobalEvents {
   #changeState({ known }: Place, { state, run }: StreamEventOf<'ws_state'>): void {
     const content = run?.status === 'ok' ? toText(known.texts) : '';
     if (state === 'idle' || state === 'error') Object.assign(known, { activity: NOTHING, texts: undefined });
-    if (this.#listeners.size === 0) return;
+    if (this.#listeners.size === 0 && !this.#told.hasListeners) return;
     const told = { ...this.#toState(known.data, state), ...(run && { run }), ...(content !== '' && { content }) };
     this.#tell(told, audienceOf(known.data));
   }

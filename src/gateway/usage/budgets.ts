@@ -25,10 +25,10 @@ import {
 } from './budget-lines.ts';
 import { BudgetQuestions, type FoundQuestion, type Waiter } from './budget-questions.ts';
 import { isNone, readLine, storeBudget } from './budget-rows.ts';
-import { chargeBrokenOff } from './reservation-rows.ts';
+import { chargeAllBrokenOff } from './reservation-rows.ts';
 
 interface BudgetDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'machine'>;
   live: Pick<LiveSettings, 'budgets'>;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
@@ -77,7 +77,7 @@ export class Budgets {
   /** Counts the calls of the previous process whose usage never arrived. Runs before its runs continue. */
   async recover(): Promise<void> {
     const { store } = this.#deps;
-    await store.commit({ statements: chargeBrokenOff() });
+    await store.commit({ statements: chargeAllBrokenOff(store) });
     const rows = await store.db.selectFrom('workstream_budgets').selectAll().execute();
     for (const { ws_id, tokens, micro_usd } of rows) this.#own.set(ws_id, toLimit(tokens, micro_usd));
   }

@@ -2,7 +2,7 @@ import { microCostOf } from '../../agent/providers/prices/cost.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';
-import type { Statement } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 import { hourOf } from './usage-rows.ts';
 
 type Reserved = NonNullable<Step['reserved']>;
@@ -44,16 +44,22 @@ export const forgetReservation = (runId: string): Statement => ({
 /**
  * Counts calls whose usage never arrived, because they broke off or the daemon was killed: as their length lets expect, or
  * like the average call of their model on that day, if that is more. Does nothing for a run without such a call. A call of a
- * sub-agent is charged to its run. `runIds`: of runs and sub-agents; by default all, at a start.
+ * sub-agent is charged to its run. `runIds`: of runs and sub-agents.
  */
-export function chargeBrokenOff(runIds?: readonly string[]): Statement[] {
-  const which = runIds ? `run_id IN (${runIds.map(() => '?').join(', ')})` : 'true';
+export function chargeBrokenOff(runIds: readonly string[]): Statement[] {
+  return runIds.length === 0 ? [] : charge(`run_id IN (${runIds.map(() => '?').join(', ')})`, runIds);
+}
+
+/** At a start: the calls that the previous process of this machine was waiting for. */
+export function chargeAllBrokenOff({ machine }: Pick<Store, 'machine'>): Statement[] {
+  if (machine !== null) return charge('ws_id IN (SELECT ws_id FROM workstreams WHERE machine = ?)', [machine]);
+  return charge('ws_id NOT IN (SELECT ws_id FROM workstreams WHERE machine IS NOT NULL)', []);
+}
+
+function charge(which: string, parameters: readonly string[]): Statement[] {
   return [
-    {
-      sql: `${CHARGE_SQL} WHERE ${which}) AS c GROUP BY c.charged_to, c.model, c.day ${ADD_SQL}`,
-      parameters: runIds ?? [],
-    },
-    { sql: `DELETE FROM reservations WHERE ${which}`, parameters: runIds ?? [] },
+    { sql: `${CHARGE_SQL} WHERE ${which}) AS c GROUP BY c.charged_to, c.model, c.day ${ADD_SQL}`, parameters },
+    { sql: `DELETE FROM reservations WHERE ${which}`, parameters },
   ];
 }
 

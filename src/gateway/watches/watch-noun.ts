@@ -77,5 +77,5 @@ async function recoverWatches({
     });
     await store.commit({ statements: [endPoll(row, {}, false)] });
   }
-  await store.commit({ statements: [followNode(server.nodeId)] });
+  await store.commit({ statements: [followNode(store, server.nodeId)] });
 }

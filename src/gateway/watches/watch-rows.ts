@@ -10,6 +10,7 @@ import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { isText, storedReader } from '../store/stored-value.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 
 /** A message for the conversation, with what the output brings into it that nobody trusts. */
 export interface WatchResult {
@@ -90,8 +91,8 @@ export const endWatchesOf = (principalId: string, nowMs: number): Statement[] =>
 };
 
 /** The watches that are active follow the daemon that serves their workstreams. */
-export const followNode = (nodeId: string): Statement =>
-  statementOf(build.updateTable('watches').set({ node_id: nodeId }).where('active', '=', 1));
+export const followNode = (store: Pick<Store, 'machine'>, nodeId: string): Statement =>
+  statementOf(build.updateTable('watches').set({ node_id: nodeId }).where('active', '=', 1).where(inHosted(store)));
 
 /** So many watches of a workstream stay listed when they have ended. */
 const KEPT = 50;
@@ -114,7 +115,7 @@ export function insertWatch(row: WatchTable): Statement[] {
   return [statementOf(build.insertInto('watches').values(row), 1), statementOf(old)];
 }
 
-type Readable = Pick<Store, 'db' | 'reportDamage'>;
+type Readable = Pick<Store, 'db' | 'machine' | 'reportDamage'>;
 
 /** Everything that still has to do something: active ones, those with a running poll, and those whose result waits. */
 export async function readOpen(store: Readable): Promise<StoredWatch[]> {
@@ -124,6 +125,7 @@ export async function readOpen(store: Readable): Promise<StoredWatch[]> {
     .where((where) =>
       where.or([where('active', '=', 1), where('is_polling', '=', 1), where('result_json', 'is not', null)]),
     )
+    .where(inHosted(store))
     .orderBy('created_ms')
     .execute();
   return rows.map((row) => toStored(store, row));

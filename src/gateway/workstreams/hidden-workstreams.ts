@@ -7,7 +7,7 @@ import { type Statement, type Store, tookEffect } from '../store/store.ts';
 import { insertWorkstream } from './workstream-rows.ts';
 
 interface HiddenDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'machine'>;
   log: Log;
 }
 
@@ -40,7 +40,9 @@ export class HiddenWorkstreams {
     const { store } = this.#deps;
     this.#making.add(row.ws_id);
     try {
-      await store.commit({ statements: [insertWorkstream({ ...row, loaded: DELETED, message_count: 0 })] });
+      await store.commit({
+        statements: [insertWorkstream({ ...row, machine: store.machine, loaded: DELETED, message_count: 0 })],
+      });
       for (const statements of batches) {
         await store.commit({ statements });
         await nextTurn();

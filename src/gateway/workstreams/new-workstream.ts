@@ -43,7 +43,13 @@ export interface CreateOptions {
 /** The row of a new workstream, and more statements to commit with it. Refuses invalid names, models and folders. */
 export async function prepareNew(
   options: CreateOptions,
-  { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
+  {
+    store,
+    models,
+    workdirs,
+    ids,
+    clock,
+  }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'> & { store: Pick<Store, 'machine'> },
 ): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
   const { owned, alias, sessionKey, generatedName, always, effort, by } = options;
   const name = options.name?.trim();
@@ -72,7 +78,7 @@ export async function prepareNew(
     tree: treeOf(options),
     nowMs: clock.now(),
   });
-  return { row, statements };
+  return { row: { ...row, machine: store.machine }, statements };
 }
 
 const treeOf = ({ kind = 'interactive', parentWsId, spawnKey }: CreateOptions): TreeColumns => ({

@@ -10,6 +10,7 @@ import type { TreeColumns } from '../store/schema/coordinators/coordinator-schem
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect, UnitRefused } from '../store/store.ts';
+import { hostedBy, requireHere } from '../workers/elsewhere.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
 import { ambiguousName, kindOfKey, nameTaken } from './session-keys.ts';
 
@@ -39,6 +40,7 @@ export interface NewWorkstream {
 
 export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   ws_id: made.wsId,
+  machine: null,
   session_key: made.sessionKey ?? null,
   alias: made.alias ?? null,
   generated_name: made.name ?? made.generatedName ?? generatedName(made.wsId),
@@ -115,12 +117,13 @@ const openRow = (wsId: string): Statement =>
     1,
   );
 
-/** Those that are open, and those of these ids. */
+/** Those of this machine that are open, and those of these ids. */
 export async function readOpen(store: Store, ids: Iterable<string>): Promise<WorkstreamTable[]> {
   const rows = await store.db
     .selectFrom('workstreams')
     .selectAll()
     .where('loaded', '=', 1)
+    .where(hostedBy(store))
     .orderBy('created_ms')
     .execute();
   for (const wsId of ids) {
@@ -130,19 +133,22 @@ export async function readOpen(store: Store, ids: Iterable<string>): Promise<Wor
   return rows;
 }
 
-export const readById = (store: Store, wsId: string, viewer: Viewer): Promise<WorkstreamTable | undefined> =>
-  store.db
+/** Throws Elsewhere for one that another machine has, as the other look-ups do. */
+export async function readById(store: Store, wsId: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
+  const row = await store.db
     .selectFrom('workstreams')
     .selectAll()
     .where('ws_id', '=', wsId)
     .where('loaded', '!=', DELETED)
     .where(perceivedBy(viewer))
     .executeTakeFirst();
+  return requireHere(row, store);
+}
 
 /** By session key, alias or id. Throws CONFLICT when several that the viewer perceives have the key. */
 export async function readByKey(store: Store, key: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
   if (kindOfKey(key) === 'wsId') return readById(store, key, viewer);
-  return onlyOne(key, await readNamed(store, key, viewer));
+  return requireHere(onlyOne(key, await readNamed(store, key, viewer)), store);
 }
 
 /** Those with this session key or alias, including those that are being deleted, whose keys are not free yet. */
@@ -169,7 +175,7 @@ export async function readByName(store: Store, name: string, viewer: Viewer): Pr
   const exact = await perceived
     .where((where) => where.or([where('alias', '=', name), where('session_key', '=', name), where('ws_id', '=', name)]))
     .execute();
-  if (exact.length > 0) return onlyOne(name, exact);
+  if (exact.length > 0) return requireHere(onlyOne(name, exact), store);
   const prefix = toIdPrefix(name);
   const isPrefix = /^[0-9a-f]{3,32}$/.test(prefix);
   const meant = await perceived
@@ -178,7 +184,7 @@ export async function readByName(store: Store, name: string, viewer: Viewer): Pr
     )
     .orderBy('updated_ms', 'desc')
     .execute();
-  return onlyOne(name, meant);
+  return requireHere(onlyOne(name, meant), store);
 }
 
 /** Whether `readByName` does not look for ids that begin with it. */

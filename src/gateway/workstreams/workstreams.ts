@@ -7,7 +7,7 @@ import { requirePermission } from '../required-rights.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
-import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
+import { DAEMON, mayPerceive, newlyOwned, type Viewer } from '../sharing/perception.ts';
 import { hideDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
@@ -15,7 +15,7 @@ import { toAlwaysColumns } from './always.ts';
 import { idleLongest, NoRoom, thinOut, type Unloading } from './closing.ts';
 import { Leaving } from './leaving.ts';
 import { type CreateOptions, nameNewSession, prepareNew, requireOpening } from './new-workstream.ts';
-import { kindOfKey, MAIN, noSession, unknownWorkstream } from './session-keys.ts';
+import { kindOfKey, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { RegistryDeps } from './workstream-deps.ts';
@@ -34,7 +34,7 @@ import {
 
 /**
  * The loaded workstreams, and access to stored ones. Everything that finds one names who asks: to them, a workstream that
- * they may not perceive does not exist.
+ * they may not perceive does not exist. For one that another machine has, they get Elsewhere.
  */
 export class Workstreams {
   readonly #deps: RegistryDeps;
@@ -52,18 +52,15 @@ export class Workstreams {
     this.#deps = deps;
   }
 
-  /** Opens the previously open workstreams, gives them their unfinished runs, and creates `main` if it is missing. */
+  /** Opens the previously open workstreams, and gives them their unfinished runs. */
   async load(recovered: Map<string, AdoptedRun[]>, restore: (data: WorkstreamData, run: AdoptedRun) => Promise<void>) {
     const rows = await readOpen(this.#deps.store, recovered.keys());
     await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
-    for (const row of rows) {
+    for (const row of rows.filter(({ ws_id }) => !this.#open.has(ws_id))) {
       const { data } = this.#add(row);
       for (const run of recovered.get(row.ws_id) ?? [])
         await restore(data, run).catch((err: unknown) => this.#tolerate(err, run));
     }
-    const main = await readByKey(this.#deps.store, MAIN, DAEMON);
-    if (!main) await this.create({ sessionKey: MAIN, owned: OF_EVERYONE });
-    else if (this.#open.size === 0) await this.#reopen(main.ws_id, DAEMON);
   }
 
   #tolerate(err: unknown, { run: { runId } }: AdoptedRun): void {
@@ -220,8 +217,9 @@ export class Workstreams {
   }
 
   async shutdown(): Promise<void> {
-    const { workdirs } = this.#deps;
-    await Promise.all(this.list(DAEMON).map((one) => one.shutdown().then(() => workdirs.release(one.data.wsId))));
+    await Promise.all(
+      this.list(DAEMON).map((ws) => ws.shutdown().then(() => this.#deps.workdirs.release(ws.data.wsId))),
+    );
   }
 
   /** By a key that only one can have. An alias may name several, some of which are not loaded. */

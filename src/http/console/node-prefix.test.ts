@@ -83,7 +83,7 @@ test('of another machine, only what a standby answers is passed on', async () =>
     await using standby = await openStandby(type, '{"status":"standby"}');
     const standbys = () => new Map([['node_3c4d', standby.address]]);
     const others = { read: async () => [], ownerOf: async () => undefined, liveOf: async () => undefined };
-    const own = { here: cluster.here, onStandbys: () => () => undefined };
+    const own = { here: cluster.here, workers: () => new Map<string, string>(), onStandbys: () => () => undefined };
     await using edge = await httpEdge({ cluster: { ...own, ...others, standbys } });
     const { status, headers } = await edge.send({
       path: '/node/node_3c4d/health',

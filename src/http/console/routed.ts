@@ -37,7 +37,7 @@ const ANY_NODE: ReadonlySet<string> = new Set(['auto', 'pool']);
 /** Creating a workstream on a machine: the same as without routing, and the answer says where it is. */
 export function placedCreations(
   bindings: readonly Binding[],
-  { here, standbys }: Pick<Cluster, 'here' | 'standbys'>,
+  { here, standbys, workers }: Pick<Cluster, 'here' | 'standbys' | 'workers'>,
 ): Binding[] {
   const plain = bindings.find(({ endpoint }) => endpoint === workstreamEndpoints.create);
   if (!plain) return [];
@@ -46,23 +46,28 @@ export function placedCreations(
     endpoint,
     params(asked: never, via) {
       const target = targetOf(asked);
-      if (target && target !== here.nodeId) throw standbys().has(target) ? idleNode(here.nodeId) : unknownNode();
-      return plain.params(asked, via);
+      if (target && target !== here.nodeId && !workers().has(target))
+        throw standbys().has(target) ? idleNode(here.nodeId) : unknownNode();
+      return Object.assign({}, plain.params(asked, via), target ? { nodeId: target } : {});
     },
     reply: (result: never, asked: never) => Object.assign({}, plain.reply(result, asked), toPlace(asked, result)),
   });
   return [
     placed(clusterEndpoints.createRouted, {
       targetOf: ({ target_node: target }) => target,
-      toPlace: ({ target_node: target, resume_ws: resumed }) => ({
-        node_url: here.serverUrl,
-        node_id: here.nodeId,
+      toPlace: ({ target_node: target, resume_ws: resumed }, { nodeId = here.nodeId }) => ({
+        node_url: workers().get(nodeId) ?? here.serverUrl,
+        node_id: nodeId,
         routing_strategy: target ? ('target_node' as const) : resumed ? ('resume' as const) : ('rendezvous' as const),
       }),
     }),
     placed(clusterEndpoints.create, {
       targetOf: ({ node_id: target }) => (target && ANY_NODE.has(target) ? undefined : target),
-      toPlace: (_, { wsId }) => ({ status: 'ok' as const, correlation_id: wsId, target_node: here.nodeId }),
+      toPlace: (_, { wsId, nodeId = here.nodeId }) => ({
+        status: 'ok' as const,
+        correlation_id: wsId,
+        target_node: nodeId,
+      }),
     }),
   ];
 }

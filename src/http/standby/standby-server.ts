@@ -22,6 +22,8 @@ import { createForwarder, type Forwarder, type NoAnswer } from './forwarder.ts';
 export interface StandbyState {
   version: string;
   nodeId: string;
+  /** It runs workstreams for the active daemon. */
+  isWorker: boolean;
   /** The daemon that is active; undefined while there is none, or while it is unknown. */
   active: { nodeId: string; url: string | undefined; sinceMs: number } | undefined;
 }
@@ -205,8 +207,8 @@ service_forwarded_requests_total ${forwarded}
 service_forwarded_open ${open}
 `;
 
-const toHealth = ({ version, nodeId, active }: StandbyState, upMs: number) => ({
-  status: 'standby',
+const toHealth = ({ version, nodeId, isWorker, active }: StandbyState, upMs: number) => ({
+  status: isWorker ? 'worker' : 'standby',
   version,
   node_id: nodeId,
   uptime_seconds: Math.round(upMs / 100) / 10,

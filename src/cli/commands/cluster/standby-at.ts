@@ -7,10 +7,10 @@ export async function standbyAt(url: string): Promise<string | undefined> {
   try {
     const address = new URL('/health', url.replace(/^ws/, 'http'));
     const body: unknown = await (await fetch(address, { signal: AbortSignal.timeout(LONGEST_MS) })).json();
-    if (!isRecord(body) || body.status !== 'standby') return undefined;
+    if (!isRecord(body) || (body.status !== 'standby' && body.status !== 'worker')) return undefined;
     const active: Record<string, unknown> = isRecord(body.active) ? body.active : {};
     const who = [active.node_id, active.url].flatMap((text) => (typeof text === 'string' ? [toSafeText(text)] : []));
-    return `The daemon at ${address.origin} is a standby. ${who.length === 0 ? 'No daemon is active yet.' : `Active is ${who.join(' at ')}: run the command there.`}`;
+    return `The daemon at ${address.origin} is a ${body.status}. ${who.length === 0 ? 'No daemon is active yet.' : `Active is ${who.join(' at ')}: run the command there.`}`;
   } catch {
     return undefined; // nobody answers, or another program
   }

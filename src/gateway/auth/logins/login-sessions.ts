@@ -13,7 +13,7 @@ import type { Principal } from '../principal.ts';
 import type { Proof } from '../proof.ts';
 import { createClaimsReader, signLogin } from './login-jwt.ts';
 import { type Follows, findPredecessor, requireUnended, succeed } from './predecessor.ts';
-import { proofOf, renew, type Session, storedProof, toSession } from './session-principals.ts';
+import { renew, type Session, storedProof, toSession } from './session-principals.ts';
 import { revocationOf, revocationOfFamily } from './session-rows.ts';
 import { familyOf, SessionTable } from './session-table.ts';
 
@@ -129,12 +129,12 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       const row = store.db.updateTable('login_sessions').set({ authenticated_ms: clock.now() }).where('jti', '=', jti);
       await store.commit({ statements: [row.compile(), ...also] });
       if (standing(jti) === undefined) throw parentEnded(); // ended during the write
-      proofOf(session)?.renew();
+      session.proof.renew();
       return clock.now() + STEP_UP_MS;
     },
     proofOf(jti) {
       const [session] = [jti, ...sessions.familyOf(jti)].flatMap((each) => standing(each) ?? []);
-      return session && proofOf(session);
+      return session?.proof;
     },
     run: (signal) =>
       runExpiry(

@@ -2,7 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import { parentEnded } from '../lineage.ts';
 import type { Parent } from '../parent.ts';
 import { Proof } from '../proof.ts';
-import { proofOf, type Session } from './session-principals.ts';
+import type { Session } from './session-principals.ts';
 import { following } from './session-table.ts';
 
 /** The session before a new one in the same browser. */
@@ -25,7 +25,7 @@ export function findPredecessor(
   standing: FindSession,
 ): Predecessor | undefined {
   const before = follows && standing(follows.jti);
-  const proof = before?.parent.kind === kind && before.parent.id === id ? proofOf(before) : undefined;
+  const proof = before?.parent.kind === kind && before.parent.id === id ? before.proof : undefined;
   if (follows?.isRefresh && !proof) throw parentEnded();
   return follows && proof && { ...follows, proof };
 }

@@ -12,6 +12,7 @@ export interface Session {
   parent: Parent;
   /** As asked for; what it may do changes with its parent. */
   scopes: readonly string[];
+  proof: Proof;
   principal: Principal;
   /** The same for its browser. */
   browser: Principal;
@@ -31,11 +32,11 @@ interface SessionRow {
 }
 
 export function toSession(row: SessionRow, bounds: Bounds, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
-  const { parent, scopes, expiresAtMs } = row;
+  const { parent, scopes, proof, expiresAtMs } = row;
   const end = new AbortController();
   const leftMs = Math.min(LIMITS.cookieMs, expiresAtMs - clock.now());
   const endMs = clock.monotonic() + leftMs;
-  return { parent, scopes, ...toPrincipals(row, bounds, end.signal), expiresAtMs, endMs, end };
+  return { parent, scopes, proof, ...toPrincipals(row, bounds, end.signal), expiresAtMs, endMs, end };
 }
 
 function toPrincipals(
@@ -57,16 +58,16 @@ function toPrincipals(
   return { principal: toPrincipal(false), browser: toPrincipal(true) };
 }
 
-export const proofOf = ({ principal: { source } }: Session): Proof | undefined =>
-  source.kind === 'login' ? source.proof : undefined;
-
 /** Open connections of the session end; later ones have the new rights. */
 export function renew(session: Session, bounds: Bounds): void {
   const before = session.end;
   const { source } = session.principal;
   if (source.kind !== 'login') return;
   session.end = new AbortController();
-  Object.assign(session, toPrincipals({ ...source, scopes: session.scopes }, bounds, session.end.signal));
+  Object.assign(
+    session,
+    toPrincipals({ ...source, scopes: session.scopes, proof: session.proof }, bounds, session.end.signal),
+  );
   before.abort(new RightsChanged());
 }
 

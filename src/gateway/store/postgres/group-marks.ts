@@ -1,15 +1,20 @@
 import { nanoid } from 'nanoid';
+import { DAEMON_LEASE, type Lease } from './lease/lease.ts';
 import type { Query } from './pipeline.ts';
 
-const KEY = 'last_group';
+/** Each daemon that writes has its own, by the lease that it writes under. */
+const keyOf = (lease: string): string => (lease === DAEMON_LEASE ? 'last_group' : `last_group ${lease}`);
 
-export const FIND_MARK = `select value from meta where key = '${KEY}'`;
+export const findMark = ({ name }: Pick<Lease, 'name'>): { text: string; values: string[] } => ({
+  text: 'select value from meta where key = $1',
+  values: [keyOf(name)],
+});
 
 /** Part of the transaction of each group. */
-export const markQuery = (mark: string): Query => ({
+export const markQuery = (mark: string, { name }: Pick<Lease, 'name'>): Query => ({
   name: 'mark',
-  text: `insert into meta (key, value) values ('${KEY}', $1) on conflict (key) do update set value = excluded.value`,
-  values: [mark],
+  text: 'insert into meta (key, value) values ($2, $1) on conflict (key) do update set value = excluded.value',
+  values: [mark, keyOf(name)],
 });
 
 /** What the groups of this process are found again by. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { createTold } from '../../../timing/told.ts';
 import type { Unit, UnitEvents } from '../store.ts';
 import { damaged, unavailable } from '../store-fault.ts';
 import { type Listener, notify, settle, type UnitQueue, type Waiting } from '../unit-queue.ts';
@@ -22,6 +23,8 @@ export interface QueueDeps {
 export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
   /** Refuses what waits behind the group that is being written, of which nobody knows when it ends. */
   refuseWaiting(error: unknown): void;
+  /** Calls back after each commit with the names of the tables that it changed. */
+  onTables(listener: (tables: ReadonlySet<string>) => void): void;
   close(): Promise<void>;
 }
 
@@ -33,6 +36,7 @@ export interface PostgresQueue extends Omit<UnitQueue, 'close'> {
 export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
   const listeners: Listener[] = [];
   const watchers: ((seconds: number) => void)[] = [];
+  const tables = createTold<ReadonlySet<string>>();
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let closed = false;
@@ -60,6 +64,7 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
       );
       for (const listener of listeners) notify(listener, result.appended, deps.log);
       settle(group, result);
+      tables.tell(() => tablesOf(group));
     } catch (error) {
       refuse(group, error);
     } finally {
@@ -71,13 +76,10 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     const isDamage = postgresFaultOf(error) === 'damaged';
     if (isDamage) deps.onDamage(error);
     else deps.onFailure(error);
-    for (const { reject } of group)
-      reject(isDamage ? damaged(error) : unavailable('Cannot write to the database', error));
-    if (!isDamage) refuseWaiting(error);
+    if (isDamage) for (const { reject } of group) reject(damaged(error));
+    else refuseAll([...group, ...waiting.splice(0)], error);
   };
-  const refuseWaiting = (error: unknown): void => {
-    for (const { reject } of waiting.splice(0)) reject(unavailable('Cannot write to the database', error));
-  };
+  const refuseWaiting = (error: unknown): void => refuseAll(waiting.splice(0), error);
 
   return {
     commit(asked) {
@@ -98,6 +100,7 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     },
     waiting: () => waiting.length,
     refuseWaiting,
+    onTables: tables.add,
     onWritten(listener) {
       watchers.push(listener);
     },
@@ -108,6 +111,18 @@ export function createPostgresQueue(deps: QueueDeps): PostgresQueue {
     },
   };
 }
+
+function refuseAll(group: readonly Waiting[], error: unknown): void {
+  for (const { reject } of group) reject(unavailable('Cannot write to the database', error));
+}
+
+/** Events are not among them. */
+function tablesOf(group: readonly Waiting[]): ReadonlySet<string> {
+  const statements = group.flatMap(({ unit }) => unit.statements ?? []);
+  return new Set(statements.flatMap(({ sql }) => WRITTEN.exec(sql)?.[1] ?? []));
+}
+
+const WRITTEN = /^\s*(?:insert\s+into|update|delete\s+from)\s+"?(\w+)/i;
 
 /** A group that ends its connection each time must not do so for ever. */
 const MOST_ATTEMPTS = 4;

@@ -137,9 +137,9 @@ test('a database of a newer Headgate, or with other migrations, is refused and n
   const url = await newDatabase();
   await (await open(url)).close();
   await queryPostgres(url, `update headgate.schema_migrations set checksum = 'other'`);
-  await assert.rejects(open(url), /came to schema version 53 with other migrations/);
+  await assert.rejects(open(url), /came to schema version 54 with other migrations/);
   await queryPostgres(url, `update headgate.schema_migrations set version = 999, usable_from = 999`);
-  await assert.rejects(open(url), /has schema version 999, but this Headgate knows versions up to 53/);
+  await assert.rejects(open(url), /has schema version 999, but this Headgate knows versions up to 54/);
   assert.equal((await queryPostgres(url, 'select * from headgate.schema_migrations')).length, 1);
 });
 

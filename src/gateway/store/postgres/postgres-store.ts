@@ -14,8 +14,10 @@ import { createDatabaseAttachments } from './files/database-attachments.ts';
 import { createDatabaseOutputs } from './files/database-outputs.ts';
 import type { FileRows } from './files/stored-files.ts';
 import type { Forgotten } from './group-marks.ts';
-import { LeaseLost, type Machine } from './lease/lease.ts';
+import { endLeaseOf } from './lease/database-lock.ts';
+import { LeaseLost, type Machine, READ_LIVE_WORKERS } from './lease/lease.ts';
 import { type MachineRow, READ_MACHINES, READ_PUBLIC_KEY, toMachine } from './lease/machines.ts';
+import { aliveKeyOf } from './lease/prepare-database.ts';
 import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
 import { type PostgresPool, readingPool } from './postgres-connection.ts';
@@ -92,19 +94,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     notices: [],
     files: filesOf({ queue, reading, onDamage, clock }),
     words: postgresWords,
+    machine: machine.isWorker ? machine.nodeId : null,
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
     commit: queue.commit,
     onCommit: queue.onCommit,
     onCommitted: queue.onCommitted,
+    onTables: queue.onTables,
     waiting: queue.waiting,
     onWritten: queue.onWritten,
     openLogs: heads.know,
     beginLog: heads.reset,
+    noteGrowth: heads.noteGrowth,
+    rereadLogs: heads.reread,
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
     readEvents: rows.events,
     findNewestEvent: rows.newestEvent,
     readMessages: rows.messages,
-    ...changesOf(queue, heads),
+    ...changesOf(queue, heads, aliveKeyOf(session.lease)),
     reportDamage: onDamage,
     emptyLog: async () => true, // the server's own
     shared: sharedOf(session, { reading, machine, stopWaiting }),
@@ -139,6 +145,9 @@ const sharedOf = (
   mayBeReplaced,
   peers,
   stopWaiting,
+  endWorker: endLeaseOf,
+  liveWorkers: async () =>
+    new Set((await reading.read<{ node_id: string }>(READ_LIVE_WORKERS, [])).map(({ node_id }) => node_id)),
   machines: async () => (await reading.read<MachineRow>(READ_MACHINES, [])).map((row) => toMachine(row, machine)),
   async publicKeyOf(process) {
     const [row] = await reading.read<{ public_key: string | null }>(READ_PUBLIC_KEY, [process]);
@@ -210,10 +219,14 @@ function filesOf({ queue, reading, onDamage, clock }: FileParts): DatabaseFiles 
   return { attachments: createDatabaseAttachments(rows), outputs: createDatabaseOutputs(rows) };
 }
 
-function changesOf(queue: PostgresQueue, heads: PostgresHeads): Pick<DaemonStore, 'markAlive' | 'dropPrefix'> {
+function changesOf(
+  queue: PostgresQueue,
+  heads: PostgresHeads,
+  aliveKey: string,
+): Pick<DaemonStore, 'markAlive' | 'dropPrefix'> {
   return {
     async markAlive(nowMs) {
-      await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
+      await queue.commit({ statements: [{ sql: UPSERT_META, parameters: [aliveKey, String(nowMs)] }] });
     },
     async dropPrefix(wsId, through) {
       await heads.know([wsId]);

@@ -5,7 +5,7 @@ import { eventChecksum } from '../row-checksum.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from '../store.ts';
 import { notesOf } from '../unit-notes.ts';
 import { markQuery } from './group-marks.ts';
-import { fenceOf, LeaseLost } from './lease/lease.ts';
+import { fenceOf, type Lease, LeaseLost } from './lease/lease.ts';
 import { type Query, type Sent, sendAll, toQuery } from './pipeline.ts';
 import type { PostgresClient } from './postgres-connection.ts';
 import { isAfterFailure, postgresFaultOf } from './postgres-errors.ts';
@@ -40,7 +40,8 @@ export function createPostgresWriter(deps: WriterDeps): (units: readonly Unit[])
     await heads.know(units.flatMap(logsOf), (sql, parameters) => rowsOf(session.client(), sql, parameters));
     const write = (attempt: Attempt) => {
       const mark = session.marks.next();
-      return writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now(), fence, mark });
+      const { lease } = session;
+      return writeGroup(deps, { attempt, units, client: session.client(), nowMs: clock.now(), fence, lease, mark });
     };
     const together = await write(sendTogether);
     const group = 'appended' in together || units.length === 1 ? together : await write(sendApart);
@@ -60,6 +61,7 @@ interface Place {
   nowMs: number;
   /** Finds one row while this daemon may write. */
   fence: Query;
+  lease: Pick<Lease, 'name'>;
   /** What the transaction stores, by which it is found again. */
   mark: string;
 }
@@ -103,7 +105,7 @@ async function writeGroup(
 /** What the server answers; of a failed transaction it says that it was rolled back, which is no error. */
 const COMMITTED = { command: 'COMMIT' };
 
-const sendTogether: Attempt = async ({ client, units, nowMs, fence, mark }, log) => {
+const sendTogether: Attempt = async ({ client, units, nowMs, fence, lease, mark }, log) => {
   const parts: Part[] = [];
   const outcomes = units.map((unit): UnitOutcome => {
     const prepared = prepare(unit, log);
@@ -112,21 +114,22 @@ const sendTogether: Attempt = async ({ client, units, nowMs, fence, mark }, log)
     parts.push(...prepared.parts, ...noteParts(unit, { offsets, nowMs }));
     return { kind: 'done', offset: offsets.at(-1) ?? 0 };
   });
-  const last = [...eventQueries(log, nowMs), markQuery(mark)];
-  const [begun, held, ...results] = await sendAll(client, [BEGIN, fence, ...parts.map(({ query }) => query), ...last]);
-  requireFence(begun, held);
+  const last = [...eventQueries(log, nowMs), markQuery(mark, lease)];
+  const first = firstQueries(units, fence);
+  const sent = await sendAll(client, [...first, ...parts.map(({ query }) => query), ...last]);
+  const results = sent.slice(first.length);
+  requireFence(...sent.slice(0, first.length));
   const refusal = refusalOf(parts, results.slice(0, parts.length));
   if (refusal) return { refusal };
   for (const result of results) if (result.kind === 'failed') throw result.error;
   return outcomes;
 };
 
-const sendApart: Attempt = async ({ client, units, nowMs, fence, mark }, log) => {
+const sendApart: Attempt = async ({ client, units, nowMs, fence, lease, mark }, log) => {
   const outcomes: UnitOutcome[] = [];
-  const [begun, held] = await sendAll(client, [BEGIN, fence]);
-  requireFence(begun, held);
+  requireFence(...(await sendAll(client, firstQueries(units, fence))));
   for (const unit of units) outcomes.push(await sendOne({ client, nowMs, log }, unit));
-  await send(client, [...eventQueries(log, nowMs), markQuery(mark)]);
+  await send(client, [...eventQueries(log, nowMs), markQuery(mark, lease)]);
   return outcomes;
 };
 
@@ -224,6 +227,15 @@ const toError = (error: unknown): Error =>
   error instanceof Error ? error : new Error('a unit failed', { cause: error });
 
 const BEGIN: Query = { text: 'begin' };
+
+/** Begins, waits for its turn if a statement needs one, and proves that this daemon may write. */
+function firstQueries(units: readonly Unit[], fence: Query): Query[] {
+  const needsTurn = units.some(({ statements = [] }) => statements.some(({ inTurn }) => inTurn));
+  return needsTurn ? [BEGIN, TURN, fence] : [BEGIN, fence];
+}
+
+/** Any number that no other program uses for a lock of this database. */
+const TURN: Query = { name: 'turn', text: 'select pg_advisory_xact_lock(5743211803)' };
 const INSERT_EVENTS = `insert into events (ws_id, "offset", body_json, created_ms, checksum)
   select ws_id, "offset", body_json, $4, checksum
   from unnest($1::text[], $2::bigint[], $3::text[], $5::bigint[]) as added (ws_id, "offset", body_json, checksum)`;

@@ -1,34 +1,28 @@
 import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
-import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
-import { FIND_MARK, Forgotten, GroupMarks } from './group-marks.ts';
-import { takeLease, tryLock } from './lease/database-lock.ts';
+import { Forgotten, findMark, GroupMarks } from './group-marks.ts';
+import { lockOf, takeLease, tryLock } from './lease/database-lock.ts';
 import {
+  DAEMON_LEASE,
   fenced,
   type Lease,
+  type LeaseLock,
   LeaseLost,
   type Machine,
   moveLease,
   readLease,
   releaseLease,
-  requireLease,
 } from './lease/lease.ts';
 import { keepLease, type LeaseKeeper } from './lease/lease-keeper.ts';
 import { createLeaseTables } from './lease/lease-tables.ts';
 import type { KnownPeers } from './lease/peers.ts';
+import { type Claimed, prepareDatabase } from './lease/prepare-database.ts';
 import { type PostgresClient, writingClient } from './postgres-connection.ts';
 import { messageOf, NotConnected, postgresFaultOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
-import { migratePostgres } from './schema/postgres-migrations.ts';
 
-/** What the database knows about itself and the daemon before. */
-interface Claimed {
-  epoch: string;
-  lastAliveMs: number | undefined;
-}
-
-/** The one connection that writes. It holds the lock that no second daemon gets, and the lease. */
+/** The connection of this daemon that writes. It holds the lease, and the lock that no other daemon gets meanwhile. */
 export interface WritingSession {
   readonly claimed: Claimed;
   readonly lease: Lease;
@@ -89,7 +83,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       onLate: connections.drop,
     });
     keeper = keeping;
-    const claimed = await prepare(first, deps, taken);
+    const claimed = await prepareDatabase(first, deps, taken);
     connections.become(first);
     const reconnect = reconnecting(connections, deps, { lease: taken, marks });
     return {
@@ -101,7 +95,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
       marks,
       client: connections.client,
       async restore() {
-        if (connections.isThere()) return probe(connections.client(), taken);
+        if (connections.isThere()) return probe(connections.client(), taken, lockOf(machine));
         const client = await reconnect();
         if (closing.signal.aborted) await leave(client, taken); // or nobody would end it
         closing.signal.throwIfAborted();
@@ -184,25 +178,13 @@ function createConnections({ url, place, silentMs, onLost }: SessionDeps, closin
   };
 }
 
-/** Under the lease: a daemon of another version must not find tables that it does not know. */
-async function prepare(client: PostgresClient, { place, machine, log }: SessionDeps, lease: Lease): Promise<Claimed> {
-  await migratePostgres((sql, parameters) => rowsOf(client, sql, parameters), {
-    place,
-    log,
-    onBegun: () => requireLease(client, lease),
-  });
-  const [copy] = await rowsOf(client, 'select value from meta where key = $1', [COPY_KEY]);
-  requireWhole(place, copy && String(copy.value));
-  return fenced(client, lease, () => claim(client, machine.process));
-}
-
 /** Connects again. After this, no transaction of the lost connection is running. */
 function reconnecting(
   { connect, found }: ReturnType<typeof createConnections>,
   deps: SessionDeps,
   { lease, marks }: { lease: Lease; marks: GroupMarks },
 ): () => Promise<PostgresClient> {
-  const { place, log, onOver } = deps;
+  const { place, machine, log, onOver } = deps;
   let over: LeaseLost | Forgotten | undefined;
   const end = (why: LeaseLost | Forgotten): never => {
     over = why;
@@ -211,8 +193,9 @@ function reconnecting(
   };
   const take = async (client: PostgresClient): Promise<void> => {
     if (!(await isOwnLease(client, { place, lease }))) return end(new LeaseLost());
-    if (!(await tryLock(client))) throw new Error(`an earlier connection to ${place} has not ended yet`);
-    const mark = await readMark(client);
+    if (!(await tryLock(client, lockOf(machine))))
+      throw new Error(`an earlier connection to ${place} has not ended yet`);
+    const mark = await readMark(client, lease);
     if (!marks.allIn(mark)) {
       await fenced(client, lease, () => renewEpoch(client));
       const forgotten = new Forgotten();
@@ -221,7 +204,7 @@ function reconnecting(
     }
     found(mark);
     await moveLease(client, lease);
-    await probe(client, lease); // before it is used: the statements of a group would become a part of this transaction
+    await probe(client, lease, lockOf(machine)); // before it is used: the statements of a group would become a part of this transaction
   };
   return async () => {
     if (over) throw over;
@@ -236,8 +219,9 @@ function reconnecting(
   };
 }
 
-async function readMark(client: PostgresClient): Promise<string | undefined> {
-  const [found] = await rowsOf(client, FIND_MARK);
+async function readMark(client: PostgresClient, lease: Lease): Promise<string | undefined> {
+  const { text, values } = findMark(lease);
+  const [found] = await rowsOf(client, text, values);
   return found && String(found.value);
 }
 
@@ -263,23 +247,10 @@ export async function requireUsable(client: PostgresClient, place: string): Prom
     throw new Error(`${place} has the encoding ${String(row?.encoding)}. Create a database with the encoding UTF8.`);
 }
 
-/** Makes the identity of a new database, and names this process as the one that writes. */
-async function claim(client: PostgresClient, owner: string): Promise<Claimed> {
-  const set = 'insert into meta (key, value) values ($1, $2) on conflict (key) do';
-  await rowsOf(client, `${set} nothing`, ['epoch', nanoid(12)]);
-  await rowsOf(client, `${set} update set value = excluded.value`, ['owner', owner]);
-  const rows = await rowsOf(client, "select key, value from meta where key in ('epoch', 'last_alive_ms')");
-  const meta = new Map(rows.map(({ key, value }) => [key, String(value)]));
-  const epoch = meta.get('epoch');
-  if (epoch === undefined) throw new Error('the database has no epoch');
-  const alive = meta.get('last_alive_ms');
-  return { epoch, lastAliveMs: alive === undefined ? undefined : Number(alive) };
-}
-
 /** What this daemon knows of the logs is out of date once another one has written. */
 async function isOwnLease(client: PostgresClient, { place, lease }: { place: string; lease: Lease }): Promise<boolean> {
   const [there] = await rowsOf(client, "select to_regclass('leases') is not null as there");
-  const found = there?.there ? await readLease(client) : undefined;
+  const found = there?.there ? await readLease(client, lease.name) : undefined;
   if (found === undefined)
     throw new Error(`${place} is not the database that this daemon was started with. Restart the daemon.`);
   return found.owner === lease.owner && found.epoch === lease.epoch;
@@ -289,10 +260,11 @@ async function isOwnLease(client: PostgresClient, { place, lease }: { place: str
  * Throws when there is no room for a small group. A table of its own needs new room; in one that is there, a row could take
  * that of deleted ones. Only values of 2 kB or more are compressed.
  */
-function probe(client: PostgresClient, lease: Lease): Promise<void> {
+function probe(client: PostgresClient, lease: Lease, { lock }: LeaseLock): Promise<void> {
+  const name = lease.name === DAEMON_LEASE ? 'probe' : `probe_${lock}`; // workers may try at the same time
   return fenced(client, lease, async () => {
-    await rowsOf(client, 'drop table if exists probe');
-    await rowsOf(client, "create table probe as select repeat(' ', 1000) as value from generate_series(1, 64)");
-    await rowsOf(client, 'drop table probe');
+    await rowsOf(client, `drop table if exists ${name}`);
+    await rowsOf(client, `create table ${name} as select repeat(' ', 1000) as value from generate_series(1, 64)`);
+    await rowsOf(client, `drop table ${name}`);
   });
 }

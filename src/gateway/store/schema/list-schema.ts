@@ -10,3 +10,17 @@ export const sessionOrder: readonly string[] = [
   'drop index workstreams_by_loaded',
   'create index workstreams_by_loaded on workstreams (loaded, updated_ms, visibility, owner_id)',
 ];
+
+export interface PlacedColumns {
+  /** The node id of the worker that has the workstream; null: the active daemon. */
+  machine: string | null;
+}
+
+/** The first schema version with workers. */
+export const WORKERS_FROM = 54;
+
+/** Schema version 54: some workstreams are with workers (decision 188). */
+export const placed: readonly string[] = [
+  'alter table workstreams add column machine text',
+  'create index workstreams_by_machine on workstreams (machine) where machine is not null',
+];

@@ -20,3 +20,11 @@ export interface InstructionTrustTable {
   trusted: 0 | 1;
   decided_ms: number;
 }
+
+/** Folders that a caller with the approve scope named as a working directory. Primary key: path. */
+export interface WorkdirTable {
+  /** The real path. */
+  path: string;
+  principal: string;
+  named_ms: number;
+}

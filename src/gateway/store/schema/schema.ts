@@ -13,10 +13,11 @@ import type {
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { CheckpointTable, FileChangeTable } from './files/checkpoint-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
+import type { PlacedColumns } from './list-schema.ts';
 import type { MemoryTables } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { RuleTable, ToolPolicyTable } from './policy-schema.ts';
-import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
+import type { InstructionTrustTable, PrefixTable, WorkdirTable } from './prefix-schema.ts';
 import type { SkillTables } from './skills/skill-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
@@ -69,13 +70,13 @@ export interface Database extends SideTables, TemplateTables, SkillTables, Memor
   secrets: SecretTable;
 }
 
-/** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
+/** schema_version, epoch, clean_stop, last_alive_ms … */
 export interface MetaTable {
   key: string;
   value: string;
 }
 
-export interface WorkstreamTable extends TreeColumns {
+export interface WorkstreamTable extends TreeColumns, PlacedColumns {
   ws_id: string;
   /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). As unique as an alias. */
   session_key: string | null;
@@ -304,12 +305,4 @@ export interface AttachmentTable {
   status: 'pending' | 'reserved' | 'consumed';
   run_id: string | null;
   created_ms: number;
-}
-
-/** Folders that a caller with the approve scope named as a working directory. Primary key: path. */
-export interface WorkdirTable {
-  /** The real path. */
-  path: string;
-  principal: string;
-  named_ms: number;
 }

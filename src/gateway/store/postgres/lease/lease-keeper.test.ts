@@ -17,7 +17,7 @@ test('a lease that is late is told until somebody takes that for a lost server',
   const told: string[] = [];
   const keeper = keepLease({
     url: Object.assign(new URL(url), { username: 'none_left', password: 'none' }).href,
-    lease: { owner: 'a', epoch: 1 },
+    lease: { name: 'daemon', owner: 'a', epoch: 1 },
     machine: someMachine(),
     clock,
     log: recordingLog(),

@@ -1,4 +1,5 @@
 import type { Query } from '../pipeline.ts';
+import { withNumbers } from '../placeholders.ts';
 import type { PostgresClient } from '../postgres-connection.ts';
 import { rowsOf } from '../rows-of.ts';
 import { LEASE_MS } from './lease-tables.ts';
@@ -16,10 +17,13 @@ export interface Machine {
   address(): string | undefined;
   /** What this process proves itself with to other daemons. */
   publicKey: string;
+  /** It writes only workstreams that it was given, beside the active daemon. */
+  isWorker?: boolean;
 }
 
 /** The right to write. Its epoch rises with each change of the owner, so that a former owner is recognized. */
 export interface Lease {
+  name: string;
   owner: string;
   epoch: number;
 }
@@ -38,17 +42,20 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The one lease for all that a database holds. */
+/** The lease of the active daemon: for all that a database holds, except what workers have. */
 export const DAEMON_LEASE = 'daemon';
+
+/** The lease of a worker: for its workstreams. */
+export const workerLease = (nodeId: string): string => `worker ${nodeId}`;
 
 /**
  * The first statement of each transaction that writes. It finds one row while the lease is this daemon's, and keeps every
  * other daemon from taking the lease before the end of the transaction. Renewals change no key, so they do not wait for it.
  */
-export const fenceOf = ({ owner, epoch }: Lease): Query => ({
+export const fenceOf = ({ name, owner, epoch }: Lease): Query => ({
   name: 'fence',
-  text: `select 1 from leases where name = '${DAEMON_LEASE}' and owner = $1 and epoch = $2 for key share`,
-  values: [owner, epoch],
+  text: 'select 1 from leases where name = $3 and owner = $1 and epoch = $2 for key share',
+  values: [owner, epoch, name],
 });
 
 /** Runs `work` in a transaction that holds the lease. Throws LeaseLost, with nothing written, if another daemon has it. */
@@ -72,10 +79,14 @@ export async function requireLease(client: PostgresClient, lease: Lease): Promis
 }
 
 const FREE = 'expires_at <= clock_timestamp()';
+
+/** For the connections that only read. */
+export const READ_LIVE_WORKERS = `select node_id from leases where name <> '${DAEMON_LEASE}' and not ${FREE}`;
+
 const NEW_END = `clock_timestamp() + interval '${LEASE_MS} milliseconds'`;
 
 /** What the lease says now; undefined: nobody ever held it. */
-export interface LeaseState extends Lease {
+export interface LeaseState extends Omit<Lease, 'name'> {
   nodeId: string;
   isFree: boolean;
   /** Released, and not only expired. */
@@ -86,11 +97,12 @@ export interface LeaseState extends Lease {
 }
 
 /** Reads the lease without waiting for anybody. */
-export async function readLease(client: PostgresClient): Promise<LeaseState | undefined> {
+export async function readLease(client: PostgresClient, name = DAEMON_LEASE): Promise<LeaseState | undefined> {
   const [row] = await rowsOf(
     client,
     `select owner, node_id, epoch, ${FREE} as free, expires_at = '-infinity' as released, expires_at::text as ends,
-      extract(epoch from since) * 1000 as since_ms from leases where name = '${DAEMON_LEASE}'`,
+      extract(epoch from since) * 1000 as since_ms from leases where name = $1`,
+    [name],
   );
   if (row === undefined) return undefined;
   return {
@@ -111,13 +123,14 @@ export async function readLease(client: PostgresClient): Promise<LeaseState | un
 export async function claimLease(
   client: PostgresClient,
   { process: owner, nodeId }: Pick<Machine, 'process' | 'nodeId'>,
+  name = DAEMON_LEASE,
 ): Promise<Lease | undefined> {
   await rowsOf(client, 'begin');
   try {
-    await rowsOf(client, `select 1 from leases where name = '${DAEMON_LEASE}' for update`);
-    const [row] = await rowsOf(client, CLAIM, [owner, nodeId]);
+    await rowsOf(client, 'select 1 from leases where name = $1 for update', [name]);
+    const [row] = await rowsOf(client, CLAIM, [owner, nodeId, name]);
     await rowsOf(client, 'commit');
-    return row && { owner, epoch: Number(row.epoch) };
+    return row && { name, owner, epoch: Number(row.epoch) };
   } catch (error) {
     await rowsOf(client, 'rollback').catch(() => undefined); // the first error says why
     throw error;
@@ -125,42 +138,52 @@ export async function claimLease(
 }
 
 const CLAIM = `insert into leases (name, owner, node_id, epoch, pid, since, expires_at)
-  values ('${DAEMON_LEASE}', $1, $2, 1, pg_backend_pid(), clock_timestamp(), ${NEW_END})
+  values ($3, $1, $2, 1, pg_backend_pid(), clock_timestamp(), ${NEW_END})
   on conflict (name) do update set owner = excluded.owner, node_id = excluded.node_id, epoch = leases.epoch + 1, pid = excluded.pid,
     since = excluded.since, expires_at = excluded.expires_at
   where leases.${FREE} or leases.node_id = excluded.node_id
   returning epoch`;
 
-/** Ends the writing connection of an owner whose lease has ended, in case that its process or machine has stopped. */
-export async function endFormerSession(client: PostgresClient, lock: number): Promise<void> {
-  await rowsOf(
-    client,
-    `select pg_terminate_backend(leases.pid::integer) from leases join pg_locks on pg_locks.pid = leases.pid
-      where name = '${DAEMON_LEASE}' and ${FREE} and leases.pid <> pg_backend_pid()
-      and locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-      and ((classid::bigint << 32) | objid::bigint) = ${lock} and objsubid = 1`,
-  );
+/** A lease, and the lock that the writing connection of its owner holds. */
+export interface LeaseLock {
+  name: string;
+  lock: number;
 }
 
-const OWN = `name = '${DAEMON_LEASE}' and owner = $1 and epoch = $2`;
+/** Ends the writing connection of an owner whose lease has ended, in case that its process or machine has stopped. */
+export async function endFormerSession(client: PostgresClient, { name, lock }: LeaseLock): Promise<void> {
+  await rowsOf(client, withNumbers(END_SESSION), [name, lock]);
+}
+
+/** For the name of the lease, and the lock that goes with it. */
+export const END_SESSION = `select pg_terminate_backend(leases.pid::integer) from leases join pg_locks on pg_locks.pid = leases.pid
+      where name = ? and ${FREE} and leases.pid <> pg_backend_pid()
+      and locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+      and ((classid::bigint << 32) | objid::bigint) = ?::bigint and objsubid = 1`;
+
+const OWN = 'owner = $1 and epoch = $2 and name = $3';
 
 /** Whether the lease was still this daemon's. An expired one is renewed, too: nobody else has written. */
-export async function renewLease(client: PostgresClient, { owner, epoch }: Lease): Promise<boolean> {
-  const { rowCount } = await client.query(`update leases set expires_at = ${NEW_END} where ${OWN}`, [owner, epoch]);
+export async function renewLease(client: PostgresClient, { owner, epoch, name }: Lease): Promise<boolean> {
+  const { rowCount } = await client.query(`update leases set expires_at = ${NEW_END} where ${OWN}`, [
+    owner,
+    epoch,
+    name,
+  ]);
   return rowCount === 1;
 }
 
 /** Another connection writes from now on. */
-export async function moveLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
-  await rowsOf(client, `update leases set pid = pg_backend_pid() where ${OWN}`, [owner, epoch]);
+export async function moveLease(client: PostgresClient, { owner, epoch, name }: Lease): Promise<void> {
+  await rowsOf(client, `update leases set pid = pg_backend_pid() where ${OWN}`, [owner, epoch, name]);
 }
 
 /** Lets another daemon take the lease at once. */
-export async function releaseLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
-  await rowsOf(client, `update leases set expires_at = '-infinity' where ${OWN}`, [owner, epoch]);
+export async function releaseLease(client: PostgresClient, { owner, epoch, name }: Lease): Promise<void> {
+  await rowsOf(client, `update leases set expires_at = '-infinity' where ${OWN}`, [owner, epoch, name]);
 }
 
 /** The same, but this connection goes on: nobody ends it to take the lease. */
-export async function leaveLease(client: PostgresClient, { owner, epoch }: Lease): Promise<void> {
-  await rowsOf(client, `update leases set expires_at = '-infinity', pid = 0 where ${OWN}`, [owner, epoch]);
+export async function leaveLease(client: PostgresClient, { owner, epoch, name }: Lease): Promise<void> {
+  await rowsOf(client, `update leases set expires_at = '-infinity', pid = 0 where ${OWN}`, [owner, epoch, name]);
 }

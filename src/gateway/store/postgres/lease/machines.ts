@@ -6,12 +6,13 @@ import type { Peers } from './peers.ts';
 
 /** Says that this machine is there. */
 export async function reportMachine(client: PostgresClient, machine: Machine): Promise<void> {
-  const { process, nodeId, version, publicKey } = machine;
-  await rowsOf(client, REPORT, [process, nodeId, machine.url(), version, machine.address() ?? null, publicKey]);
+  const { process, nodeId, version, publicKey, isWorker = false } = machine;
+  const address = machine.address() ?? null;
+  await rowsOf(client, REPORT, [process, nodeId, machine.url(), version, address, publicKey, isWorker]);
 }
 
-const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, seen_at)
-  values ($1, $2, $3, $4, $5, $6, clock_timestamp())
+const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, is_worker, seen_at)
+  values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
   on conflict (process) do update set seen_at = excluded.seen_at, address = coalesce(excluded.address, machines.address),
     server_url = case when excluded.server_url = '' then machines.server_url else excluded.server_url end`;
 
@@ -54,7 +55,7 @@ export async function findMachine(client: PostgresClient, process: string): Prom
 export async function readPeers(client: PostgresClient, { process }: Pick<Machine, 'process'>): Promise<Peers> {
   const rows = await rowsOf(
     client,
-    `select node_id, address from machines where process <> $1 and seen_at > clock_timestamp() - interval '${LEASE_MS} milliseconds'`,
+    `select node_id, address from machines where process <> $1 and is_worker is not true and seen_at > clock_timestamp() - interval '${LEASE_MS} milliseconds'`,
     [process],
   );
   return new Map(
@@ -67,7 +68,7 @@ export const READ_PUBLIC_KEY = `select public_key from machines
   where process = $1 and seen_at > clock_timestamp() - interval '${3 * LEASE_MS} milliseconds'`;
 
 /** For the connections that only read. Ages are the server's, so that no other clock matters. */
-export const READ_MACHINES = `select process, machines.node_id, server_url, version, extract(epoch from started_at) * 1000 as started_ms,
+export const READ_MACHINES = `select process, machines.node_id, server_url, version, is_worker, extract(epoch from started_at) * 1000 as started_ms,
     extract(epoch from clock_timestamp() - seen_at) * 1000 as seen_ago_ms,
     leases.epoch, extract(epoch from leases.since) * 1000 as since_ms,
     extract(epoch from leases.expires_at - clock_timestamp()) * 1000 as left_ms
@@ -81,7 +82,7 @@ export interface KnownMachine {
   serverUrl: string;
   version: string;
   /** `lost`: it has not reported for longer than a lease lasts. */
-  state: 'active' | 'standby' | 'lost';
+  state: 'active' | 'standby' | 'worker' | 'lost';
   isHere: boolean;
   startedMs: number;
   /** How long ago it reported last. */
@@ -98,6 +99,7 @@ export interface MachineRow {
   version: string;
   started_ms: number;
   seen_ago_ms: number;
+  is_worker: boolean | null;
   epoch: number | null;
   since_ms: number | null;
   left_ms: number | null;
@@ -110,7 +112,7 @@ export function toMachine(row: MachineRow, here: Pick<Machine, 'process'>): Know
     nodeId: row.node_id,
     serverUrl: row.server_url,
     version: row.version,
-    state: lease ? 'active' : seenAgoMs <= LEASE_MS ? 'standby' : 'lost',
+    state: lease ? 'active' : seenAgoMs > LEASE_MS ? 'lost' : row.is_worker ? 'worker' : 'standby',
     isHere: row.process === here.process,
     startedMs: Math.round(row.started_ms),
     seenAgoMs,

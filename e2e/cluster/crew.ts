@@ -1,0 +1,93 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type NatsServer, startNats } from '../../src/testing/nats-server.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { pause, within } from '../support/deadline.ts';
+import { copyKeys } from './copy-keys.ts';
+import { closeScene, scene } from './two-daemons.ts';
+
+let opened: Promise<NatsServer> | undefined;
+let firstHome: string | undefined;
+let homes = 0;
+
+/** The server between the daemons of this file. */
+export const bus = (): Promise<NatsServer> => {
+  opened ??= startNats();
+  return opened;
+};
+
+/** To be called after the tests. */
+export async function closeCrew(): Promise<void> {
+  await (await opened)?.close();
+  await closeScene();
+}
+
+/** A folder that all daemons of this file have, or one that only this one has. */
+export async function folderNamed(name: string): Promise<string> {
+  const folder = path.join((await scene()).folder, name);
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
+
+interface CrewOptions {
+  args?: string[];
+  /** Its folder is in its home, which others may not use. */
+  isAlone?: boolean;
+}
+
+async function startMember({ args = [], isAlone = false }: CrewOptions): Promise<DaemonUnderTest> {
+  const { url, model, folder } = await scene();
+  homes += 1;
+  const home = path.join(folder, `member-${homes}`);
+  if (firstHome !== undefined) {
+    await mkdir(home, { mode: 0o700 });
+    await copyKeys(firstHome, home);
+  }
+  firstHome ??= home;
+  return startDaemon({
+    home,
+    model: model.url,
+    args: isAlone ? args : [...args, '--workdir', await folderNamed('shared')],
+    config: { store: { url, bus: (await bus()).url } },
+  });
+}
+
+/** A daemon that gives work to others; a standby while another one does. */
+export const startLead = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
+  startMember({ ...options, args: ['--standby', ...(options.args ?? [])] });
+
+export const startWorker = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
+  startMember({ ...options, args: ['--worker', ...(options.args ?? [])] });
+
+/** Asks again and again, without taking the machine's time from the daemons. */
+export async function until(isSo: () => Promise<boolean> | boolean, what: () => string): Promise<void> {
+  let isOver = false;
+  const asking = async () => {
+    while (!isOver && !(await isSo())) await pause(50);
+  };
+  await within(asking(), 60_000, what).finally(() => {
+    isOver = true;
+  });
+}
+
+/** Workers that the active daemon knows, by its own words. */
+export async function untilJoined(lead: DaemonUnderTest, ...workers: DaemonUnderTest[]): Promise<void> {
+  const urls = workers.map(({ url }) => url);
+  await until(
+    async () => {
+      const { body } = await lead.get('/v1/api/cluster/nodes');
+      const joined: { server_url: string; health: unknown }[] = body?.nodes ?? [];
+      return urls.every((url) => joined.some(({ server_url, health }) => server_url === url && health !== null));
+    },
+    () => `the workers have joined; ${lead.output().stderr}`,
+  );
+}
+
+/** A new workstream that this worker has. */
+export async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
+  const { body: nodes } = await lead.get('/v1/api/cluster/nodes');
+  const { node_id } = nodes.nodes.find(({ server_url }: { server_url: string }) => server_url === worker.url);
+  const { body: made } = await lead.post('/v1/api/route/workstreams/new', { target_node: node_id });
+  if (made.node_url !== worker.url) throw new Error(`it is at ${JSON.stringify(made)}, not at ${worker.url}`);
+  return made.ws_id;
+}

@@ -1,0 +1,66 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
+import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
+import type { Candidate } from '../../gateway/store/postgres/lease/candidate.ts';
+import type { HubDeps, OpenHub } from '../../gateway/workers/links/hub.ts';
+import type { Machines } from '../../gateway/workers/team.ts';
+import type { OwnProof } from '../../http/standby/active-daemon.ts';
+import type { DaemonOptions } from '../daemon-options.ts';
+
+interface TogetherDeps {
+  store: Pick<DaemonStore, 'shared'>;
+  /** Absent: no other daemon can use the store. */
+  proof: OwnProof | undefined;
+  /** Of a worker. */
+  candidate: Candidate | undefined;
+}
+
+/** How this daemon works together with others over the bus; undefined: there is none. */
+export async function workingTogether(
+  options: DaemonOptions,
+  { store, proof, candidate }: TogetherDeps,
+): Promise<Machines | undefined> {
+  const { busUrl } = options;
+  const { shared } = store;
+  if (busUrl === undefined || shared === undefined || proof === undefined) return undefined;
+  const { connectNats, openHub: open } = await import('../../gateway/loaded/loaded-services.ts');
+  const openHub = hubOpener(options, { busUrl, proof, findKey: shared.publicKeyOf, connectNats, open });
+  if (candidate === undefined) return { role: 'lead', openHub };
+  return {
+    role: 'worker',
+    openHub,
+    lead() {
+      const { process, publicKey } = candidate.holder() ?? {};
+      return process === undefined || publicKey === undefined ? undefined : { process, publicKey };
+    },
+  };
+}
+
+const RETRY_MS = 1_000;
+
+interface OpenerDeps {
+  busUrl: string;
+  proof: OwnProof;
+  findKey(process: string): Promise<string | undefined>;
+  connectNats: Loaded['connectNats'];
+  open: Loaded['openHub'];
+}
+
+type Loaded = typeof import('../../gateway/loaded/loaded-services.ts');
+
+/** The daemon starts also while the bus cannot be reached. */
+const hubOpener =
+  ({ clock, ids, log }: DaemonOptions, { busUrl: url, proof, findKey, connectNats, open }: OpenerDeps): OpenHub =>
+  async (handlers, signal) => {
+    let told: string | undefined;
+    while (!signal.aborted) {
+      try {
+        const connect: HubDeps['connect'] = ({ own, onMessage }) => connectNats({ url, own, onMessage, log });
+        return await open({ own: proof, connect, findKey, clock, ids, log }, handlers);
+      } catch (error) {
+        if (told !== wordsOf(error)) log.warn({ reason: wordsOf(error) }, 'the bus cannot be reached; trying again');
+        told = wordsOf(error);
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined); // aborted: the loop ends
+      }
+    }
+    return undefined;
+  };

@@ -1,0 +1,31 @@
+import type { GlobalEvent, GlobalEventOf } from '../../../protocol/events/global.ts';
+import { type AudienceTerms, audienceFrom } from '../sharing/audience.ts';
+import type { Viewer } from '../sharing/perception.ts';
+
+interface FarState {
+  state: GlobalEventOf<'ws_state'>;
+  terms: AudienceTerms;
+}
+
+/** The latest states of workstreams that other machines have, as those tell them. */
+export class FarStates {
+  readonly #states = new Map<string, FarState>();
+
+  note({ event, terms }: { event: GlobalEvent; terms: AudienceTerms }): void {
+    if (event.type === 'ws_closed') this.forget(event.ws_id);
+    if (event.type !== 'ws_state') return;
+    const { run: _, content: _content, ...state } = event; // they are of the moment when it was told
+    this.#states.set(event.ws_id, { state, terms });
+  }
+
+  /** It has come to this machine, or is loaded no more. */
+  forget(wsId: string): void {
+    this.#states.delete(wsId);
+  }
+
+  states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
+    return [...this.#states.values()].flatMap(({ state, terms }) =>
+      audienceFrom(terms).includes(viewer) ? [state] : [],
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import type { Log } from '../../log.ts';
+import type { Link } from './links/link.ts';
+import type { Joining } from './worker.ts';
+
+interface JoinedWorker extends Joining {
+  link: Link;
+  /** How many workstreams it has loaded. */
+  loaded: number;
+}
+
+/** The workers that have joined. */
+export class Crew {
+  readonly #workers = new Map<string, JoinedWorker>();
+  readonly #log: Log;
+
+  constructor({ log }: { log: Log }) {
+    this.#log = log;
+  }
+
+  join(link: Link, joining: Joining): void {
+    const { nodeId } = joining;
+    this.linkTo(nodeId)?.end('it has joined again');
+    const worker = { ...joining, link, loaded: 0 };
+    this.#workers.set(nodeId, worker);
+    link.ended.addEventListener('abort', () => this.#leave(worker));
+    this.#log.info({ worker: nodeId }, 'a worker has joined');
+  }
+
+  #leave(worker: JoinedWorker): void {
+    if (this.#workers.get(worker.nodeId) !== worker) return;
+    this.#workers.delete(worker.nodeId);
+    this.#log.warn({ worker: worker.nodeId }, 'a worker has gone');
+  }
+
+  /** Undefined while it has not joined. */
+  linkTo = (machine: string): Link | undefined => this.#workers.get(machine)?.link;
+
+  machines(): string[] {
+    return [...this.#workers.keys()];
+  }
+
+  links(): Link[] {
+    return [...this.#workers.values()].map(({ link }) => link);
+  }
+
+  urls(): ReadonlyMap<string, string> {
+    return new Map([...this.#workers.values()].map(({ nodeId, serverUrl }) => [nodeId, serverUrl]));
+  }
+
+  noteLoad(link: Link, loaded: number): void {
+    for (const worker of this.#workers.values()) if (worker.link === link) worker.loaded = loaded;
+  }
+
+  /** The one with the fewest workstreams, if it has fewer than this. */
+  least(than: number): string | undefined {
+    const [first] = [...this.#workers.values()].sort((a, b) => a.loaded - b.loaded);
+    if (first === undefined || first.loaded >= than) return undefined;
+    first.loaded += 1; // until it says how many it has
+    return first.nodeId;
+  }
+}

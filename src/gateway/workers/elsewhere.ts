@@ -1,0 +1,48 @@
+import { type RawBuilder, sql } from 'kysely';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Store } from '../store/store.ts';
+
+/** A workstream is with another machine: the call about it has to be answered there. */
+export class Elsewhere extends Error {
+  override readonly name = 'Elsewhere';
+  /** The node id of the worker that has it; null: the active daemon. */
+  readonly machine: string | null;
+
+  constructor(machine: string | null) {
+    super(machine === null ? 'the active daemon has this workstream' : `the worker ${machine} has this workstream`);
+    this.machine = machine;
+  }
+}
+
+/** Whose workstreams this daemon runs. */
+type Hosting = Pick<Store, 'machine'>;
+
+/** Returns the row of a workstream that this daemon runs. Throws Elsewhere for one of another machine. */
+export function requireHere<R extends { machine: string | null } | undefined>(row: R, { machine }: Hosting): R {
+  if (row !== undefined && row.machine !== machine) throw new Elsewhere(row.machine);
+  return row;
+}
+
+/** The same rule for rows of the table `workstreams`. */
+export const hostedBy = ({ machine }: Hosting): RawBuilder<boolean> =>
+  machine === null ? sql<boolean>`workstreams.machine is null` : sql<boolean>`workstreams.machine = ${machine}`;
+
+/** For rows of other tables, which name a workstream in the column `ws_id`. */
+export const inHosted = ({ machine }: Hosting): RawBuilder<boolean> =>
+  machine === null
+    ? sql<boolean>`ws_id not in (select ws_id from workstreams where machine is not null)`
+    : sql<boolean>`ws_id in (select ws_id from workstreams where machine = ${machine})`;
+
+/** Nothing was sent. */
+export const unreachable = (machine: string, cause?: unknown): GatewayError =>
+  new GatewayError('UNAVAILABLE', `${machine}, which has this workstream, cannot be reached now`, {
+    retryAfterMs: 1_000,
+    cause,
+  });
+
+/** For what another daemon asked in vain: the workstream has left that machine meanwhile. */
+export const leftMeanwhile =
+  (machine: string) =>
+  (error: unknown): never => {
+    throw error instanceof Elsewhere ? unreachable(machine, error) : error;
+  };

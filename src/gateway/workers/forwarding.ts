@@ -1,0 +1,84 @@
+import type { Call, Caller } from '../call.ts';
+import { type CarriedAnswer, writeCaller } from './carried-call.ts';
+import { Elsewhere, leftMeanwhile, unreachable } from './elsewhere.ts';
+import type { Link } from './links/link.ts';
+import { MERGED } from './merged-answers.ts';
+
+interface ForwardedCall {
+  method: string;
+  /** As the client sent them. */
+  params: unknown;
+  caller: Pick<Call, 'audited'> & Caller;
+}
+
+/** Answers calls together with other machines. */
+export interface Forwarding {
+  /** The answer of `work`, or of the machine that has the workstream; of lists, those of all machines. */
+  answer(work: () => unknown, call: ForwardedCall): unknown;
+}
+
+/** The workstreams of other machines. */
+export interface Far {
+  /** The link to a worker; undefined while there is none. */
+  linkTo(machine: string): Link | undefined;
+  /** Readers of a log of another machine need to know where it ends. */
+  openLogs(machine: string, wsIds: readonly string[]): Promise<void>;
+  /** See `EventLog.endings`. */
+  endings(): number;
+}
+
+interface ForwardingDeps {
+  far: Far;
+  /** Those that have joined. */
+  machines(): string[];
+}
+
+export function createForwarding({ far: { linkTo, openLogs, endings }, machines }: ForwardingDeps): Forwarding {
+  async function ask(machine: string, { method, params, caller }: ForwardedCall): Promise<unknown> {
+    const link = linkTo(machine);
+    if (link === undefined) throw unreachable(machine);
+    const since = endings();
+    const call = { method, params, caller: writeCaller(caller) };
+    const { signal, interim: onInterim } = caller;
+    const answer: CarriedAnswer = await link.ask('call', call, { signal, onInterim }).catch(leftMeanwhile(machine)); // by `serveCall`
+    const { result, followed, isRecorded } = answer;
+    if (followed.length > 0)
+      await openLogs(
+        machine,
+        followed.map(({ about }) => about.wsId),
+      );
+    for (const { about, offset } of followed) caller.subscriptions?.add(about, offset, since);
+    if (isRecorded) caller.audited(); // not once more
+    return result;
+  }
+
+  function elsewhere(error: unknown, call: ForwardedCall): Promise<unknown> {
+    if (error instanceof Elsewhere && error.machine !== null) return ask(error.machine, call);
+    throw error;
+  }
+
+  function whole(own: unknown, call: ForwardedCall): unknown {
+    const merge = MERGED.get(call.method);
+    const others = merge === undefined ? [] : machines();
+    if (merge === undefined || others.length === 0) return own;
+    return Promise.allSettled([own, ...others.map((machine) => ask(machine, call))]).then((answers) =>
+      merge(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))),
+    );
+  }
+
+  return {
+    answer(work, call) {
+      let own: unknown;
+      try {
+        own = work();
+      } catch (error) {
+        return elsewhere(error, call);
+      }
+      if (!(own instanceof Promise)) return whole(own, call);
+      return own.then(
+        (result) => whole(result, call),
+        (error: unknown) => elsewhere(error, call),
+      );
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Broadcast } from '../connections/broadcast.ts';
+import type { Conversations } from '../conversations.ts';
+import type { Dispatch } from '../dispatch.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { adoptConversations } from '../recover-conversations.ts';
+import { DAEMON } from '../sharing/perception.ts';
+import { createHeldTables, type Holder } from './held-tables.ts';
+import { createLead, type Lead } from './lead.ts';
+import type { TakeOverDeps } from './take-over.ts';
+import { createWorker, type Worker } from './worker.ts';
+
+/** This daemon as one that gives work to others; undefined: it cannot. */
+export function createLeadOf(
+  { machines, store, shared, workdirs, server, clock, log }: LeadDeps,
+  {
+    records: { events, budgets, policies, rules },
+    talks: { global, streams, workstreams },
+    turns: { runs },
+  }: Conversations,
+  broadcast: Broadcast,
+): Lead | undefined {
+  if (machines?.role !== 'lead' || shared === undefined) return undefined;
+  const { identify } = workdirs;
+  const adopt: TakeOverDeps['adopt'] = (from, takeRows) =>
+    adoptConversations({ from, takeRows }, { store, clock, log }, { events, budgets, workstreams, runs });
+  return createLead({
+    openHub: machines.openHub,
+    tellers: { events, broadcast, global },
+    events,
+    streams,
+    store,
+    loaded: () => workstreams.list(DAEMON).length,
+    held: createHeldTables(rulesHeld({ policies, rules }), { store, log }),
+    takingOver: { store, shared, identify, adopt, log },
+    version: server.version,
+    clock,
+    log,
+  });
+}
+
+type LeadDeps = Pick<GatewayDeps, 'machines' | 'store' | 'shared' | 'workdirs' | 'server' | 'clock' | 'log'>;
+
+/** What both a worker and the active daemon may change. */
+const rulesHeld = ({ policies, rules }: Pick<Conversations['records'], 'policies' | 'rules'>): Holder[] => [
+  { tables: ['tool_policies'], reload: () => policies.load() },
+  { tables: ['rules'], reload: () => rules.load() },
+];
+
+interface Served {
+  conversations: Conversations;
+  broadcast: Broadcast;
+  dispatch: Dispatch;
+  cluster: Pick<Cluster, 'read'>;
+}
+
+/** This daemon as one that gets work from the active one; undefined: it does not. */
+export function createWorkerOf(
+  { machines, store, auth, mcpAdmin, toolServers, server, clock, log }: WorkerDeps,
+  { conversations: { records, talks }, broadcast, dispatch, cluster }: Served,
+): Worker | undefined {
+  if (machines?.role !== 'worker') return undefined;
+  const { openHub, lead } = machines;
+  const { global, streams, workstreams } = talks;
+  return createWorker({
+    openHub,
+    lead,
+    nodeId: server.nodeId,
+    serverUrl: server.url,
+    version: server.version,
+    tellers: { events: records.events, broadcast, global },
+    dispatch,
+    streams,
+    loaded: () => workstreams.list(DAEMON).length,
+    held: createHeldTables(
+      [
+        ...rulesHeld(records),
+        { tables: ['users', 'roles', 'role_assignments', 'api_tokens'], reload: async () => auth.reload?.() },
+        { tables: ['secrets'], reload: () => mcpAdmin.stored.load().then(() => toolServers.start()) },
+      ],
+      { store, log },
+    ),
+    cluster,
+    clock,
+    log,
+  });
+}
+
+type WorkerDeps = Pick<
+  GatewayDeps,
+  'machines' | 'store' | 'auth' | 'mcpAdmin' | 'toolServers' | 'server' | 'clock' | 'log'
+>;

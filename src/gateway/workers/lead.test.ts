@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { untilTrue } from '../../testing/until-true.ts';
+import type { Store } from '../store/store.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import { createLead } from './lead.ts';
+import type { HubHandlers } from './links/hub.ts';
+import { settle } from './links/joined-links-fixture.ts';
+import type { Link, LinkHandlers } from './links/link.ts';
+
+const notServed = () => assert.fail('it is not asked');
+
+/** A link from a worker, and what its worker was told and asked. */
+function fakeLink() {
+  const ended = new AbortController();
+  const sent: unknown[] = [];
+  const link: Link = {
+    async ask(what, body) {
+      sent.push([what, body]);
+      return { result: 'far', followed: [], isRecorded: false };
+    },
+    tell: (what, body) => void sent.push([what, body]),
+    take: notServed,
+    ended: ended.signal,
+    end: (why) => ended.abort(new Error(why)),
+  };
+  return { link, sent };
+}
+
+/** `isBusThere`: false, the bus cannot be reached. */
+function world({ isBusThere = true } = {}) {
+  const [clock, log, over] = [fakeClock(1_000), recordingLog(), new AbortController()];
+  const steps: unknown[] = [];
+  let greet: HubHandlers['onGreeted'];
+  let change: (tables: readonly string[]) => void = notServed;
+  const streams: EventStreams = { open: notServed, follow: notServed, states: () => [], onChange: notServed };
+  const away = () =>
+    new Promise<undefined>((resolve) => over.signal.addEventListener('abort', () => resolve(undefined)));
+  const db = {
+    selectFrom() {
+      steps.push('look for machines');
+      throw new Error('no database');
+    },
+  };
+  const lead = createLead({
+    async openHub(handlers) {
+      if (!isBusThere) return away();
+      greet = handlers.onGreeted;
+      return { open: notServed, isConnected: true, close: async () => void steps.push('close') };
+    },
+    tellers: {
+      events: { onTold: notServed, retell: (told) => void steps.push(told) },
+      broadcast: { onTold: notServed, retell: notServed },
+      global: { onTold: notServed, retell: notServed, tellStates: notServed },
+    },
+    events: { endings: 0, resync: async (wsIds) => void steps.push(['resync', ...wsIds]) },
+    streams,
+    store: { openLogs: async (wsIds) => void steps.push(['open logs', ...wsIds]) },
+    loaded: () => 3,
+    held: {
+      onChanged(listener) {
+        change = listener;
+      },
+      reload: (tables) => void steps.push(['reload', tables]),
+    },
+    takingOver: {
+      store: { db } as unknown as Store, // only to look for machines
+      shared: { endWorker: notServed, liveWorkers: async () => new Set<string>() },
+      identify: notServed,
+      adopt: notServed,
+      log,
+    },
+    version: '1.2.3',
+    clock,
+    log,
+  });
+  const greeted = (link: Link): LinkHandlers => greet?.(() => link) ?? notServed();
+  const asked = { signal: over.signal, interim: notServed };
+  const join = async (nodeId: string) => {
+    const { link, sent } = fakeLink();
+    const handlers = greeted(link);
+    await handlers.answer('join', { nodeId, serverUrl: `http://${nodeId}`, version: '1.2.3' }, asked);
+    return { link, sent, handlers };
+  };
+  return { lead, over, steps, join, change: (tables: readonly string[]) => change(tables) };
+}
+
+test('workers that have gone are taken over although the bus cannot be reached', async () => {
+  const { lead, over, steps } = world({ isBusThere: false });
+  const run = lead.run(over.signal);
+  await settle();
+  over.abort();
+  await run;
+  assert.deepEqual(steps, ['look for machines']);
+});
+
+test('a lead that is stopped closes its hub', async () => {
+  const { lead, over, steps } = world();
+  const run = lead.run(over.signal);
+  await untilTrue(() => steps.length > 0);
+  over.abort();
+  await run;
+  assert.deepEqual(steps, ['look for machines', 'close']);
+});
+
+test('the worker with the fewest workstreams gets the next one, if it has fewer than this daemon', async () => {
+  const { lead, over, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  assert.deepEqual([lead.placement.choose(), lead.placement.has('a')], [undefined, false]);
+  const [a, b] = [await join('a'), await join('b')];
+  a.handlers.hear('loaded', 2);
+  b.handlers.hear('loaded', 1);
+  const chosen = [1, 2, 3, 4].map(() => lead.placement.choose());
+  assert.deepEqual(chosen, ['b', 'a', 'b', undefined]);
+  assert.deepEqual([lead.placement.has('a'), lead.placement.has('c')], [true, false]);
+  over.abort();
+});
+
+test('a worker that has joined again is asked over its new link, and one that has gone is not asked', async () => {
+  const { lead, over, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  const [former, next] = [await join('a'), await join('a')];
+  assert.equal(String(former.link.ended.reason), 'Error: it has joined again');
+  assert.deepEqual([[...lead.urls()], lead.placement.has('a')], [[['a', 'http://a']], true]);
+  next.link.end('it is silent');
+  assert.deepEqual([[...lead.urls()], lead.placement.has('a')], [[], false]);
+  over.abort();
+});
+
+test('what one daemon has changed is read again by all others', async () => {
+  const { lead, over, steps, join, change } = world();
+  void lead.run(over.signal);
+  await settle();
+  const [a, b] = [await join('a'), await join('b')];
+  change(['roles']);
+  assert.deepEqual([a.sent, b.sent], [[['changed', ['roles']]], [['changed', ['roles']]]]);
+  a.handlers.hear('changed', ['rules']);
+  assert.deepEqual(steps.at(-1), ['reload', ['rules']]);
+  assert.deepEqual([a.sent.length, b.sent.at(-1)], [1, ['changed', ['rules']]], 'the other worker, too');
+  over.abort();
+});

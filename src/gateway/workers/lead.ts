@@ -1,0 +1,123 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { ClusterMember } from '../cluster/cluster.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { Viewer } from '../sharing/perception.ts';
+import type { Store } from '../store/store.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import { writeViewer } from './carried-call.ts';
+import { Crew } from './crew.ts';
+import { farStreams } from './far-streams.ts';
+import { createForwarding, type Far, type Forwarding } from './forwarding.ts';
+import type { HeldTables } from './held-tables.ts';
+import type { OpenHub } from './links/hub.ts';
+import type { Link, LinkHandlers } from './links/link.ts';
+import { type TakeOverDeps, watchMachines } from './take-over.ts';
+import type { Placement } from './team.ts';
+import { retell, type Tellers } from './told-news.ts';
+import type { Joining } from './worker.ts';
+
+/** The active daemon, as it gives work to workers. */
+export interface Lead {
+  forwarding: Forwarding;
+  /** The streams of all machines. */
+  streams: EventStreams;
+  placement: Placement;
+  /** Where the workers are that have joined, for clients, by their ids. */
+  urls(): ReadonlyMap<string, string>;
+  /** The workers that have joined and answer, with their workstreams, as far as the viewer perceives them. */
+  members(viewer: Viewer): Promise<ClusterMember[]>;
+  /** Takes workers until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface LeadDeps {
+  openHub: OpenHub;
+  tellers: Tellers;
+  events: Pick<EventLog, 'endings' | 'resync'>;
+  streams: EventStreams;
+  store: Pick<Store, 'openLogs'>;
+  /** How many workstreams are loaded here. */
+  loaded(): number;
+  held: HeldTables;
+  takingOver: TakeOverDeps;
+  /** Of this daemon. */
+  version: string;
+  clock: Clock;
+  log: Log;
+}
+
+/** What they say to each other may differ. */
+const otherVersion = (version: string) =>
+  new GatewayError('CONFLICT', `The active daemon has version ${version}. Start the worker in this version.`);
+
+export function createLead(deps: LeadDeps): Lead {
+  const { openHub, tellers, streams, loaded, held, takingOver, version, clock, log } = deps;
+  const crew = new Crew({ log });
+  const { far, resync } = createFar(crew, deps);
+  held.onChanged((tables) => {
+    for (const link of crew.links()) link.tell('changed', tables);
+  });
+  const noteChange = (from: Link, tables: readonly string[]): void => {
+    held.reload(tables);
+    for (const link of crew.links()) if (link !== from) link.tell('changed', tables);
+  };
+  // What a worker says is made by `createWorker`.
+  const onGreeted = (link: () => Link): LinkHandlers => ({
+    async answer(what, body) {
+      if (what !== 'join') return null;
+      const joining: Joining = body;
+      if (joining.version !== version) throw otherVersion(version);
+      crew.join(link(), joining);
+      resync(joining.nodeId);
+      return null;
+    },
+    hear(what, body) {
+      if (what === 'news') retell(body, tellers);
+      else if (what === 'changed') noteChange(link(), body);
+      else if (what === 'loaded') crew.noteLoad(link(), Number(body));
+    },
+  });
+  return {
+    forwarding: createForwarding({ far, machines: () => crew.machines() }),
+    streams: farStreams(streams, far),
+    placement: { choose: () => crew.least(loaded()), has: (nodeId) => crew.linkTo(nodeId) !== undefined },
+    urls: () => crew.urls(),
+    async members(viewer) {
+      const asked = writeViewer(viewer);
+      const answered = await Promise.allSettled(crew.links().map((link) => link.ask('member', asked)));
+      return answered.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    },
+    async run(signal) {
+      const opening = openHub({ onGreeted, handlersOf: onGreeted }, signal);
+      const watching = watchMachines({ takingOver, clock }, signal);
+      const [hub] = await Promise.all([opening, watching]);
+      await hub?.close();
+    },
+  };
+}
+
+/** The logs of workers that are read here. */
+function createFar(crew: Crew, { events, store, log }: Pick<LeadDeps, 'events' | 'store' | 'log'>) {
+  const read = new Map<string, Set<string>>();
+  const far: Far = {
+    linkTo: crew.linkTo,
+    async openLogs(machine, wsIds) {
+      const logs = read.get(machine) ?? new Set();
+      read.set(machine, logs);
+      for (const wsId of wsIds) logs.add(wsId);
+      await store.openLogs(wsIds);
+    },
+    endings: () => events.endings,
+  };
+  return {
+    far,
+    /** What a worker did while there was no link to it. */
+    resync(machine: string): void {
+      events
+        .resync([...(read.get(machine) ?? [])])
+        .catch((err: unknown) => log.warn({ err, worker: machine }, 'the logs of a worker could not be read again'));
+    },
+  };
+}

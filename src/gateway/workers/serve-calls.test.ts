@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { CallAudit } from '../audit/call-audit.ts';
+import type { Dispatch } from '../dispatch.ts';
+import { auditOfHandlers } from './audited-elsewhere.ts';
+import { serveCall } from './serve-calls.ts';
+
+const CALL = { method: 'm', params: { a: 1 }, caller: { address: '192.0.2.1', requestId: 'r' } };
+const asked = { signal: new AbortController().signal, interim: () => undefined };
+
+test('a forwarded call is answered for its caller, with the logs that it follows', async () => {
+  const about = { wsId: 'w', ownerId: '', visibility: 'shared' } as const;
+  const dispatch: Dispatch = async (method, params, { address, requestId, signal, subscriptions }) => {
+    subscriptions?.add(about, 3);
+    return { method, params, address, requestId, isSame: signal === asked.signal };
+  };
+  assert.deepEqual(await serveCall(CALL, asked, dispatch), {
+    result: { method: 'm', params: { a: 1 }, address: '192.0.2.1', requestId: 'r', isSame: true },
+    followed: [{ about, offset: 3 }],
+    isRecorded: false,
+  });
+});
+
+test('an answer that is there at once, and a refusal, pass', async () => {
+  assert.equal((await serveCall(CALL, asked, () => 5)).result, 5);
+  const refusal = new GatewayError('NOT_FOUND', 'no');
+  await assert.rejects(
+    serveCall(CALL, asked, () => Promise.reject(refusal)),
+    refusal,
+  );
+});
+
+test('a call that its handler records is recorded there, and any other one by the daemon that forwards it', async () => {
+  const records: string[] = [];
+  const audit: CallAudit = {
+    begin: () => ({
+      audited() {
+        records.push('with its effect');
+        return [];
+      },
+      succeeded: () => void records.push('succeeded'),
+      failed: () => void records.push('failed'),
+    }),
+  };
+  const dispatchWith =
+    (isAudited: boolean): Dispatch =>
+    async (_, input, caller) => {
+      const record = auditOfHandlers(audit).begin({} as never, { input, caller }); // the row is passed on
+      if (isAudited) record.audited();
+      await record.succeeded(null);
+    };
+  const recorded = [];
+  for (const isAudited of [true, false])
+    recorded.push((await serveCall(CALL, asked, dispatchWith(isAudited))).isRecorded);
+  assert.deepEqual([recorded, records], [[true, false], ['with its effect']]);
+});

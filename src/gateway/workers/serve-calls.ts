@@ -1,0 +1,12 @@
+import type { Dispatch } from '../dispatch.ts';
+import { wasRecorded } from './audited-elsewhere.ts';
+import { type CarriedAnswer, type Followed, readCaller, type WrittenCall } from './carried-call.ts';
+import type { Asked } from './links/link.ts';
+
+/** Answers a call that another daemon forwards, for its caller. */
+export async function serveCall(call: WrittenCall, asked: Asked, dispatch: Dispatch): Promise<CarriedAnswer> {
+  const followed: Followed[] = [];
+  const caller = readCaller(call.caller, asked, followed);
+  const result = await dispatch(call.method, call.params, caller);
+  return { result, followed, isRecorded: wasRecorded(caller) };
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { untilTrue } from '../../testing/until-true.ts';
+import type { ToldLog } from '../events/event-log.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import type { HubHandlers } from './links/hub.ts';
+import { settle } from './links/joined-links-fixture.ts';
+import type { Link } from './links/link.ts';
+import { createWorker } from './worker.ts';
+
+const notServed = () => assert.fail('it is not asked');
+
+/** A link to an active daemon that answers when the test lets it. */
+function fakeLink() {
+  const ended = new AbortController();
+  const joined = Promise.withResolvers<null>();
+  const sent: unknown[] = [];
+  const link: Link = {
+    ask(what, body) {
+      sent.push([what, body]);
+      return joined.promise;
+    },
+    tell: (what, body) => void sent.push([what, body]),
+    take: notServed,
+    ended: ended.signal,
+    end: (why) => ended.abort(new Error(why)),
+  };
+  return { link, sent, joined };
+}
+
+/** A worker that joins over these links, one after the other; `undefined`: the active daemon cannot be reached. */
+function world(links: readonly (Link | undefined)[]) {
+  const [clock, log, over] = [fakeClock(1_000), recordingLog(), new AbortController()];
+  const lead = { process: 'lead', publicKey: 'k' };
+  let active: typeof lead | undefined = lead;
+  let tell: (told: ToldLog) => void = notServed;
+  const steps: string[] = [];
+  const waiting = [...links];
+  const streams: EventStreams = { open: notServed, follow: notServed, states: notServed, onChange: notServed };
+  const worker = createWorker({
+    async openHub({ onGreeted }: HubHandlers) {
+      assert.equal(onGreeted, undefined, 'nobody greets a worker');
+      return {
+        async open(process, publicKey) {
+          steps.push(`open ${process} ${publicKey}`);
+          const next = waiting.shift();
+          if (next === undefined) throw new Error('it does not answer');
+          return next;
+        },
+        isConnected: true,
+        close: async () => void steps.push('close'),
+      };
+    },
+    lead: () => active,
+    nodeId: 'w',
+    serverUrl: () => 'http://w',
+    tellers: {
+      events: {
+        onTold(listener) {
+          tell = listener;
+        },
+        retell: notServed,
+      },
+      broadcast: { onTold: () => undefined, retell: notServed },
+      global: { onTold: () => undefined, retell: notServed, tellStates: () => undefined },
+    },
+    dispatch: notServed,
+    streams,
+    loaded: () => 3,
+    held: { onChanged: () => undefined, reload: () => void steps.push('reload') },
+    cluster: { read: notServed },
+    version: '1.2.3',
+    clock,
+    log,
+  });
+  const replace = (next: typeof active) => {
+    active = next;
+  };
+  return { worker, clock, log, over, steps, tell: (told: ToldLog) => tell(told), replace, lead };
+}
+
+const END = { kind: 'ended', wsId: 'a' } as const;
+const NEWS = ['news', [{ of: 'log', told: END }]];
+const JOIN = ['join', { nodeId: 'w', serverUrl: 'http://w', version: '1.2.3' }];
+
+test('a worker joins, says each second how much it has to do, and tells its news', async () => {
+  const { link, sent, joined } = fakeLink();
+  const { worker, clock, over, steps, tell } = world([link]);
+  joined.resolve(null);
+  void worker.run(over.signal);
+  await settle();
+  tell(END);
+  await settle();
+  await clock.advance(1_000);
+  assert.deepEqual(sent, [JOIN, ['loaded', 3], NEWS, ['loaded', 3]]);
+  assert.deepEqual(steps, ['open lead k', 'reload']);
+  over.abort();
+  link.end('over');
+});
+
+test('what happens while the active daemon takes the worker is told, because it may have read the logs already', async () => {
+  const { link, sent, joined } = fakeLink();
+  const { worker, over, tell } = world([link]);
+  void worker.run(over.signal);
+  await settle();
+  assert.deepEqual(sent, [JOIN]);
+  tell(END);
+  await settle();
+  joined.resolve(null);
+  await settle();
+  assert.deepEqual(sent, [JOIN, NEWS, ['loaded', 3]]);
+  over.abort();
+  link.end('over');
+});
+
+test('a worker tries again until it has joined, and says once why it cannot', async () => {
+  const { link, sent, joined } = fakeLink();
+  const { worker, clock, log, over, steps } = world([undefined, undefined, link]);
+  joined.resolve(null);
+  void worker.run(over.signal);
+  await settle();
+  await clock.advance(500);
+  await settle();
+  assert.deepEqual(sent, [JOIN, ['loaded', 3]]);
+  assert.equal(steps.filter((step) => step === 'open lead k').length, 3);
+  assert.deepEqual(log.lines, [
+    ['warn', 'this worker cannot join the active daemon'],
+    ['info', 'this worker has joined the active daemon'],
+  ]);
+  over.abort();
+  link.end('over');
+});
+
+test('a worker joins again after its link has ended, and leaves a daemon that is no longer active', async () => {
+  const [first, second] = [fakeLink(), fakeLink()];
+  const { worker, clock, over, steps, replace } = world([first.link, second.link]);
+  for (const { joined } of [first, second]) joined.resolve(null);
+  void worker.run(over.signal);
+  await settle();
+  replace({ process: 'next', publicKey: 'n' });
+  await clock.advance(1_000);
+  assert.equal(String(first.link.ended.reason), 'Error: another daemon is active');
+  await clock.advance(250);
+  await settle();
+  assert.deepEqual(steps, ['open lead k', 'reload', 'open next n', 'reload']);
+  assert.equal(second.link.ended.aborted, false);
+  over.abort();
+  second.link.end('over');
+});
+
+test('a worker that is stopped leaves the active daemon', async () => {
+  const { link, joined } = fakeLink();
+  const { worker, clock, over, steps } = world([link]);
+  joined.resolve(null);
+  let isOver = false;
+  const run = worker.run(over.signal).then(() => {
+    isOver = true;
+  });
+  await settle();
+  over.abort();
+  for (let n = 0; n < 5 && !isOver; n += 1) await clock.advance(1_000);
+  assert.deepEqual([isOver, steps.at(-1)], [true, 'close']);
+  await run;
+});
+
+test('a worker that is stopped while it joins leaves the active daemon, too', async () => {
+  const { link, sent, joined } = fakeLink();
+  const { worker, clock, over, steps } = world([link]);
+  void worker.run(over.signal);
+  await settle();
+  assert.deepEqual(sent, [JOIN]);
+  over.abort();
+  joined.resolve(null);
+  for (let n = 0; n < 5 && steps.at(-1) !== 'close'; n += 1) await clock.advance(1_000);
+  assert.deepEqual([steps.at(-1), link.ended.aborted], ['close', true]);
+});
+
+test('a worker waits while no daemon is active', async () => {
+  const { link, sent, joined } = fakeLink();
+  const { worker, clock, over, steps, replace, lead } = world([link]);
+  joined.resolve(null);
+  replace(undefined);
+  void worker.run(over.signal);
+  await clock.advance(2_000);
+  assert.deepEqual(steps, []);
+  replace(lead);
+  await clock.advance(250);
+  await untilTrue(() => sent.length > 0);
+  assert.deepEqual(sent[0], JOIN);
+  over.abort();
+  link.end('over');
+});
