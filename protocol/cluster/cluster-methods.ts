@@ -44,7 +44,7 @@ const nodeShape = {
   totalTokens: Count,
   startedMs: Count,
   reachable: z.boolean(),
-  /** Null for a machine that is not active: only itself knows, at `/node/{node_id}/health`. */
+  /** Null for a machine that runs no workstreams, or cannot be asked: only itself knows, at `/node/{node_id}/health`. */
   health: z
     .strictObject({
       status: HealthSummary.shape.status,
@@ -54,7 +54,7 @@ const nodeShape = {
   version: z.string(),
 };
 
-/** A machine that uses the store. The active one serves all workstreams. */
+/** A machine that uses the store. The active one serves clients, and has all workstreams but those of workers. */
 export const ClusterNode = z.strictObject(nodeShape).meta({ id: 'ClusterNode' });
 export type ClusterNode = z.infer<typeof ClusterNode>;
 
@@ -120,13 +120,13 @@ export const clusterContracts = {
     result: () => ClusterOverview,
   }),
   'cluster.status': contract({
-    summary: 'The daemons that use the store: the active one, those that wait to take over, and those that were lost.',
+    summary: 'The daemons that use the store: the active one, its workers, those that wait to take over, and those that were lost.',
     scope: 'read',
     params: () => z.strictObject({}).meta({ id: 'ClusterStatusParams' }),
     result: () => z.strictObject({ machines: z.array(ClusterMachine) }).meta({ id: 'ClusterStatusResult' }),
   }),
   'cluster.nodes': contract({
-    summary: 'The machines that use the store: the active one, those that wait to take over, and those that were lost.',
+    summary: 'The machines that use the store: the active one, its workers, those that wait to take over, and those that were lost.',
     scope: 'read',
     params: () =>
       z

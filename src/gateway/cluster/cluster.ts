@@ -14,7 +14,7 @@ export type ClusterAddress = Pick<ClusterNode, 'nodeId' | 'serverUrl'>;
 export interface Cluster {
   /** This machine. */
   readonly here: ClusterAddress;
-  /** Machines that forward to this one: where they can be reached, if they say so, by their ids. */
+  /** Machines that forward to this one, workers too: where they can be reached, if they say so, by their ids. */
   standbys(): Peers;
   /** Where the workers are that have joined, for clients, by their ids. */
   workers(): ReadonlyMap<string, string>;

@@ -80,7 +80,7 @@ export function createLocalCluster(
 
   return {
     here,
-    standbys: () => shared?.peers.current() ?? NONE,
+    standbys: () => new Map([...(shared?.peers.current() ?? NONE), ...(lead?.urls() ?? NONE)]),
     workers: () => lead?.urls() ?? new Map(),
     onStandbys: (listener) =>
       shared?.peers.onChange((before, now) => {

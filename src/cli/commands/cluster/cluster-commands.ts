@@ -15,7 +15,7 @@ interface ClusterCommandsDeps {
 export function addClusterCommands(program: Command, { root, around, withTarget }: ClusterCommandsDeps): void {
   const cluster = program.command('cluster').description('the daemons that share a PostgreSQL store');
   withTarget(cluster.command('status', { isDefault: true }))
-    .description('list the active daemon and those that wait to take over (the default command)')
+    .description('list the active daemon, its workers, and those that wait to take over (the default command)')
     .option('--json', 'print one JSON object')
     .action(async (flags: ClusterFlags & TargetFlags) =>
       (await import('./show-cluster.ts')).showCluster({ flags, around, root }),
