@@ -20,6 +20,7 @@ import { drainRow, forwardedRow } from './rows/standbys.ts';
 import { startRows } from './rows/starts.ts';
 import { terminalRows } from './rows/terminals.ts';
 import { turnRows } from './rows/turns.ts';
+import { workersRow } from './rows/workers.ts';
 
 /** All rows, in the order of the table. */
 export const ROWS: readonly Row[] = [
@@ -45,6 +46,7 @@ export const ROWS: readonly Row[] = [
   ...postgresRows,
   forwardedRow,
   drainRow,
+  workersRow,
   snapshotRow,
   diffRow,
   ...pageRows,

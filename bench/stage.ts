@@ -7,6 +7,7 @@ import { copyKeys } from '../e2e/cluster/copy-keys.ts';
 import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
 import type { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
+import { startNats } from '../src/testing/nats-server.ts';
 import { startPostgres } from '../src/testing/postgres-server.ts';
 import { credentialOf, type LoadCaller } from './credential.ts';
 import type { PASSWORD, seedAccounts } from './seed-accounts.ts';
@@ -39,6 +40,8 @@ export interface ProductOptions {
   env?: Record<string, string>;
   /** It waits while another one is active. */
   isStandby?: boolean;
+  /** It runs workstreams for the one beside it. */
+  isWorker?: boolean;
   /** Another one over the same database; their secrets are the same. */
   beside?: Product;
 }
@@ -59,6 +62,8 @@ export interface Stage extends AsyncDisposable {
   folder(): Promise<string>;
   /** Starts a PostgreSQL server whose commits wait for the disk, and returns how to make an empty database there. */
   postgres(): Promise<() => Promise<string>>;
+  /** Starts a NATS server and returns its address. */
+  nats(): Promise<string>;
   readonly programs: Programs;
 }
 
@@ -177,13 +182,19 @@ export function createStage(programs: Programs, { quick, caller = 'operator' }: 
       stack.defer(() => server.close());
       return () => server.createDatabase();
     },
+    async nats() {
+      const server = await startNats();
+      stack.defer(() => server.close());
+      return server.url;
+    },
     credentialOf: (home) => credentialOf(home, caller),
-    async product({ home, config, env, isStandby, beside } = {}) {
+    async product({ home, config, env, isStandby, isWorker, beside } = {}) {
       const place = home ?? path.join(await folder(), 'home');
       await mkdir(place, { recursive: true, mode: 0o700 });
       if (beside) await copyKeys(beside.home, place);
       if (config) await writeFile(path.join(place, 'config.json'), JSON.stringify(config), { mode: 0o600 });
       const args = ['start', '--port', '0', '--home', place, ...(isStandby ? ['--standby'] : [])];
+      if (isWorker) args.push('--worker');
       const child = await spawn(programs.product, args, productEnv(place, env));
       await child.printed(BANNER);
       const { url } = JSON.parse(await readFile(path.join(place, 'daemon.json'), 'utf8'));
