@@ -84,10 +84,31 @@ test('the answer of a run is told although nobody listens where it ran', () => {
   assert.deepEqual(last?.type === 'ws_state' && [last.state, last.content], ['idle', 'All done.']);
 });
 
-test('a workstream of which changes are told is not known as one of this daemon', () => {
-  const { worker, lead, there } = both();
+test('a workstream of which changes are told is not known as one of this daemon, only by its latest state', () => {
+  const { worker, lead, append } = both();
+  const data = workstream('a');
+  worker.loaded(data);
+  append('a', ...runIn('a'));
+  assert.deepEqual([lead.find('a'), lead.states(DAEMON)], [undefined, worker.states(DAEMON)]);
+  worker.unloaded(data, 'closed');
+  assert.deepEqual(lead.states(DAEMON), []);
+});
+
+test('the state of a private workstream is for those who perceive it, also where it is told', () => {
+  const { worker, lead } = both();
+  worker.loaded(workstream('b', OF_ADA));
+  assert.deepEqual(
+    VIEWERS.map((viewer) => lead.states(viewer).length),
+    [1, 1, 0],
+  );
+});
+
+test('a daemon that begins to listen gets the states of all workstreams', () => {
+  const { worker, lead } = both();
   worker.loaded(workstream('a'));
-  assert.deepEqual([lead.states(DAEMON), lead.find('a'), there[0]?.length], [[], undefined, 2]);
+  lead.retell({ event: { type: 'ws_closed', ws_id: 'a', name: 'a', reason: 'evicted' }, terms: {} });
+  worker.tellStates();
+  assert.deepEqual(lead.states(DAEMON), worker.states(DAEMON));
 });
 
 test('the health of a daemon is told to its own clients only', () => {
