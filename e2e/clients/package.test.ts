@@ -173,7 +173,7 @@ test(`the SBOM names the packages of all licence texts, at most ${MOST_BUNDLED}`
   assert.ok(named.length <= MOST_BUNDLED, `${named.length} packages are bundled`);
 });
 
-test('the archive takes at most 15 MB, and the installed package 30 MB, including dependencies', async () => {
+test('the archive takes at most 15 MB, and the installed package 31 MB, including dependencies', async () => {
   await bundleUpToDate();
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const [{ files, size }]: [{ files: { path: string; size: number }[]; size: number }] = JSON.parse(stdout);
@@ -192,7 +192,7 @@ test('the archive takes at most 15 MB, and the installed package 30 MB, includin
   );
   const { stdout: zod } = await run('du', ['-sb', 'node_modules/zod'], { cwd: ROOT });
   const bytes = unpacked + Number.parseInt(zod, 10);
-  assert.ok(bytes <= 30_000_000, `${bytes} bytes`);
+  assert.ok(bytes <= 31_000_000, `${bytes} bytes`);
   const licenses = files.filter(({ path: file }) => /licenses\.txt$/i.test(file));
   assert.equal(licenses.length, 3);
 });

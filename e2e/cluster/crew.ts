@@ -1,30 +1,50 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type NatsServer, startNats } from '../../src/testing/nats-server.ts';
+import { type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause, within } from '../support/deadline.ts';
+import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { copyKeys } from './copy-keys.ts';
-import { closeScene, scene } from './two-daemons.ts';
 
-let opened: Promise<NatsServer> | undefined;
+interface Scene {
+  postgres: PostgresServer;
+  url: string;
+  nats: NatsServer;
+  model: ScriptedModel;
+  folder: string;
+}
+
+let opened: Promise<Scene> | undefined;
 let firstHome: string | undefined;
 let homes = 0;
 
-/** The server between the daemons of this file. */
-export const bus = (): Promise<NatsServer> => {
-  opened ??= startNats();
+/** One database and one bus for all tests of this file, in which daemons come and go. */
+export const crewScene = (): Promise<Scene> => {
+  opened ??= open();
   return opened;
 };
 
+async function open(): Promise<Scene> {
+  const [postgres, nats, model] = await Promise.all([startPostgres(), startNats(), startScriptedModel()]);
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-crew-'));
+  return { postgres, url: await postgres.createDatabase(), nats, model, folder };
+}
+
 /** To be called after the tests. */
 export async function closeCrew(): Promise<void> {
-  await (await opened)?.close();
-  await closeScene();
+  if (opened === undefined) return;
+  const { postgres, nats, model, folder } = await opened;
+  opened = undefined;
+  firstHome = undefined;
+  await Promise.all([postgres.close(), nats.close(), model.close()]);
+  await rm(folder, { recursive: true, force: true });
 }
 
 /** A folder that all daemons of this file have, or one that only this one has. */
 export async function folderNamed(name: string): Promise<string> {
-  const folder = path.join((await scene()).folder, name);
+  const folder = path.join((await crewScene()).folder, name);
   await mkdir(folder, { recursive: true });
   return folder;
 }
@@ -36,7 +56,7 @@ interface CrewOptions {
 }
 
 async function startMember({ args = [], isAlone = false }: CrewOptions): Promise<DaemonUnderTest> {
-  const { url, model, folder } = await scene();
+  const { url, nats, model, folder } = await crewScene();
   homes += 1;
   const home = path.join(folder, `member-${homes}`);
   if (firstHome !== undefined) {
@@ -48,7 +68,7 @@ async function startMember({ args = [], isAlone = false }: CrewOptions): Promise
     home,
     model: model.url,
     args: isAlone ? args : [...args, '--workdir', await folderNamed('shared')],
-    config: { store: { url, bus: (await bus()).url } },
+    config: { store: { url, bus: nats.url } },
   });
 }
 

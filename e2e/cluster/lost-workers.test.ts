@@ -7,8 +7,8 @@ import type { SseReader } from '../support/clients/sse.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { allowedMs, within } from '../support/deadline.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
-import { bus, closeCrew, folderNamed, newAt, startLead, startWorker, until, untilJoined } from './crew.ts';
-import { scene, untilServing } from './two-daemons.ts';
+import { closeCrew, crewScene, folderNamed, newAt, startLead, startWorker, until, untilJoined } from './crew.ts';
+import { untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -18,7 +18,7 @@ const bash = (command: string) => callTools({ name: 'bash', arguments: { command
 
 /** Sends a message, and resolves when the model is asked for the answer, which waits. */
 async function begin(lead: DaemonUnderTest, wsId: string, message: string): Promise<{ release(): void }> {
-  const { model } = await scene();
+  const { model } = await crewScene();
   const rest = stall();
   model.when(message, [say('It begins.'), rest, say(' It goes on.')], say('Not asked again.'));
   const sent = await lead.post('/v1/api/send', { ws_id: wsId, message });
@@ -45,7 +45,7 @@ test(
   'the workstreams of a killed worker go on at the active daemon, in the streams that follow them',
   installed,
   async () => {
-    const { model } = await scene();
+    const { model } = await crewScene();
     await using lead = await startLead();
     await untilServing(lead);
     await using worker = await startWorker();
@@ -103,7 +103,7 @@ test(
     const wsId = await newAt(worker, lead);
     await using stream = await lead.sse(wsId);
     const rest = await begin(lead, wsId, 'without a bus');
-    const nats = await bus();
+    const { nats } = await crewScene();
     await nats.kill();
     await until(
       async () => (await lead.get(`/v1/api/workstreams/${wsId}/history`)).status === 503,
@@ -160,7 +160,7 @@ test('an orderly stop of a worker hands its workstreams over at once', installed
 });
 
 test('a workstream whose folder only its worker has waits for it, and goes on with it', installed, async () => {
-  const { model } = await scene();
+  const { model } = await crewScene();
   await using lead = await startLead();
   await untilServing(lead);
   await using worker = await startWorker({ isAlone: true });

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { closeCrew, newAt, startLead, startWorker, untilJoined } from './crew.ts';
-import { scene, untilServing } from './two-daemons.ts';
+import { closeCrew, crewScene, newAt, startLead, startWorker, untilJoined } from './crew.ts';
+import { untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
 after(closeCrew);
 
 test('a worker runs a workstream for clients of the active daemon, and of any other', installed, async () => {
-  const { model } = await scene();
+  const { model } = await crewScene();
   await using lead = await startLead();
   await untilServing(lead);
   await using worker = await startWorker();
