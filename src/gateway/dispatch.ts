@@ -15,6 +15,7 @@ import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { requireRights } from './required-rights.ts';
+import { Elsewhere, unreachable } from './workers/elsewhere.ts';
 import type { Forwarding } from './workers/forwarding.ts';
 
 /**
@@ -196,5 +197,6 @@ function keyOf(input: unknown): string | undefined {
 /** Hides unforeseen errors from clients; the log has the cause. */
 function toTold(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
+  if (error instanceof Elsewhere) return unreachable(error.machine ?? 'the active daemon', error);
   return new GatewayError('INTERNAL', 'Internal error', { cause: error });
 }

@@ -9,7 +9,7 @@ import type { Store } from './store/store.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { Budgets } from './usage/budgets.ts';
-import { chargeAllBrokenOff } from './usage/reservation-rows.ts';
+import { recoverWatches } from './watches/watch-noun.ts';
 import { MAIN } from './workstreams/session-keys.ts';
 import { readOpen } from './workstreams/workstream-rows.ts';
 import type { Workstreams } from './workstreams/workstreams.ts';
@@ -29,22 +29,23 @@ interface ToRecover {
 }
 
 /**
- * Continues the runs of another machine, whose rows `from` reads. `takeRows` makes them this daemon's. Its processes are not
- * on this machine.
+ * Continues the runs of another machine, whose rows `from` reads. `takeRows` makes them this daemon's; until they are loaded,
+ * callers are told to try again. Its processes are not on this machine.
  */
 export async function adoptConversations(
   { from, takeRows }: { from: Store; takeRows(): Promise<unknown> },
-  { store, clock, log }: Pick<RecoveryDeps, 'store' | 'clock' | 'log'>,
+  { store, server, clock, log }: Pick<GatewayDeps, 'store' | 'server' | 'clock' | 'log'>,
   { events, budgets, workstreams, runs }: Pick<ToRecover, 'events' | 'budgets' | 'workstreams' | 'runs'>,
 ): Promise<void> {
   const killLeftover = async () => undefined;
-  await store.commit({ statements: chargeAllBrokenOff(from) });
+  await budgets.recover(from);
   const recovered = await recoverRuns({ store: from, lastAliveMs: undefined, killLeftover, nowMs: clock.now(), log });
   restoreQuestions(recovered, budgets);
   const rows = await readOpen(from, recovered.keys());
-  await takeRows();
   await events.resync(rows.map(({ ws_id }) => ws_id));
-  await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+  await workstreams.load(recovered, (data, run) => restoreState(data, run, store), from);
+  await recoverWatches({ store: from, killLeftover, server, log });
+  await takeRows();
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
 }
 

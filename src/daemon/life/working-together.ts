@@ -14,14 +14,15 @@ interface TogetherDeps {
   candidate: Candidate | undefined;
 }
 
-/** How this daemon works together with others over the bus; undefined: there is none. */
+/** How this daemon works together with others; undefined: no other can use its store. */
 export async function workingTogether(
   options: DaemonOptions,
   { store, proof, candidate }: TogetherDeps,
 ): Promise<Machines | undefined> {
   const { busUrl } = options;
   const { shared } = store;
-  if (busUrl === undefined || shared === undefined || proof === undefined) return undefined;
+  if (shared === undefined || proof === undefined) return undefined;
+  if (busUrl === undefined) return candidate === undefined ? WITHOUT_BUS : undefined;
   const { connectNats, openHub: open } = await import('../../gateway/loaded/loaded-services.ts');
   const openHub = hubOpener(options, { busUrl, proof, findKey: shared.publicKeyOf, connectNats, open });
   if (candidate === undefined) return { role: 'lead', openHub };
@@ -34,6 +35,9 @@ export async function workingTogether(
     },
   };
 }
+
+/** It reaches no worker, but knows what workers have, and takes over from those that have gone. */
+const WITHOUT_BUS: Machines = { role: 'lead', openHub: async () => undefined };
 
 const RETRY_MS = 1_000;
 

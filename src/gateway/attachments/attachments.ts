@@ -16,7 +16,7 @@ import type { AttachmentTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
-import { readById } from '../workstreams/workstream-rows.ts';
+import { readAnywhere } from '../workstreams/workstream-rows.ts';
 import { tooMany, tooManyAtOnce, tooManyForOne, unknown } from './attachment-errors.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
 import { findAttachment, findWaiting, type Owner, unnamedOf } from './attachment-queries.ts';
@@ -276,7 +276,7 @@ export class Attachments {
   }
 
   async #isThere(wsId: string, viewer: Viewer): Promise<boolean> {
-    return (await readById(this.#deps.store, wsId, viewer)) !== undefined;
+    return (await readAnywhere(this.#deps.store, wsId, viewer)) !== undefined;
   }
 
   async #requireWorkstream(wsId: string, viewer: Viewer): Promise<void> {

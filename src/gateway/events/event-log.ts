@@ -158,8 +158,14 @@ export class EventLog {
     if (told.kind === 'transient') this.transient(wsId, told.json, told.key);
     else if (told.kind === 'ended') this.end(wsId);
     else if (told.kind === 'released') this.release(wsId);
-    else if (told.kind === 'left') this.endFor(wsId, audienceFrom(told.terms));
+    else if (told.kind === 'left') this.leave(wsId, audienceFrom(told.terms));
     else this.#grow(wsId, told.events);
+  }
+
+  /** Like `endFor`, of a log of another daemon: readers that begin now may have been allowed there before. They begin again. */
+  leave(wsId: string, audience: Audience): void {
+    this.#ends.add(wsId);
+    this.endFor(wsId, audience);
   }
 
   /** Goes on with logs of which another daemon may have told not everything. */

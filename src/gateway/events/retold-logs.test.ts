@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { systemClock } from '../../clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
-import { audienceOf } from '../sharing/audience.ts';
-import { ANYONE, DAEMON, type Viewer } from '../sharing/perception.ts';
+import { audienceOf, gaining } from '../sharing/audience.ts';
+import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import { content, memoryLog, roomySink } from '../testing/memory-log.ts';
 import { EventLog, type LogStore, type ToldLog } from './event-log.ts';
 
@@ -118,6 +118,21 @@ test('a log whose end was not known here is read from the store', async () => {
   append('a', { type: 'thinking_start' });
   await settle();
   assert.deepEqual(target.offsets(), numbers(3));
+});
+
+test('whoever began to read before a workstream became private begins again', async () => {
+  const { lead } = workerAndLead();
+  const since = lead.endings;
+  lead.retell({
+    kind: 'left',
+    wsId: 'a',
+    terms: gaining({ ownerId: 'ada', visibility: 'private' }, OF_EVERYONE).terms,
+  });
+  const ends: string[] = [];
+  const onEnd = () => void ends.push('ended');
+  lead.follow('a', 0, { viewer: DAEMON, sink: roomySink().sink, since, onEnd });
+  lead.follow('a', 0, { viewer: DAEMON, sink: roomySink().sink, since: lead.endings, onEnd });
+  assert.deepEqual(ends, ['ended']);
 });
 
 test('events that are told a second time are written once', async () => {

@@ -12,6 +12,7 @@ import type { Settings } from '../workstreams/settings.ts';
 import { toThinkingLevel, toVerboseLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { readByName } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface SessionsMethodDeps {
@@ -79,9 +80,8 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
   },
   'sessions.resolve': async ({ key, sessionId, label }, call) => {
     const asked = key ?? sessionId ?? label ?? '';
-    const found = await deps.workstreams.lookUp(asked, viewerOf(call), {
-      byName: (key ?? sessionId) === undefined,
-    });
+    const by = (key ?? sessionId) === undefined ? { read: readByName } : {};
+    const found = await deps.workstreams.lookUp(asked, viewerOf(call), by);
     const fits =
       found && (sessionId === undefined || found.wsId === sessionId) && (label === undefined || found.name === label);
     if (!fits) throw unknownSession(asked);

@@ -14,6 +14,7 @@ import type { Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { readAnywhere } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type ExportedAgent, measureAgents, placeAgents, readIntact, toFileAgent } from './file-agent.ts';
 import { toFileMessage } from './file-message.ts';
@@ -53,7 +54,7 @@ export class Exports {
   /** Throws NOT_FOUND; INVALID_REQUEST for an empty conversation; and for a damaged one the error of the store. */
   async open(wsId: string, viewer: Viewer): Promise<Exportable> {
     const { workstreams, messages } = this.#deps;
-    const data = await workstreams.lookUp(wsId, viewer);
+    const data = await workstreams.lookUp(wsId, viewer, { read: readAnywhere });
     if (data?.wsId !== wsId) throw unknownWorkstream();
     const { contextAfterSeq: after, messageCount } = data;
     const newest = await messages.page(wsId, { after, upTo: messageCount, limit: PAGE });

@@ -11,11 +11,18 @@ interface FarState {
 export class FarStates {
   readonly #states = new Map<string, FarState>();
 
-  note({ event, terms }: { event: GlobalEvent; terms: AudienceTerms }): void {
-    if (event.type === 'ws_closed') this.forget(event.ws_id);
+  note({ event, terms: { now, before } }: { event: GlobalEvent; terms: AudienceTerms }): void {
+    if (event.type === 'ws_closed') this.#close(event.ws_id, before);
     if (event.type !== 'ws_state') return;
     const { run: _, content: _content, ...state } = event; // they are of the moment when it was told
-    this.#states.set(event.ws_id, { state, terms });
+    this.#states.set(event.ws_id, { state, terms: now === undefined ? {} : { now } }); // told to those who gain it only
+  }
+
+  /** `left`: it is closed only to those who do not perceive it like this. */
+  #close(wsId: string, left: AudienceTerms['before']): void {
+    const known = this.#states.get(wsId);
+    if (left === undefined) this.forget(wsId);
+    else if (known) this.#states.set(wsId, { ...known, terms: { now: left } });
   }
 
   /** It has come to this machine, or is loaded no more. */

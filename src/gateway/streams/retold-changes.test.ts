@@ -103,6 +103,19 @@ test('the state of a private workstream is for those who perceive it, also where
   );
 });
 
+test('a workstream that becomes private stays known to those who perceive it, and one that is shared is known to all', () => {
+  const { worker, lead } = both();
+  const statesOf = () => VIEWERS.map((viewer) => lead.states(viewer).length);
+  const data = { ...workstream('a') };
+  worker.loaded(data);
+  Object.assign(data, OF_ADA);
+  worker.hide('a', gaining(OF_ADA, OF_EVERYONE));
+  assert.deepEqual(statesOf(), [1, 1, 0]);
+  Object.assign(data, OF_EVERYONE);
+  worker.announce(data, gaining(OF_ADA, OF_EVERYONE));
+  assert.deepEqual(statesOf(), [1, 1, 1]);
+});
+
 test('a daemon that begins to listen gets the states of all workstreams', () => {
   const { worker, lead } = both();
   worker.loaded(workstream('a'));

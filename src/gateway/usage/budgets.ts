@@ -74,10 +74,13 @@ export class Budgets {
     this.questions.restore(idOf({ of, key, day: hasDay(of) ? day : '', unit }), found, waiter);
   }
 
-  /** Counts the calls of the previous process whose usage never arrived. Runs before its runs continue. */
-  async recover(): Promise<void> {
+  /**
+   * Counts the calls of the previous process whose usage never arrived, or of another machine, whose rows `from` reads. Runs
+   * before its runs continue.
+   */
+  async recover(from = this.#deps.store): Promise<void> {
     const { store } = this.#deps;
-    await store.commit({ statements: chargeAllBrokenOff(store) });
+    await store.commit({ statements: chargeAllBrokenOff(from) });
     const rows = await store.db.selectFrom('workstream_budgets').selectAll().execute();
     for (const { ws_id, tokens, micro_usd } of rows) this.#own.set(ws_id, toLimit(tokens, micro_usd));
   }

@@ -62,8 +62,8 @@ export function createWatchNoun(
   };
 }
 
-/** Ends the polls that ran when the previous daemon died. They count; what they found is unknown. */
-async function recoverWatches({
+/** Ends the polls that ran when the previous daemon of the store's machine died. They count; what they found is unknown. */
+export async function recoverWatches({
   store,
   killLeftover,
   server,

@@ -10,6 +10,7 @@ import { DAEMON } from '../sharing/perception.ts';
 import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import type { Store } from '../store/store.ts';
 import { UnitRefused } from '../store/store.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type PollRulingDeps, rulePoll } from './poll-ruling.ts';
 import { afterPoll, conclude, endedBy, LAST_POLL, nextDue, untilDue } from './watch-conclusion.ts';
@@ -103,6 +104,7 @@ export class WatchPolls {
       .select(['watch_id', 'next_poll_ms', 'interval_secs'])
       .where('active', '=', 1)
       .where('is_polling', '=', 0)
+      .where(inHosted(store))
       .orderBy('next_poll_ms')
       .execute();
     let napMs = MAX_NAP_MS;

@@ -10,6 +10,7 @@ type Asking = Parameters<Forwarding['answer']>[1]['caller'];
 
 const callerWith = (more: Partial<Asking> = {}): Asking => ({
   audited: () => assert.fail('the other machine has not recorded it'),
+  momentary: () => undefined,
   principal: undefined,
   signal: new AbortController().signal,
   address: '192.0.2.1',
@@ -179,6 +180,16 @@ test('a call that the handler of the other machine has recorded is not recorded 
   const caller = callerWith({ audited });
   assert.equal(await forwarding.answer(() => Promise.reject(new Elsewhere('m')), { ...CALL, caller }), 1);
   assert.equal(recorded, 1);
+});
+
+test('the answer of another machine is not stored here, because that machine stores it if it is final', async () => {
+  const marks: string[] = [];
+  const caller = callerWith({ momentary: () => void marks.push('momentary') });
+  const { forwarding } = world({ m: async () => ({ result: { busy: true }, followed: [], isRecorded: false }) });
+  await forwarding.answer(async () => 'own', { ...CALL, caller });
+  assert.deepEqual(marks, [], 'an answer of this daemon is');
+  await forwarding.answer(() => Promise.reject(new Elsewhere('m')), { ...CALL, caller });
+  assert.deepEqual(marks, ['momentary']);
 });
 
 test('lists are merged, that of this daemon first, and a machine that fails is left out', async () => {

@@ -8,7 +8,7 @@ interface ForwardedCall {
   method: string;
   /** As the client sent them. */
   params: unknown;
-  caller: Pick<Call, 'audited'> & Caller;
+  caller: Pick<Call, 'audited' | 'momentary'> & Caller;
 }
 
 /** Answers calls together with other machines. */
@@ -37,6 +37,7 @@ export function createForwarding({ far: { linkTo, openLogs, endings }, machines 
   async function ask(machine: string, { method, params, caller }: ForwardedCall): Promise<unknown> {
     const link = linkTo(machine);
     if (link === undefined) throw unreachable(machine);
+    caller.momentary(); // the worker stores its answer
     const since = endings();
     const call = { method, params, caller: writeCaller(caller) };
     const { signal, interim: onInterim } = caller;

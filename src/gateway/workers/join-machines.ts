@@ -23,7 +23,7 @@ export function createLeadOf(
   if (machines?.role !== 'lead' || shared === undefined) return undefined;
   const { identify } = workdirs;
   const adopt: TakeOverDeps['adopt'] = (from, takeRows) =>
-    adoptConversations({ from, takeRows }, { store, clock, log }, { events, budgets, workstreams, runs });
+    adoptConversations({ from, takeRows }, { store, server, clock, log }, { events, budgets, workstreams, runs });
   return createLead({
     openHub: machines.openHub,
     tellers: { events, broadcast, global },

@@ -13,6 +13,7 @@ import { createForwarding, type Far, type Forwarding } from './forwarding.ts';
 import type { HeldTables } from './held-tables.ts';
 import type { OpenHub } from './links/hub.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
+import { rereadLogs } from './reread-logs.ts';
 import { type TakeOverDeps, watchMachines } from './take-over.ts';
 import type { Placement } from './team.ts';
 import { retell, type Tellers } from './told-news.ts';
@@ -35,9 +36,9 @@ export interface Lead {
 interface LeadDeps {
   openHub: OpenHub;
   tellers: Tellers;
-  events: Pick<EventLog, 'endings' | 'resync'>;
+  events: Pick<EventLog, 'endings' | 'resync' | 'end' | 'leave'>;
   streams: EventStreams;
-  store: Pick<Store, 'openLogs'>;
+  store: Pick<Store, 'openLogs' | 'db'>;
   /** How many workstreams are loaded here. */
   loaded(): number;
   held: HeldTables;
@@ -115,9 +116,9 @@ function createFar(crew: Crew, { events, store, log }: Pick<LeadDeps, 'events' |
     far,
     /** What a worker did while there was no link to it. */
     resync(machine: string): void {
-      events
-        .resync([...(read.get(machine) ?? [])])
-        .catch((err: unknown) => log.warn({ err, worker: machine }, 'the logs of a worker could not be read again'));
+      rereadLogs([...(read.get(machine) ?? [])], { events, store }).catch((err: unknown) =>
+        log.warn({ err, worker: machine }, 'the logs of a worker could not be read again'),
+      );
     },
   };
 }

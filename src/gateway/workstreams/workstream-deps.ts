@@ -29,7 +29,7 @@ import type { Judge } from '../judge/judge.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
-import type { RunRecord, RunResult } from '../runs/run-record.ts';
+import type { AdoptedRun, RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
@@ -126,6 +126,9 @@ export interface WorkstreamDeps {
   ids: Ids;
   log: Log;
 }
+
+/** Gives a run of an earlier process its place in the log. */
+export type RestoreRun = (data: WorkstreamData, run: AdoptedRun) => Promise<void>;
 
 /** What all workstreams together need. */
 export interface RegistryDeps extends WorkstreamDeps {

@@ -134,16 +134,22 @@ export async function readOpen(store: Store, ids: Iterable<string>): Promise<Wor
 }
 
 /** Throws Elsewhere for one that another machine has, as the other look-ups do. */
-export async function readById(store: Store, wsId: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
-  const row = await store.db
+export const readById = async (store: Store, wsId: string, viewer: Viewer): Promise<WorkstreamTable | undefined> =>
+  requireHere(await readAnywhere(store, wsId, viewer), store);
+
+/** Also one that another machine has, for what the database alone answers. */
+export const readAnywhere = (
+  { db }: Pick<Store, 'db'>,
+  wsId: string,
+  viewer: Viewer,
+): Promise<WorkstreamTable | undefined> =>
+  db
     .selectFrom('workstreams')
     .selectAll()
     .where('ws_id', '=', wsId)
     .where('loaded', '!=', DELETED)
     .where(perceivedBy(viewer))
     .executeTakeFirst();
-  return requireHere(row, store);
-}
 
 /** By session key, alias or id. Throws CONFLICT when several that the viewer perceives have the key. */
 export async function readByKey(store: Store, key: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {

@@ -18,7 +18,7 @@ import { type CreateOptions, nameNewSession, prepareNew, requireOpening } from '
 import { kindOfKey, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
-import type { RegistryDeps } from './workstream-deps.ts';
+import type { RegistryDeps, RestoreRun } from './workstream-deps.ts';
 import {
   insertWorkstream,
   markGone,
@@ -52,9 +52,9 @@ export class Workstreams {
     this.#deps = deps;
   }
 
-  /** Opens the previously open workstreams, and gives them their unfinished runs. */
-  async load(recovered: Map<string, AdoptedRun[]>, restore: (data: WorkstreamData, run: AdoptedRun) => Promise<void>) {
-    const rows = await readOpen(this.#deps.store, recovered.keys());
+  /** Opens the previously open workstreams, and gives them their unfinished runs. `from`: reads the rows of a machine that has gone. */
+  async load(recovered: Map<string, AdoptedRun[]>, restore: RestoreRun, from = this.#deps.store) {
+    const rows = await readOpen(from, recovered.keys());
     await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
     for (const row of rows.filter(({ ws_id }) => !this.#open.has(ws_id))) {
       const { data } = this.#add(row);
@@ -119,13 +119,12 @@ export class Workstreams {
   }
 
   /**
-   * Like `findByKey`, but loads nothing, for callers that only need data. `byName`: also accepts what `readByName`
-   * accepts.
+   * Like `findByKey`, but loads nothing, for callers that only need data. `read`: accepts what it accepts, which is data as it
+   * is stored if another machine has the workstream.
    */
-  async lookUp(key: string, viewer: Viewer, { byName = false } = {}): Promise<WorkstreamData | undefined> {
+  async lookUp(key: string, viewer: Viewer, { read = readByKey } = {}): Promise<WorkstreamData | undefined> {
     const open = this.#openByKey(key);
     if (open) return mayPerceive(viewer, open.data) ? open.data : undefined;
-    const read = byName ? readByName : readByKey;
     const row = await read(this.#deps.store, key, viewer);
     return row && (this.#open.get(row.ws_id)?.data ?? createWorkstreamData(row, this.#deps));
   }
@@ -188,7 +187,9 @@ export class Workstreams {
   async close(wsId: string, viewer: Viewer, also: readonly Statement[] = []): Promise<void> {
     requirePermission(viewer, 'workstreams.close');
     const workstream = await this.get(wsId, viewer);
-    if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
+    const { machine } = this.#deps.store;
+    if (this.#open.size <= 1 && machine === null)
+      throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
     const closed = setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) });
     await this.#unload(workstream, [closed, endRulesOf(wsId), endTrustOf(wsId), ...also]);
     workstream.data.endGrants();
