@@ -120,13 +120,15 @@ export const clusterContracts = {
     result: () => ClusterOverview,
   }),
   'cluster.status': contract({
-    summary: 'The daemons that use the store: the active one, its workers, those that wait to take over, and those that were lost.',
+    summary:
+      'The daemons that use the store: the active one, its workers, those that wait to take over, and those that were lost.',
     scope: 'read',
     params: () => z.strictObject({}).meta({ id: 'ClusterStatusParams' }),
     result: () => z.strictObject({ machines: z.array(ClusterMachine) }).meta({ id: 'ClusterStatusResult' }),
   }),
   'cluster.nodes': contract({
-    summary: 'The machines that use the store: the active one, its workers, those that wait to take over, and those that were lost.',
+    summary:
+      'The machines that use the store: the active one, its workers, those that wait to take over, and those that were lost.',
     scope: 'read',
     params: () =>
       z

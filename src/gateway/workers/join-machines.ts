@@ -15,7 +15,7 @@ export function createLeadOf(
   { machines, store, shared, workdirs, server, clock, log }: LeadDeps,
   {
     records: { events, budgets, policies, rules },
-    talks: { global, streams, workstreams },
+    talks: { global, streams, workstreams, outbox },
     turns: { runs },
   }: Conversations,
   broadcast: Broadcast,
@@ -31,7 +31,10 @@ export function createLeadOf(
     streams,
     store,
     loaded: () => workstreams.list(DAEMON).length,
-    held: createHeldTables(rulesHeld({ policies, rules }), { store, log }),
+    held: createHeldTables(
+      [...rulesHeld({ policies, rules }), { tables: OUTBOX, reload: async () => outbox.deliveries.wake() }],
+      { store, log },
+    ),
     takingOver: { store, shared, identify, adopt, log },
     version: server.version,
     clock,
@@ -40,6 +43,9 @@ export function createLeadOf(
 }
 
 type LeadDeps = Pick<GatewayDeps, 'machines' | 'store' | 'shared' | 'workdirs' | 'server' | 'clock' | 'log'>;
+
+/** Workers add messages to it, and the active daemon delivers them. */
+const OUTBOX = ['outbox'];
 
 /** What both a worker and the active daemon may change. */
 const rulesHeld = ({ policies, rules }: Pick<Conversations['records'], 'policies' | 'rules'>): Holder[] => [
@@ -76,6 +82,7 @@ export function createWorkerOf(
       [
         ...rulesHeld(records),
         { tables: ['users', 'roles', 'role_assignments', 'api_tokens'], reload: async () => auth.reload?.() },
+        { tables: OUTBOX, reload: async () => undefined },
         { tables: ['secrets'], reload: () => mcpAdmin.stored.load().then(() => toolServers.start()) },
       ],
       { store, log },
