@@ -7,6 +7,7 @@ import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause, within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { copyKeys } from './copy-keys.ts';
+import { untilServing } from './two-daemons.ts';
 
 interface Scene {
   postgres: PostgresServer;
@@ -76,8 +77,27 @@ async function startMember({ args = [], isAlone = false }: CrewOptions): Promise
 export const startLead = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
   startMember({ ...options, args: ['--standby', ...(options.args ?? [])] });
 
-export const startWorker = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
+const startWorker = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
   startMember({ ...options, args: ['--worker', ...(options.args ?? [])] });
+
+interface Pair extends AsyncDisposable {
+  lead: DaemonUnderTest;
+  worker: DaemonUnderTest;
+  /** A workstream that the worker has. */
+  wsId: string;
+}
+
+/** An active daemon, and a worker that has joined it. */
+export async function startPair(options: CrewOptions = {}): Promise<Pair> {
+  await using opened = new AsyncDisposableStack();
+  const lead = opened.use(await startLead());
+  await untilServing(lead);
+  const worker = opened.use(await startWorker(options));
+  await untilJoined(lead, worker);
+  const wsId = await newAt(worker, lead);
+  const kept = opened.move();
+  return { lead, worker, wsId, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
 
 /** Asks again and again, without taking the machine's time from the daemons. */
 export async function until(isSo: () => Promise<boolean> | boolean, what: () => string): Promise<void> {
@@ -104,7 +124,7 @@ export async function untilJoined(lead: DaemonUnderTest, ...workers: DaemonUnder
 }
 
 /** A new workstream that this worker has. */
-export async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
+async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
   const { body: nodes } = await lead.get('/v1/api/cluster/nodes');
   const { node_id } = nodes.nodes.find(({ server_url }: { server_url: string }) => server_url === worker.url);
   const { body: made } = await lead.post('/v1/api/route/workstreams/new', { target_node: node_id });

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { closeCrew, crewScene, newAt, startLead, startWorker, untilJoined } from './crew.ts';
-import { untilServing } from './two-daemons.ts';
+import { closeCrew, crewScene, startPair } from './crew.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -11,11 +10,8 @@ after(closeCrew);
 
 test('a worker runs a workstream for clients of the active daemon, and of any other', installed, async () => {
   const { model } = await crewScene();
-  await using lead = await startLead();
-  await untilServing(lead);
-  await using worker = await startWorker();
-  await untilJoined(lead, worker);
-  const wsId = await newAt(worker, lead);
+  await using pair = await startPair();
+  const { lead, worker, wsId } = pair;
   await using stream = await lead.sse(wsId);
   model.when(
     'count it',

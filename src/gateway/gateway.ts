@@ -27,7 +27,7 @@ import { createGatewayServer, type GatewayServer } from './server.ts';
 import { DAEMON } from './sharing/perception.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 import { tracedDispatch } from './traces/traced-dispatch.ts';
-import { auditOfHandlers } from './workers/audited-elsewhere.ts';
+import { auditOfWorker } from './workers/audited-elsewhere.ts';
 import { createLeadOf, createWorkerOf } from './workers/join-machines.ts';
 import { ALL_HERE } from './workers/team.ts';
 
@@ -94,7 +94,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
-    audit: store.machine === null ? deps.auth.audit : auditOfHandlers(deps.auth.audit),
+    audit: store.machine === null ? deps.auth.audit : auditOfWorker(deps.auth.audit),
     requireLease,
     forwarding: lead?.forwarding,
     metrics,

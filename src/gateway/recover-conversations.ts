@@ -1,3 +1,4 @@
+import { isUnavailable } from '../is-unavailable.ts';
 import type { Coordinators } from './coordinators/coordinators.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -5,13 +6,14 @@ import { recoverRuns, restoreState } from './runs/recovery.ts';
 import type { AdoptedRun } from './runs/run-record.ts';
 import type { Runs } from './runs/runs.ts';
 import { DAEMON, OF_EVERYONE } from './sharing/perception.ts';
-import type { Store } from './store/store.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { Budgets } from './usage/budgets.ts';
 import { recoverWatches } from './watches/watch-noun.ts';
+import { resyncLogs } from './workers/resync-logs.ts';
+import type { Moved } from './workers/take-over.ts';
 import { MAIN } from './workstreams/session-keys.ts';
-import { readOpen } from './workstreams/workstream-rows.ts';
+import type { RestoreRun } from './workstreams/workstream-deps.ts';
 import type { Workstreams } from './workstreams/workstreams.ts';
 
 export type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
@@ -29,11 +31,11 @@ interface ToRecover {
 }
 
 /**
- * Continues the runs of another machine, whose rows `from` reads. `takeRows` makes them this daemon's; until they are loaded,
- * callers are told to try again. Its processes are not on this machine.
+ * Continues the runs of another machine, whose rows `from` reads. `takeRows` makes them this daemon's. Its processes are not on
+ * this machine.
  */
 export async function adoptConversations(
-  { from, takeRows }: { from: Store; takeRows(): Promise<unknown> },
+  { from, wsIds, takeRows }: Moved,
   { store, server, clock, log }: Pick<GatewayDeps, 'store' | 'server' | 'clock' | 'log'>,
   { events, budgets, workstreams, runs }: Pick<ToRecover, 'events' | 'budgets' | 'workstreams' | 'runs'>,
 ): Promise<void> {
@@ -41,13 +43,27 @@ export async function adoptConversations(
   await budgets.recover(from);
   const recovered = await recoverRuns({ store: from, lastAliveMs: undefined, killLeftover, nowMs: clock.now(), log });
   restoreQuestions(recovered, budgets);
-  const rows = await readOpen(from, recovered.keys());
-  await events.resync(rows.map(({ ws_id }) => ws_id));
-  await workstreams.load(recovered, (data, run) => restoreState(data, run, store), from);
+  await resyncLogs(wsIds, { events, store: from });
   await recoverWatches({ store: from, killLeftover, server, log });
-  await takeRows();
-  for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+  const handles = await workstreams.whileArriving(wsIds, async () => {
+    await workstreams.load(recovered, restoring({ store, log }), from);
+    await takeRows();
+    return workstreams.adopt(recovered);
+  });
+  for (const handle of handles) runs.track(handle);
 }
+
+/** A log that is damaged keeps no run from going on. */
+const restoring =
+  ({ store, log }: Pick<RecoveryDeps, 'store' | 'log'>): RestoreRun =>
+  async (data, adopted) => {
+    try {
+      await restoreState(data, adopted, store);
+    } catch (err) {
+      if (isUnavailable(err)) throw err;
+      log.error({ err, runId: adopted.run.runId }, 'the position of a run could not be restored from its log');
+    }
+  };
 
 function restoreQuestions(recovered: ReadonlyMap<string, readonly AdoptedRun[]>, budgets: Budgets): void {
   for (const { run, question, agents = [] } of [...recovered.values()].flat()) {
@@ -74,7 +90,7 @@ export async function recoverConversations(
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
   restoreQuestions(recovered, budgets);
   await coordinators.recover();
-  await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+  await workstreams.load(recovered, restoring({ store, log }));
   if (store.machine === null) await requireMain(workstreams); // the active daemon has it
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
   await workstreams.trim(); // the limit may be lower than at the last start

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { build, statementOf } from '../store/statements.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
@@ -70,6 +71,19 @@ test('a decision is made once, and stored with its decider', async () => {
   assert.deepEqual([row.status, row.feedback, row.decided_by], ['denied', 'not today', 'bob']);
   const results = (await gateway.events(wsId)).filter(({ type }) => type === 'tool_result');
   assert.equal(results.length, 2, 'a denial is for the whole batch');
+});
+
+test('an approval whose run is not there yet can be decided later', async () => {
+  await using gateway = await wholeGateway();
+  const { approvalId, wsId } = await ask(gateway);
+  await gateway.call('approval.resolve', { approvalId, approved: false });
+  await gateway.isIdle(wsId);
+  const waiting = build.updateTable('approvals').set({ status: 'pending' }).where('approval_id', '=', approvalId);
+  await gateway.store.commit({ statements: [statementOf(waiting)] });
+  assert.deepEqual(await gateway.refusal('approval.resolve', { approvalId, approved: true }), {
+    code: 'UNAVAILABLE',
+    message: 'The run that asks this is not ready yet; retry',
+  });
 });
 
 test('of two simultaneous decisions one counts', async () => {

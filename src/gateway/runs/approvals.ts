@@ -116,13 +116,14 @@ export class Approvals {
   async #notWaiting(approvalId: string, viewer: Viewer, wsId?: string): Promise<GatewayError> {
     const stored = await this.#store.db
       .selectFrom('approvals')
-      .select('ws_id')
+      .select(['ws_id', 'status'])
       .where('approval_id', '=', approvalId)
       .executeTakeFirst();
     const isElsewhere = stored !== undefined && stored.ws_id !== (wsId ?? stored.ws_id);
     if (!stored || isElsewhere || !(await this.#workstreams.isStored(stored.ws_id, viewer)))
       return new GatewayError('NOT_FOUND', 'Unknown approval');
-    return decided();
+    if (stored.status !== 'pending') return decided();
+    return new GatewayError('UNAVAILABLE', 'The run that asks this is not ready yet; retry', { retryAfterMs: 1_000 });
   }
 }
 

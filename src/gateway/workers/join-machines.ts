@@ -22,8 +22,8 @@ export function createLeadOf(
 ): Lead | undefined {
   if (machines?.role !== 'lead' || shared === undefined) return undefined;
   const { identify } = workdirs;
-  const adopt: TakeOverDeps['adopt'] = (from, takeRows) =>
-    adoptConversations({ from, takeRows }, { store, server, clock, log }, { events, budgets, workstreams, runs });
+  const adopt: TakeOverDeps['adopt'] = (moved) =>
+    adoptConversations(moved, { store, server, clock, log }, { events, budgets, workstreams, runs });
   return createLead({
     openHub: machines.openHub,
     tellers: { events, broadcast, global },

@@ -13,7 +13,7 @@ import { createForwarding, type Far, type Forwarding } from './forwarding.ts';
 import type { HeldTables } from './held-tables.ts';
 import type { OpenHub } from './links/hub.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
-import { rereadLogs } from './reread-logs.ts';
+import { resyncLogs } from './resync-logs.ts';
 import { type TakeOverDeps, watchMachines } from './take-over.ts';
 import type { Placement } from './team.ts';
 import { retell, type Tellers } from './told-news.ts';
@@ -116,7 +116,7 @@ function createFar(crew: Crew, { events, store, log }: Pick<LeadDeps, 'events' |
     far,
     /** What a worker did while there was no link to it. */
     resync(machine: string): void {
-      rereadLogs([...(read.get(machine) ?? [])], { events, store }).catch((err: unknown) =>
+      resyncLogs([...(read.get(machine) ?? [])], { events, store }).catch((err: unknown) =>
         log.warn({ err, worker: machine }, 'the logs of a worker could not be read again'),
       );
     },

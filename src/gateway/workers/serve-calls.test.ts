@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { CONTRACTS } from '../../../protocol/index.ts';
 import type { CallAudit } from '../audit/call-audit.ts';
 import type { Dispatch } from '../dispatch.ts';
-import { auditOfHandlers } from './audited-elsewhere.ts';
+import { auditOfWorker } from './audited-elsewhere.ts';
 import { serveCall } from './serve-calls.ts';
 
 const CALL = { method: 'm', params: { a: 1 }, caller: { address: '192.0.2.1', requestId: 'r' } };
@@ -31,27 +32,52 @@ test('an answer that is there at once, and a refusal, pass', async () => {
   );
 });
 
-test('a call that its handler records is recorded there, and any other one by the daemon that forwards it', async () => {
+/** Notes how calls are recorded. */
+function recordingAudit() {
   const records: string[] = [];
   const audit: CallAudit = {
-    begin: () => ({
+    begin: ({ action }) => ({
       audited() {
-        records.push('with its effect');
+        records.push(`${action} with its effect`);
         return [];
       },
-      succeeded: () => void records.push('succeeded'),
-      failed: () => void records.push('failed'),
+      succeeded: () => void records.push(`${action} succeeded`),
+      failed: () => void records.push(`${action} failed`),
     }),
   };
+  return { records, audit: auditOfWorker(audit) };
+}
+
+const rowOf = (method: 'workstream.share' | 'policy.create') => {
+  const { audit } = CONTRACTS[method];
+  assert.ok(audit);
+  return audit;
+};
+
+const SHARE = { ...CALL, method: 'workstream.share' };
+
+test('a call that its handler records is recorded there, and any other one by the daemon that forwards it', async () => {
+  const { records, audit } = recordingAudit();
   const dispatchWith =
     (isAudited: boolean): Dispatch =>
     async (_, input, caller) => {
-      const record = auditOfHandlers(audit).begin({} as never, { input, caller }); // the row is passed on
+      const record = audit.begin(rowOf('workstream.share'), { input, caller });
       if (isAudited) record.audited();
       await record.succeeded(null);
     };
   const recorded = [];
   for (const isAudited of [true, false])
-    recorded.push((await serveCall(CALL, asked, dispatchWith(isAudited))).isRecorded);
-  assert.deepEqual([recorded, records], [[true, false], ['with its effect']]);
+    recorded.push((await serveCall(SHARE, asked, dispatchWith(isAudited))).isRecorded);
+  assert.deepEqual([recorded, records], [[true, false], ['workstream.share with its effect']]);
+});
+
+test('calls that a forwarded call makes are recorded where they are made, also those of its own method', async () => {
+  const { records, audit } = recordingAudit();
+  const dispatch: Dispatch = async (_, input, caller) => {
+    await audit.begin(rowOf('workstream.share'), { input, caller }).succeeded(null);
+    await audit.begin(rowOf('policy.create'), { input, caller }).succeeded(null);
+    await audit.begin(rowOf('workstream.share'), { input, caller }).succeeded(null);
+  };
+  assert.equal((await serveCall(SHARE, asked, dispatch)).isRecorded, false);
+  assert.deepEqual(records, ['policy.create succeeded', 'workstream.share succeeded']);
 });

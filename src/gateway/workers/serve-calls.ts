@@ -1,5 +1,5 @@
 import type { Dispatch } from '../dispatch.ts';
-import { wasRecorded } from './audited-elsewhere.ts';
+import { leaveRecord, wasRecorded } from './audited-elsewhere.ts';
 import { type CarriedAnswer, type Followed, readCaller, type WrittenCall } from './carried-call.ts';
 import type { Asked } from './links/link.ts';
 
@@ -7,6 +7,7 @@ import type { Asked } from './links/link.ts';
 export async function serveCall(call: WrittenCall, asked: Asked, dispatch: Dispatch): Promise<CarriedAnswer> {
   const followed: Followed[] = [];
   const caller = readCaller(call.caller, asked, followed);
+  leaveRecord(caller, call.method);
   const result = await dispatch(call.method, call.params, caller);
   return { result, followed, isRecorded: wasRecorded(caller) };
 }

@@ -7,7 +7,6 @@ import { queryPostgres, sharedPostgres } from '../../testing/postgres-server.ts'
 import { someMachine } from '../../testing/some-machine.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { openPostgresStore } from '../store/postgres/postgres-store.ts';
-import type { Store } from '../store/store.ts';
 import { type TakeOverDeps, takeOver, watchMachines } from './take-over.ts';
 
 const installed = await needs('postgresql');
@@ -52,7 +51,7 @@ async function scene() {
       if (ino === undefined) throw new Error('no such folder');
       return { path, ino };
     },
-    async adopt(from: Store, takeRows) {
+    async adopt({ from, takeRows }) {
       adopted.push([from.machine, await machines()]);
       await takeRows();
     },
@@ -122,7 +121,7 @@ test('a worker that comes back does not have the workstreams that are being take
   await world.add('one', 'w');
   await world.worker.close();
   let back: { machine: string | null; count: number } | undefined;
-  const adopt: TakeOverDeps['adopt'] = async (_, takeRows) => {
+  const adopt: TakeOverDeps['adopt'] = async ({ takeRows }) => {
     await using again = await open(world.url, 'w', true);
     const own = await again.db.selectFrom('workstreams').select('ws_id').where('machine', '=', 'w').execute();
     back = { machine: again.machine, count: own.length };
@@ -141,9 +140,9 @@ test(
     await world.worker.close();
     const [clock, over, alive] = [fakeClock(1_000), new AbortController(), new Set(['w'])];
     let fails = true;
-    const adopt: TakeOverDeps['adopt'] = async (from, takeRows) => {
+    const adopt: TakeOverDeps['adopt'] = async (moved) => {
       if (fails) throw new Error('not now');
-      await world.deps.adopt(from, takeRows);
+      await world.deps.adopt(moved);
     };
     const shared = { ...world.deps.shared, liveWorkers: async () => alive };
     const watched = watchMachines({ takingOver: { ...world.deps, shared, adopt }, clock }, over.signal);

@@ -11,9 +11,15 @@ export interface TakeOverDeps {
   shared: Pick<SharedStore, 'endWorker' | 'liveWorkers'>;
   /** The folder at a path, checked like any other; rejects if there is none. */
   identify(path: string): Promise<FolderIdentity>;
-  /** Continues what the machine left. */
-  adopt(from: Store, takeRows: () => Promise<unknown>): Promise<void>;
+  /** Continues what the machine left: these workstreams, whose rows `from` reads until `takeRows` makes them this daemon's. */
+  adopt(moved: Moved): Promise<void>;
   log: Log;
+}
+
+export interface Moved {
+  from: Store;
+  wsIds: readonly string[];
+  takeRows(): Promise<unknown>;
 }
 
 /** Rows that are taken over have this in front of the name of their former machine until they are. */
@@ -33,7 +39,8 @@ export async function takeOver(machine: string, deps: TakeOverDeps): Promise<num
   const fence = isEnded ? [] : shared.endWorker(machine);
   if (!(await tookEffect(store.commit({ statements: [...fence, assign], durable: true })))) return 0; // it is alive
   const from: Store = Object.create(store, { machine: { value: moving } });
-  await deps.adopt(from, () => store.commit({ statements: [setMachine(movable, moving, null)], durable: true }));
+  const takeRows = () => store.commit({ statements: [setMachine(movable, moving, null)], durable: true });
+  await deps.adopt({ from, wsIds: movable, takeRows });
   log.info({ machine, workstreams: movable.length }, 'the workstreams of a worker that has gone go on here');
   return movable.length;
 }

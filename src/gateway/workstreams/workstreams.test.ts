@@ -33,6 +33,23 @@ test('main exists from the first start, and a restart lists the open workstreams
   assert.deepEqual(namesOf(gateway), ['main', 'b']);
 });
 
+test('whoever asks for a workstream that arrives waits until it is there, or could not come', async () => {
+  await using gateway = await wholeGateway();
+  const { workstreams } = gateway.parts;
+  const { wsId } = (await make(gateway, 'a')).data;
+  for (const end of ['resolve', 'reject'] as const) {
+    const { promise, ...work } = Promise.withResolvers<string>();
+    const arriving = workstreams.whileArriving([wsId, 'another'], () => promise).catch(() => 'failed');
+    const steps: string[] = [];
+    const asked = workstreams.get(wsId, DAEMON).then(() => steps.push('found'));
+    await new Promise(setImmediate);
+    steps.push('arrived');
+    work[end]('done');
+    await asked;
+    assert.deepEqual([steps, await arriving], [['arrived', 'found'], end === 'resolve' ? 'done' : 'failed']);
+  }
+});
+
 test('workstreams created at the same time stay within the limit', async () => {
   await using gateway = await wholeGateway(THREE);
   const outcomes = await Promise.allSettled(

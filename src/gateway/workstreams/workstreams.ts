@@ -1,5 +1,4 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { isUnavailable } from '../../is-unavailable.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
 import { endBackgroundIn } from '../background/background-records.ts';
 import { endTrustOf } from '../coordinators/send-trust-rows.ts';
@@ -58,14 +57,8 @@ export class Workstreams {
     await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
     for (const row of rows.filter(({ ws_id }) => !this.#open.has(ws_id))) {
       const { data } = this.#add(row);
-      for (const run of recovered.get(row.ws_id) ?? [])
-        await restore(data, run).catch((err: unknown) => this.#tolerate(err, run));
+      for (const run of recovered.get(row.ws_id) ?? []) await restore(data, run);
     }
-  }
-
-  #tolerate(err: unknown, { run: { runId } }: AdoptedRun): void {
-    if (isUnavailable(err)) throw err;
-    this.#deps.log.error({ err, runId }, 'the position of a run could not be restored from its log');
   }
 
   /** Continues the loaded runs. Call it when all listeners are registered. */
@@ -215,6 +208,13 @@ export class Workstreams {
   /** Runs a change of a stored workstream, which nobody loads meanwhile. */
   whileStill<T>(wsId: string, work: () => Promise<T>): Promise<T> {
     return this.#leaving.holdAfter(wsId, this.#pending, work);
+  }
+
+  /** Runs work that makes workstreams this daemon's. Whoever asks for one of them waits for its end. */
+  async whileArriving<T>(wsIds: readonly string[], work: () => Promise<T>): Promise<T> {
+    const working = work();
+    await Promise.all(wsIds.map((wsId) => this.#leaving.hold(wsId, working)));
+    return working;
   }
 
   async shutdown(): Promise<void> {

@@ -3,7 +3,7 @@ import { gaining } from '../sharing/audience.ts';
 import { OF_EVERYONE } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 
-interface RereadDeps {
+interface ResyncDeps {
   events: Pick<EventLog, 'resync' | 'end' | 'leave'>;
   store: Pick<Store, 'db'>;
 }
@@ -14,7 +14,7 @@ const AT_ONCE = 500;
  * Goes on with logs that another machine has written, of which it may have told not everything: also not that one was closed,
  * or became private.
  */
-export async function rereadLogs(wsIds: readonly string[], { events, store }: RereadDeps): Promise<void> {
+export async function resyncLogs(wsIds: readonly string[], { events, store }: ResyncDeps): Promise<void> {
   for (let from = 0; from < wsIds.length; from += AT_ONCE) {
     const some = wsIds.slice(from, from + AT_ONCE);
     const rows = await store.db

@@ -5,7 +5,7 @@ import type { Audience } from '../sharing/audience.ts';
 import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
-import { rereadLogs } from './reread-logs.ts';
+import { resyncLogs } from './resync-logs.ts';
 
 const ADA: Viewer = { userId: 'ada', permissions: new Set() };
 
@@ -14,11 +14,11 @@ const row = (wsId: string, more: Partial<WorkstreamTable> = {}): WorkstreamTable
   ...more,
 });
 
-async function reread(rows: readonly WorkstreamTable[], wsIds: readonly string[]) {
+async function resync(rows: readonly WorkstreamTable[], wsIds: readonly string[]) {
   await using store = await tempStore();
   for (const one of rows) await store.commit({ statements: [insertWorkstream(one)] });
   const steps: unknown[] = [];
-  await rereadLogs(wsIds, {
+  await resyncLogs(wsIds, {
     store,
     events: {
       resync: async (some) => void steps.push(['resync', some.length, some[0]]),
@@ -36,7 +36,7 @@ test('the readers of logs that were closed or deleted meanwhile are ended, and o
     row('closed', { loaded: 0 }),
     row('deleted', { loaded: 3 }),
   ];
-  assert.deepEqual(await reread(rows, ['open', 'closed', 'deleted', 'gone', 'unloaded']), [
+  assert.deepEqual(await resync(rows, ['open', 'closed', 'deleted', 'gone', 'unloaded']), [
     ['end', 'closed'],
     ['end', 'deleted'],
     ['end', 'gone'],
@@ -46,7 +46,7 @@ test('the readers of logs that were closed or deleted meanwhile are ended, and o
 
 test('readers of a log that became private meanwhile are ended unless they may read it', async () => {
   const rows = [row('hers', { owner_id: 'ada', visibility: 'private' })];
-  assert.deepEqual(await reread(rows, ['hers']), [
+  assert.deepEqual(await resync(rows, ['hers']), [
     ['leave', 'hers', [false, false, true]],
     ['resync', 1, 'hers'],
   ]);
@@ -54,7 +54,7 @@ test('readers of a log that became private meanwhile are ended unless they may r
 
 test('as many logs as there are are read again, in parts', async () => {
   const wsIds = Array.from({ length: 1_001 }, (_, n) => `w${n}`);
-  const steps = await reread(
+  const steps = await resync(
     wsIds.map((wsId) => row(wsId)),
     wsIds,
   );
