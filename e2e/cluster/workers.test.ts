@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
+import { within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 import { closeCrew, crewScene, startPair } from './crew.ts';
 
@@ -37,3 +38,41 @@ test('a worker runs a workstream for clients of the active daemon, and of any ot
   const listed = (await lead.get('/v1/api/workstreams')).body.workstreams;
   assert.ok(listed.some((row: { ws_id: string }) => row.ws_id === wsId));
 });
+
+test(
+  'a workstream of a worker that becomes private ends for others, and the change is recorded',
+  installed,
+  async () => {
+    await using pair = await startPair();
+    const { lead, wsId } = pair;
+    const operator = await lead.client();
+    const { userId } = await operator.call('user.create', {
+      username: 'bob',
+      displayName: 'Bob',
+      password: 'correct horse',
+      roles: ['builtin-operator'],
+    });
+    const { token } = await operator.call('user.token.create', { userId, name: 'e2e', scopes: ['read', 'write'] });
+    await using his = await lead.sse(wsId, { token });
+    await using all = await lead.sse('/v1/api/events/global', { token });
+    await using own = await lead.sse(wsId);
+    await his.until('history');
+    const before = (await operator.call('audit.list', { action: 'workstream.share' })).total;
+    await lead.post('/v1/api/command', { ws_id: wsId, command: '/share private' });
+    await within(his.ended, 30_000, () => 'his stream ends');
+    await all.until(({ data }) => data.type === 'ws_closed' && data.ws_id === wsId);
+    const asked = await lead.fetch(`/v1/api/workstreams/${wsId}/history`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assert.equal(asked.status, 404);
+    await assert.rejects(lead.sse(wsId, { token }), /status 404/);
+    const { model } = await crewScene();
+    model.when('a secret', say('Kept.'));
+    await lead.post('/v1/api/send', { ws_id: wsId, message: 'a secret' });
+    await own.until(({ data }) => data.type === 'ws_state' && data.run?.status === 'ok');
+    assert.doesNotMatch(JSON.stringify([his.frames, all.frames]), /a secret|Kept/);
+    const records = await operator.call('audit.list', { action: 'workstream.share' });
+    assert.deepEqual([records.total - before, records.events[0]?.resourceId], [1, wsId]);
+    assert.equal((await operator.call('audit.verify', {})).ok, true);
+  },
+);
