@@ -2,6 +2,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Disk } from '../checker/evidence.ts';
 import type { Random } from '../checker/random.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
+import { endlessCommands } from '../checker/rules/uses.ts';
 import type { DiskReader } from '../checker/stored.ts';
 import { offsetOf } from '../checker/views.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
@@ -79,7 +80,7 @@ export async function openChapter({ name, daemon, recorder, stored, onCut, isClu
         if (isCluster)
           await Promise.allSettled(finishing); // another attempt follows a connection that was lost
         else await Promise.all(finishing);
-        if (isAtRest(await stored.read(await withChildren()))) break; // otherwise, the result of a watch has begun another run, or its poll is being stopped
+        if (isAtRest(await stored.read(await withChildren()))) break; // otherwise, the result of a watch has begun another run, its poll is being stopped, or the end of a command is stored later
       }
       await heardAll(stored, readers);
     },
@@ -102,8 +103,9 @@ const MOST_ATTEMPTS = 10;
 
 const isAtRest = ({ workstreams }: Disk): boolean =>
   workstreams.every(
-    ({ runs, watches }) =>
+    ({ runs, watches, events }) =>
       runs.every(({ run }) => run.ended_ms !== null) &&
+      endlessCommands({ events }).length === 0 &&
       watches.every(
         ({ active, is_polling: polls, result_json: waiting }) => active === 0 && polls === 0 && waiting === null,
       ),

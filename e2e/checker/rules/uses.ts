@@ -3,15 +3,27 @@ import { callsBy, resultFor, type Worker, workersOf } from '../workers.ts';
 
 /** A background command that has ended does not run again, and ends in one way. */
 export function* backgroundEndsOnce({ disk, settled }: Evidence): Generator<Finding> {
-  for (const { wsId, events } of disk.workstreams) {
-    const states = events.flatMap(({ event }) => (event.type === 'background_command' ? [event] : []));
-    for (const [id, own] of Map.groupBy(states, ({ command_id }) => command_id)) {
+  for (const workstream of disk.workstreams) {
+    const { wsId: where } = workstream;
+    for (const [id, own] of backgroundStates(workstream)) {
       const what = whatIsWrong(own.map(({ end }) => end));
-      if (what !== undefined) yield { what: `${id} ${what}`, where: wsId };
-      else if (settled && own.at(-1)?.end === undefined) yield { what: `${id} has no end`, where: wsId };
+      if (what !== undefined) yield { what: `${id} ${what}`, where };
     }
+    if (settled) for (const id of endlessCommands(workstream)) yield { what: `${id} has no end`, where };
   }
 }
+
+type OfOne = Pick<Evidence['disk']['workstreams'][number], 'events'>;
+
+const backgroundStates = ({ events }: OfOne) =>
+  Map.groupBy(
+    events.flatMap(({ event }) => (event.type === 'background_command' ? [event] : [])),
+    ({ command_id }) => command_id,
+  );
+
+/** The background commands that run, as far as the log says. */
+export const endlessCommands = (workstream: OfOne): string[] =>
+  [...backgroundStates(workstream)].flatMap(([id, own]) => (own.at(-1)?.end === undefined ? [id] : []));
 
 function whatIsWrong(ends: readonly (string | undefined)[]): string | undefined {
   const first = ends.findIndex((end) => end !== undefined);

@@ -7,7 +7,8 @@ import type { ProcessHooks, ProcessResult } from '../process/runner.ts';
 import { StopReason } from '../stop-reason.ts';
 import { BACKGROUND_LIMITS } from './background-commands.ts';
 import { backgroundFixture } from './background-fixture.ts';
-import type { BackgroundRecords, NewBackgroundCommand } from './background-run.ts';
+import type { NewBackgroundCommand } from './background-run.ts';
+import type { BackgroundRecords, StoredCommand } from './background-store.ts';
 
 /** A command that does what the test says. */
 function puppet(wsId = 'ws') {
@@ -128,6 +129,26 @@ test('nothing runs that cannot be stored', async () => {
   });
   assert.deepEqual(started, { kind: 'refused', reason: 'The command could not be recorded, so it was not run.' });
   assert.deepEqual([wasRun, it.background.runningIn('ws')], [false, []]);
+});
+
+test('a command whose start was stored without a confirmation is stored as ended', async () => {
+  const stored: StoredCommand[] = [];
+  using it = start({
+    async started(command) {
+      stored.push(command);
+      throw new Error('connection lost');
+    },
+    changed: async (command) => void stored.push(command),
+  });
+  const { kind } = await it.background.start(puppet().command);
+  assert.equal(kind, 'refused');
+  assert.deepEqual(
+    stored.map(({ state, isTold }) => [state.state, state.end, isTold]),
+    [
+      ['running', undefined, false],
+      ['ended', 'failed', true],
+    ],
+  );
 });
 
 test('an end that the store refuses is recorded later, and nobody waits for that', async () => {

@@ -4,12 +4,8 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { OutputGuard } from '../guard/output-guard.ts';
 import { createBackgroundOutput } from './background-output.ts';
-import {
-  type BackgroundRecords,
-  BackgroundRun,
-  type NewBackgroundCommand,
-  type StoredCommand,
-} from './background-run.ts';
+import { BackgroundRun, type NewBackgroundCommand } from './background-run.ts';
+import type { BackgroundRecords, StoredCommand } from './background-store.ts';
 
 /** So many may run at the same time. */
 export const BACKGROUND_LIMITS = { perWorkstream: 8, inAll: 64 } as const;
@@ -89,7 +85,7 @@ export function createBackgroundCommands(deps: BackgroundDeps): BackgroundComman
       runs.set(id, run); // before the first await, because it counts from now on
       const failure = await run.started();
       if (failure === undefined) return { kind: 'started', run };
-      runs.delete(id);
+      if (run.isSettled) runs.delete(id);
       return { kind: 'refused', reason: failure };
     },
     find(wsId, commandId) {

@@ -3,7 +3,7 @@ import { randomIds } from '../../ids.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { testGuard } from '../guard/guard-fixture.ts';
 import { createBackgroundCommands } from './background-commands.ts';
-import type { BackgroundRecords, StoredCommand } from './background-run.ts';
+import type { BackgroundRecords, StoredCommand } from './background-store.ts';
 
 /** Background commands whose states are kept in memory, each as it was told. */
 export function backgroundFixture(outputs: string, replace: Partial<BackgroundRecords> = {}) {

@@ -10,8 +10,8 @@ import { withDeadline } from '../process/deadline.ts';
 import type { ProcessHooks, ProcessResult } from '../process/runner.ts';
 import { StopReason } from '../stop-reason.ts';
 import { limitOf, toPlantedText } from '../tools/command-ending.ts';
-import type { ProcessIdentity } from '../tools/tool.ts';
 import type { BackgroundOutput } from './background-output.ts';
+import type { BackgroundRecords, StoredCommand } from './background-store.ts';
 import { toShownCommand } from './shown-command.ts';
 
 /** A command that is to run in the background. */
@@ -26,30 +26,6 @@ export interface NewBackgroundCommand {
   run(hooks: ProcessHooks): Promise<ProcessResult>;
   /** The hosts that it did not reach so far. */
   refused(): readonly RefusedHost[];
-}
-
-/** A background command as it is stored. */
-export interface StoredCommand {
-  wsId: string;
-  state: BackgroundCommand;
-  taint: ToolMessage['taint'];
-  /** The file of its output, in the folder of outputs; undefined: it has printed nothing, or that could not be stored. */
-  outputName: string | undefined;
-  /** The model knows that it has ended, or will never ask. */
-  isTold: boolean;
-}
-
-/** Where the states of background commands are stored, and events told. */
-export interface BackgroundRecords {
-  /** Stored before the command has any effect. Rejects if it cannot be stored. */
-  started(command: StoredCommand, process: ProcessIdentity): Promise<void>;
-  /** Rejects if it cannot be stored. */
-  changed(command: StoredCommand): Promise<void>;
-  /** The model has read how it ended. */
-  told(commandId: string): Promise<void>;
-  /** A new conversation began, which knows none of the commands of the workstream. */
-  toldAll(wsId: string): Promise<void>;
-  find(wsId: string, commandId: string): Promise<StoredCommand | undefined>;
 }
 
 export interface RunDeps {
@@ -92,7 +68,10 @@ export class BackgroundRun {
   readonly #command: string;
   #stopped: BackgroundEnd | undefined;
   #ending: Partial<BackgroundCommand> | undefined;
+  /** It may be stored: the database may have done what it did not confirm. */
+  #mayBeStored = false;
   #isStarted = false;
+  #isEndStored = false;
   /** Why it could not be started. */
   #failure: string | undefined;
   #isReporting = false;
@@ -122,6 +101,11 @@ export class BackgroundRun {
   async started(): Promise<string | undefined> {
     await Promise.race([this.#started.promise, this.ended]);
     return this.#isStarted ? undefined : (this.#failure ?? 'The command could not be started.');
+  }
+
+  /** Nothing is left to be stored. */
+  get isSettled(): boolean {
+    return this.#isEndStored || (!this.isRunning && !this.#mayBeStored);
   }
 
   get isRunning(): boolean {
@@ -212,6 +196,7 @@ export class BackgroundRun {
       .run({
         signal: this.#stopping.signal,
         onProcess: async (process) => {
+          this.#mayBeStored = true;
           // With the name of the file: if the daemon is killed, the output is found although none was reported.
           await this.#deps.records.started({ ...this.stored, outputName: this.#output.fileName }, process);
           this.#isStarted = true;
@@ -225,7 +210,8 @@ export class BackgroundRun {
     await this.#output.close();
     this.#ending = { ...this.#endingOf(result), ended_ms: this.#deps.clock.now() };
     this.#over.abort(new Error('it has ended'));
-    if (this.#isStarted && !(await this.#recordEnd())) void this.#recordEndLater();
+    if (!this.#isStarted) this.isTold = true; // as the result of the call
+    if (this.#mayBeStored && !(await this.#recordEnd())) void this.#recordEndLater();
   }
 
   #failedBy(error: unknown): ProcessResult {
@@ -283,6 +269,7 @@ export class BackgroundRun {
     const { records, log } = this.#deps;
     try {
       await records.changed(this.stored);
+      this.#isEndStored = true;
       return true;
     } catch (error) {
       log.warn({ err: error, commandId: this.id }, 'the end of a background command could not be recorded; retrying');

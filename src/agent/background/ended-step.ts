@@ -3,7 +3,7 @@ import type { Message } from '../message.ts';
 import { toldMessage } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Step } from '../run/recorder.ts';
-import type { StoredCommand } from './background-run.ts';
+import type { StoredCommand } from './background-store.ts';
 
 type EndedStep = Required<Pick<Step, 'events' | 'messages' | 'told'>>;
 

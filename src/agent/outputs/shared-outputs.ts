@@ -1,4 +1,4 @@
-import type { BackgroundRecords } from '../background/background-run.ts';
+import type { BackgroundRecords } from '../background/background-store.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { Outputs } from './outputs.ts';
 

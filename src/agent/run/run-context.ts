@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
-import type { StoredCommand } from '../background/background-run.ts';
+import type { StoredCommand } from '../background/background-store.ts';
 import type { Coordination } from '../coordinator/coordination.ts';
 import type { RunHooks } from '../hooks/hooked-run.ts';
 import type { Advice } from '../judge/assessment.ts';

@@ -1,7 +1,7 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
-import type { StoredCommand } from '../background/background-run.ts';
+import type { StoredCommand } from '../background/background-store.ts';
 import { NO_HOOKS } from '../hooks/hooks-fixture.ts';
 import type { Message, ToolCall } from '../message.ts';
 import type { RunOutput } from '../output/asked-output.ts';

@@ -1,8 +1,8 @@
 import type { BackgroundCommand } from '../../../protocol/events/background-command.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
-import type { BackgroundRecords, StoredCommand } from '../../agent/background/background-run.ts';
-import type { Store } from '../store/store.ts';
+import type { BackgroundRecords, StoredCommand } from '../../agent/background/background-store.ts';
+import { type Store, tookEffect } from '../store/store.ts';
 import type { Watches, WatchRecords } from '../watches/watch-records.ts';
 import {
   findCommand,
@@ -62,7 +62,8 @@ export function createBackgroundRecords(store: Store): StoredBackground {
     },
     async changed(command) {
       const { wsId, state, isTold } = command;
-      await store.commit({ statements: [updateCommand(command)], events: { wsId, events: [toEvent(state)] } });
+      const unit = { statements: [updateCommand(command)], events: { wsId, events: [toEvent(state)] } };
+      if (!(await tookEffect(store.commit(unit)))) return;
       if (state.state === 'ended' && !isTold) untold.add(wsId);
     },
     async told(commandId) {

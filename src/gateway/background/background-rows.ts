@@ -1,6 +1,6 @@
 import { BackgroundCommand } from '../../../protocol/events/background-command.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
-import type { StoredCommand } from '../../agent/background/background-run.ts';
+import type { StoredCommand } from '../../agent/background/background-store.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
 import type { BackgroundCommandTable } from '../store/schema/background/background-schema.ts';
@@ -41,7 +41,7 @@ export function insertCommand(command: StoredCommand, process: ProcessIdentity):
   return [statementOf(insert), statementOf(old)];
 }
 
-/** Stores the present state. What the model was told meanwhile, it knows. */
+/** Stores the present state; refused if the command is not stored. What the model was told meanwhile, it knows. */
 export const updateCommand = ({ state, outputName, isTold }: StoredCommand): Statement =>
   statementOf(
     build
@@ -53,6 +53,7 @@ export const updateCommand = ({ state, outputName, isTold }: StoredCommand): Sta
         output_name: outputName ?? null,
       })
       .where('command_id', '=', state.command_id),
+    1,
   );
 
 /** The model knows how these commands have ended. */

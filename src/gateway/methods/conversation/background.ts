@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { backgroundContracts } from '../../../../protocol/methods/conversation/background.ts';
 import type { BackgroundCommands } from '../../../agent/background/background-commands.ts';
-import type { StoredCommand } from '../../../agent/background/background-run.ts';
+import type { StoredCommand } from '../../../agent/background/background-store.ts';
 import type { OutputPart, OutputRange } from '../../../agent/process/output-files.ts';
 import type { StoredBackground } from '../../background/background-records.ts';
 import type { Handlers } from '../../call.ts';
