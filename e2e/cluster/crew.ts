@@ -69,7 +69,7 @@ async function startMember({ args = [], isAlone = false }: CrewOptions): Promise
     home,
     model: model.url,
     args: isAlone ? args : [...args, '--workdir', await folderNamed('shared')],
-    config: { store: { url, bus: nats.url } },
+    config: { store: { url, bus: nats.url }, nodes: { '*': { allow: ['system.*'] } } },
   });
 }
 

@@ -8,17 +8,20 @@ import { sharingCalls, sharingCommands } from '../agent/outputs/shared-outputs.t
 import { createFolderSkills } from '../agent/skills/folder-skills.ts';
 import { createHearing } from '../agent/speech/create-hearing.ts';
 import { createPdfReader } from '../agent/tools/documents/read-pdf.ts';
+import type { NodeDirectory } from '../agent/tools/node.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
-import { openNodes } from '../gateway/nodes/nodes.ts';
+import { type Nodes, openNodes } from '../gateway/nodes/nodes.ts';
 import { createMessageRecall } from '../gateway/recall/message-recall.ts';
 import { openSkills } from '../gateway/skills/open-skills.ts';
 import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
+import { farNodes } from '../gateway/workers/far-nodes.ts';
+import type { Machines } from '../gateway/workers/team.ts';
 import { resolveFolder } from '../home/home-path.ts';
 import type { openAccounts } from './accounts.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
@@ -40,6 +43,7 @@ interface AgentDeps {
   /** The daemon's own requests. */
   fetch: typeof fetch;
   auth: Pick<Awaited<ReturnType<typeof openAccounts>>, 'consents' | 'mcp'>;
+  together: Machines | undefined;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
@@ -63,7 +67,7 @@ interface AgentDeps {
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, userHome, environment, version, config, assets, clock, ids, log }: AgentOptions,
-  { commandsWay, store, live, secrets, commandAudit, fetch, auth }: AgentDeps,
+  { commandsWay, store, together, live, secrets, commandAudit, fetch, auth }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -105,7 +109,7 @@ export async function createAgent(
     mcpServers: auth.mcp.stored,
     accounts: auth.consents,
     fetch,
-    nodes: toNodeDirectory(nodes),
+    nodes: nodesFor(together, nodes),
     earlier: createOutputSource({ store, outputs }),
     clock,
     ids,
@@ -131,6 +135,10 @@ export async function createAgent(
     notices: [...notices, ...auth.mcp.notices],
   };
 }
+
+/** Nodes are connected to the active daemon, and a worker asks it. */
+const nodesFor = (together: Machines | undefined, nodes: Nodes): NodeDirectory =>
+  together?.role === 'worker' ? farNodes(together.leadLink) : toNodeDirectory(nodes);
 
 interface ConfiguredDeps extends Pick<AgentDeps, 'commandAudit' | 'live'> {
   runner: Awaited<ReturnType<typeof createTools>>['runner'];

@@ -89,7 +89,7 @@ interface Placed extends Held {
 
 async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const { config, environment, setLogLevel, clock, log } = options;
-  const { store, listening, address, release } = placed;
+  const { store, listening, address, together, release } = placed;
   const stopping = new AbortController();
   const secrets = createGuardedSecrets({ config, environment });
   const changes = [secrets.learnConfig, (next: Config) => models.reconfigure(next)];
@@ -109,7 +109,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     onNotice: (notice) => startNotices.push(notice),
   });
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { commandsWay, store, live, secrets, commandAudit, fetch, auth });
+  const agent = await createAgent(options, { commandsWay, store, together, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
   const policies = clientPolicies(options, address, placed.machines);
   const gateway = await openGateway(options, {
@@ -124,7 +124,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     startNotices,
     tracing,
     server: placed.server,
-    together: placed.together,
+    together,
   });
   const bodies = new BodyDeadlines({ clock });
   const { authenticator } = auth;

@@ -97,6 +97,18 @@ test('an interrupted call that is safe to repeat runs again without a question',
   assert.deepEqual([ran, events.map(({ type }) => type)], [['one'], ['tool_result']]);
 });
 
+test('an interrupted call that cannot be repeated may have had its effect, also if repeating it does no harm', async () => {
+  const journal = [...approvedBatch([ONE]), started('one', true)];
+  const refused = { tools: { act: { ...SAFE.act, refuses: 'The node cannot be reached.' } } };
+  const changed = { tools: { act: { ...SAFE.act, bindTo: 'paired again' } } };
+  for (const options of [refused, changed]) {
+    const { ran, results } = await resume(journal, options);
+    assert.deepEqual([ran, results[0]?.startsWith(UNKNOWN)], [[], true]);
+  }
+  const looks = { tools: { act: { ...changed.tools.act, readOnly: true } } };
+  assert.equal((await resume(journal, looks)).results[0]?.startsWith('Not run'), true);
+});
+
 test('a person is asked about an interrupted call; if approved, it runs again', async () => {
   const { ran, results, events, steps } = await resume([...approvedBatch([ONE, TWO]), started('one')], {}, [
     ['apr_1', {}],

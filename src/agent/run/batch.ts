@@ -7,6 +7,7 @@ import {
   denialOf,
   forbidden,
   hasUnknownOutcome,
+  mayHaveHadEffect,
   type Refusal,
   recordRefusals,
   recordShown,
@@ -96,7 +97,7 @@ function sortOut(run: RunContext, batch: BatchCall[], decision: Decision): Sorte
 
 /** A call that a kill interrupted may have done a part of its work, so that "not run" would be wrong. */
 const notRun = (run: RunContext, item: BatchCall, reason: string): Refusal =>
-  hasUnknownOutcome(run, item) ? { output: outcomeUnknown(reason), outcome: 'unknown' } : cannotRun(reason);
+  mayHaveHadEffect(run, item) ? { output: outcomeUnknown(reason), outcome: 'unknown' } : cannotRun(reason);
 
 /** A person denied this call, and approved others of the batch. */
 const isDenied = ({ denied = {} }: Decision, { call }: BatchCall): boolean => Object.hasOwn(denied, call.id);

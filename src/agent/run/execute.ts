@@ -7,7 +7,7 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
 import { unaskedVerdict } from './approval/rate-call.ts';
-import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
+import { forbidden, hasUnknownOutcome, mayHaveHadEffect, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
 import { type BatchCall, toHooked } from './batch-call.ts';
 import { inputDesk } from './inputs/ask-input.ts';
@@ -51,7 +51,8 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   if (prepared.kind !== 'ready') return;
   await run.settings.workdir.check(); // the approval may have waited for hours
   const wasInterrupted = hasUnknownOutcome(run, item);
-  const refuse = () => recordShown(run, new Map([[item, forbidden(run, item, wasInterrupted)]]));
+  const mayHaveRun = mayHaveHadEffect(run, item);
+  const refuse = () => recordShown(run, new Map([[item, forbidden(run, item, mayHaveRun)]]));
   if (!isForbidden(run, item)) await askHooks(run, item);
   if (isForbidden(run, item)) return refuse(); // since its approval, or by a hook
   const decision = decisionOf(run, item); // as it was when the call began

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
 import { testGuard } from '../guard/guard-fixture.ts';
 import { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from './approval-digest.ts';
@@ -12,17 +13,22 @@ const box: NodeSummary = {
   ...{ isConnected: true, pairing: '7' },
 };
 
-async function setUp(nodes: NodeSummary[] = [box], invoke: NodeDirectory['invoke'] = async () => ({ load: 1 })) {
+async function setUp(
+  nodes: NodeSummary[] = [box],
+  invoke: NodeDirectory['invoke'] = async () => ({ load: 1 }),
+  list: NodeDirectory['list'] = async () => nodes,
+) {
   const fixture = await createToolFixture();
   const calls: NodeCall[] = [];
   const tool = createNodeTool({
-    list: () => nodes,
+    list,
     invoke(call, signal) {
       calls.push(call);
       return invoke(call, signal);
     },
   });
-  const prepare = (args: Parameters<typeof tool.prepare>[0]) => tool.prepare(args, fixture.context());
+  const prepare = (args: Parameters<typeof tool.prepare>[0], wasInterrupted?: boolean) =>
+    tool.prepare(args, { ...fixture.context(), ...(wasInterrupted !== undefined && { wasInterrupted }) });
   return { tool, calls, prepare, context: fixture.context(), [Symbol.asyncDispose]: fixture[Symbol.asyncDispose] };
 }
 
@@ -55,8 +61,11 @@ test('a command needs approval, and shows the node, the command and its params',
       timeoutMs: 30_000,
       pairing: '7',
       toolCall: 'ws-1:call-1',
+      wasInterrupted: false,
     },
   ]);
+  await execute(await world.prepare(ASKED, true));
+  assert.equal(world.calls[1]?.wasInterrupted, true);
 });
 
 test('an approval is bound to the node, its pairing, the command and the params', async () => {
@@ -101,6 +110,18 @@ test('an impossible call is refused without a question', async () => {
     'box does not lend "system.run".',
     'Unknown node "". Use action list to see the nodes.',
   ]);
+});
+
+test('while the nodes cannot be reached, a list fails and a command is refused, with the reason', async () => {
+  const away = new GatewayError('UNAVAILABLE', 'The active daemon cannot be reached now.');
+  await using world = await setUp([], undefined, () => Promise.reject(away));
+  const { message } = away;
+  assert.deepEqual(await execute(await world.prepare({ action: 'list' })), {
+    output: `Error: ${message}`,
+    outcome: 'failed',
+  });
+  const { kind, ...refused } = await world.prepare(ASKED);
+  assert.deepEqual([kind, refused], ['refused', { subject: 'system.info on box', reason: message }]);
 });
 
 test('an error becomes an outcome that the model reads', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GatewayError } from '../../../protocol/errors.ts';
 import { findTag } from '../guard/tags.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import { takeHead, takeTail } from '../process/byte-ends.ts';
@@ -17,7 +18,8 @@ type NodeArguments = z.infer<typeof NodeArguments>;
 
 /** The paired machines that lend commands, as the agent may use them. */
 export interface NodeDirectory {
-  list(): NodeSummary[];
+  /** Rejects with GatewayError while they cannot be reached. */
+  list(signal: AbortSignal): Promise<NodeSummary[]>;
   /** Rejects when it fails, with Unanswered, and with the signal's reason. Each call runs only once, even after a restart. */
   invoke(call: NodeCall, signal: AbortSignal): Promise<unknown>;
 }
@@ -44,8 +46,10 @@ export interface NodeCall {
   timeoutMs: number;
   /** The one that was approved: another machine may have been paired under the id since. */
   pairing: string;
-  /** Identifies this tool call uniquely in the daemon. */
+  /** Identifies this tool call uniquely in the database. */
   toolCall: string;
+  /** It may have been sent before a restart. */
+  wasInterrupted: boolean;
 }
 
 const TIMEOUT_SECS = 30;
@@ -74,8 +78,24 @@ function prepareList(nodes: NodeDirectory): Prepared {
     preview: '',
     approvalLabel: 'node',
     needsApproval: false,
-    execute: async () => ({ output: toList(nodes.list()), outcome: 'done' }),
+    execute: async ({ signal }) => {
+      const found = await findNodes(nodes, signal);
+      return found.kind === 'away'
+        ? { output: `Error: ${found.reason}`, outcome: 'failed' }
+        : { output: toList(found.nodes), outcome: 'done' };
+    },
   };
+}
+
+type FoundNodes = { kind: 'found'; nodes: NodeSummary[] } | { kind: 'away'; reason: string };
+
+async function findNodes(nodes: NodeDirectory, signal: AbortSignal): Promise<FoundNodes> {
+  try {
+    return { kind: 'found', nodes: await nodes.list(signal) };
+  } catch (error) {
+    if (error instanceof GatewayError) return { kind: 'away', reason: error.message };
+    throw error;
+  }
 }
 
 function toList(nodes: readonly NodeSummary[]): string {
@@ -88,13 +108,15 @@ function toList(nodes: readonly NodeSummary[]): string {
     .join('\n');
 }
 
-function prepareInvoke(
+async function prepareInvoke(
   { node: wanted = '', command = '', params, timeout_secs = TIMEOUT_SECS }: NodeArguments,
   { nodes, context }: { nodes: NodeDirectory; context: ToolContext },
-): Prepared {
+): Promise<Prepared> {
   const subject = `${command || '?'} on ${wanted || '?'}`;
   const refuse = (reason: string): Prepared => ({ kind: 'refused', subject, reason });
-  const found = nodes.list().filter(({ nodeId, name }) => nodeId === wanted || name === wanted);
+  const listed = await findNodes(nodes, context.signal);
+  if (listed.kind === 'away') return refuse(listed.reason);
+  const found = listed.nodes.filter(({ nodeId, name }) => nodeId === wanted || name === wanted);
   const [node] = found;
   if (node === undefined) return refuse(`Unknown node "${wanted}". Use action list to see the nodes.`);
   if (found.length > 1) return refuse(`Several nodes are named "${wanted}"; use the id.`);
@@ -118,6 +140,7 @@ function prepareInvoke(
             timeoutMs: timeout_secs * 1_000,
             pairing: node.pairing,
             toolCall: `${context.wsId}:${context.callId}`,
+            wasInterrupted: context.wasInterrupted ?? false,
           },
           signal,
         ),

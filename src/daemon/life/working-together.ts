@@ -2,6 +2,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
 import type { Candidate } from '../../gateway/store/postgres/lease/candidate.ts';
 import type { HubDeps, OpenHub } from '../../gateway/workers/links/hub.ts';
+import { createLeadLink } from '../../gateway/workers/links/lead-link.ts';
 import type { Machines } from '../../gateway/workers/team.ts';
 import type { OwnProof } from '../../http/standby/active-daemon.ts';
 import type { DaemonOptions } from '../daemon-options.ts';
@@ -33,6 +34,7 @@ export async function workingTogether(
       const { process, publicKey } = candidate.holder() ?? {};
       return process === undefined || publicKey === undefined ? undefined : { process, publicKey };
     },
+    leadLink: createLeadLink({ clock: options.clock }),
   };
 }
 

@@ -12,7 +12,7 @@ export interface LastSeen {
 }
 
 interface LastSeenDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'machine'>;
   /** When the previous daemon was last known to be alive. */
   lastAliveMs: number | undefined;
   clock: Pick<Clock, 'now'>;
@@ -33,8 +33,9 @@ export async function openLastSeen({ store, lastAliveMs, clock, log }: LastSeenD
       .catch((error: unknown) => log.warn({ err: error, nodeId }, 'the last connection of a node could not be stored'));
   }
 
-  // These were connected when the daemon died; its last sign of life is the last time they were seen.
-  const left = rows.filter((row) => row.is_connected === 1);
+  // These were connected when the daemon died; its last sign of life is the last time they were seen. While a worker starts,
+  // they may be connected to the active daemon.
+  const left = store.machine === null ? rows.filter((row) => row.is_connected === 1) : [];
   for (const { node_id, seen_ms } of left) keep(node_id, Math.max(seen_ms ?? 0, lastAliveMs ?? 0), false);
 
   return {

@@ -26,9 +26,17 @@ test('a call is sent once its node is back, but not again if it may have run, no
       },
     },
   });
-  const { pairing = '' } = directory.list()[0] ?? {};
-  const call = { nodeId: 'n1', command: 'x', params: {}, timeoutMs: 1_000, pairing, toolCall: 'c1' };
   const { signal } = new AbortController();
+  const { pairing = '' } = (await directory.list(signal))[0] ?? {};
+  const call = {
+    nodeId: 'n1',
+    command: 'x',
+    params: {},
+    timeoutMs: 1_000,
+    pairing,
+    toolCall: 'c1',
+    wasInterrupted: false,
+  };
   assert.equal(await directory.invoke(call, signal), 1);
   const unsent = new GatewayError('UNAVAILABLE', 'lost', { details: { code: 'NOT_CONNECTED' } });
   lost.push(unsent);

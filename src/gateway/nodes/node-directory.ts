@@ -4,7 +4,7 @@ import type { Nodes } from './nodes.ts';
 
 /** Adapts the nodes to the agent's tool. */
 export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invocations' | 'returnOf'>): NodeDirectory => ({
-  list: () =>
+  list: async () =>
     nodes.list().map(({ nodeId, displayName = nodeId, platform, commands, connected }) => ({
       nodeId,
       name: displayName,

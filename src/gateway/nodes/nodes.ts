@@ -42,7 +42,7 @@ type Publish = <E extends Announced>(event: E, payload: GatewayEventPayload<E>) 
 export interface NodesDeps {
   /** Replaces what must not be stored in a text of a node. */
   clean(text: string): string;
-  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage' | 'machine'>;
   lastAliveMs: number | undefined;
   /** The current rules of config.json. */
   rules(): NodesConfig;

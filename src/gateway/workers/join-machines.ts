@@ -3,6 +3,7 @@ import type { Broadcast } from '../connections/broadcast.ts';
 import type { Conversations } from '../conversations.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { toNodeDirectory } from '../nodes/node-directory.ts';
 import { adoptConversations } from '../recover-conversations.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { createHeldTables, type Holder } from './held-tables.ts';
@@ -12,7 +13,7 @@ import { createWorker, type Worker } from './worker.ts';
 
 /** This daemon as one that gives work to others; undefined: it cannot. */
 export function createLeadOf(
-  { machines, store, shared, workdirs, server, clock, log }: LeadDeps,
+  { machines, store, shared, nodes, workdirs, server, clock, log }: LeadDeps,
   {
     records: { events, budgets, policies, rules },
     talks: { global, streams, workstreams, outbox },
@@ -35,6 +36,7 @@ export function createLeadOf(
       [...rulesHeld({ policies, rules }), { tables: OUTBOX, reload: async () => outbox.deliveries.wake() }],
       { store, log },
     ),
+    nodes: toNodeDirectory(nodes),
     takingOver: { store, shared, identify, adopt, log },
     version: server.version,
     clock,
@@ -42,7 +44,7 @@ export function createLeadOf(
   });
 }
 
-type LeadDeps = Pick<GatewayDeps, 'machines' | 'store' | 'shared' | 'workdirs' | 'server' | 'clock' | 'log'>;
+type LeadDeps = Pick<GatewayDeps, 'machines' | 'store' | 'shared' | 'nodes' | 'workdirs' | 'server' | 'clock' | 'log'>;
 
 /** Workers add messages to it, and the active daemon delivers them. */
 const OUTBOX = ['outbox'];
@@ -66,11 +68,12 @@ export function createWorkerOf(
   { conversations: { records, talks }, broadcast, dispatch, cluster }: Served,
 ): Worker | undefined {
   if (machines?.role !== 'worker') return undefined;
-  const { openHub, lead } = machines;
+  const { openHub, lead, leadLink } = machines;
   const { global, streams, workstreams } = talks;
   return createWorker({
     openHub,
     lead,
+    leadLink,
     nodeId: server.nodeId,
     serverUrl: server.url,
     version: server.version,

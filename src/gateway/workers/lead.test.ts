@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodeSummary } from '../../agent/tools/node.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { untilTrue } from '../../testing/until-true.ts';
@@ -11,6 +12,11 @@ import { settle } from './links/joined-links-fixture.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
 
 const notServed = () => assert.fail('it is not asked');
+
+const BOX: NodeSummary = {
+  ...{ nodeId: 'n1', name: 'box', platform: 'linux', commands: ['system.info'] },
+  ...{ isConnected: true, pairing: '7' },
+};
 
 /** A link from a worker, and what its worker was told and asked. */
 function fakeLink() {
@@ -65,6 +71,10 @@ function world({ isBusThere = true } = {}) {
       },
       reload: (tables) => void steps.push(['reload', tables]),
     },
+    nodes: {
+      list: async () => [BOX],
+      invoke: async ({ command }) => `${command} ran`,
+    },
     takingOver: {
       store: { db } as unknown as Store, // only to look for machines
       shared: { endWorker: notServed, liveWorkers: async () => new Set<string>() },
@@ -84,7 +94,7 @@ function world({ isBusThere = true } = {}) {
     await handlers.answer('join', { nodeId, serverUrl: `http://${nodeId}`, version: '1.2.3' }, asked);
     return { link, sent, handlers };
   };
-  return { lead, over, steps, join, change: (tables: readonly string[]) => change(tables) };
+  return { lead, over, steps, asked, join, change: (tables: readonly string[]) => change(tables) };
 }
 
 test('workers that have gone are taken over although the bus cannot be reached', async () => {
@@ -141,5 +151,18 @@ test('what one daemon has changed is read again by all others', async () => {
   a.handlers.hear('changed', ['rules']);
   assert.deepEqual(steps.at(-1), ['reload', ['rules']]);
   assert.deepEqual([a.sent.length, b.sent.at(-1)], [1, ['changed', ['rules']]], 'the other worker, too');
+  over.abort();
+});
+
+test('a worker may ask for the nodes, and run commands on them', async () => {
+  const { lead, over, join, asked } = world();
+  void lead.run(over.signal);
+  await settle();
+  const { handlers } = await join('a');
+  assert.deepEqual(await handlers.answer('nodes', null, asked), [BOX]);
+  assert.deepEqual(await handlers.answer('invoke', { nodeId: 'n1', command: 'system.info' }, asked), {
+    kind: 'answered',
+    result: 'system.info ran',
+  });
   over.abort();
 });

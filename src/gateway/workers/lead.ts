@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { NodeDirectory } from '../../agent/tools/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ClusterMember } from '../cluster/cluster.ts';
@@ -8,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import { writeViewer } from './carried-call.ts';
 import { Crew } from './crew.ts';
+import { serveInvocation } from './far-nodes.ts';
 import { farStreams } from './far-streams.ts';
 import { createForwarding, type Far, type Forwarding } from './forwarding.ts';
 import type { HeldTables } from './held-tables.ts';
@@ -42,6 +44,8 @@ interface LeadDeps {
   /** How many workstreams are loaded here. */
   loaded(): number;
   held: HeldTables;
+  /** Those that runs of workers use. */
+  nodes: NodeDirectory;
   takingOver: TakeOverDeps;
   /** Of this daemon. */
   version: string;
@@ -54,7 +58,7 @@ const otherVersion = (version: string) =>
   new GatewayError('CONFLICT', `The active daemon has version ${version}. Start the worker in this version.`);
 
 export function createLead(deps: LeadDeps): Lead {
-  const { openHub, tellers, streams, loaded, held, takingOver, version, clock, log } = deps;
+  const { openHub, tellers, streams, loaded, held, nodes, takingOver, version, clock, log } = deps;
   const crew = new Crew({ log });
   const { far, resync } = createFar(crew, deps);
   held.onChanged((tables) => {
@@ -66,7 +70,9 @@ export function createLead(deps: LeadDeps): Lead {
   };
   // What a worker says is made by `createWorker`.
   const onGreeted = (link: () => Link): LinkHandlers => ({
-    async answer(what, body) {
+    async answer(what, body, asked) {
+      if (what === 'nodes') return nodes.list(asked.signal); // by `farNodes`
+      if (what === 'invoke') return serveInvocation(body, asked, nodes); // by `farNodes`
       if (what !== 'join') return null;
       const joining: Joining = body;
       if (joining.version !== version) throw otherVersion(version);

@@ -1,4 +1,5 @@
 import type { OpenHub } from './links/hub.ts';
+import type { LeadLink } from './links/lead-link.ts';
 
 /** How this daemon works together with the others of its database. */
 export type Machines =
@@ -9,6 +10,7 @@ export type Machines =
       openHub: OpenHub;
       /** The active daemon, as the database names it now. */
       lead(): { process: string; publicKey: string } | undefined;
+      leadLink: LeadLink;
     };
 
 /** Which machines may get a new workstream. */

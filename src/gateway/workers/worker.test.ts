@@ -54,6 +54,7 @@ function world(links: readonly (Link | undefined)[]) {
       };
     },
     lead: () => active,
+    leadLink: { joined: () => void steps.push('joined') },
     nodeId: 'w',
     serverUrl: () => 'http://w',
     tellers: {
@@ -95,17 +96,17 @@ test('a worker joins, says each second how much it has to do, and tells its news
   await settle();
   await clock.advance(1_000);
   assert.deepEqual(sent, [JOIN, ['loaded', 3], NEWS, ['loaded', 3]]);
-  assert.deepEqual(steps, ['open lead k', 'reload']);
+  assert.deepEqual(steps, ['open lead k', 'joined', 'reload']);
   over.abort();
   link.end('over');
 });
 
 test('what happens while the active daemon takes the worker is told, because it may have read the logs already', async () => {
   const { link, sent, joined } = fakeLink();
-  const { worker, over, tell } = world([link]);
+  const { worker, over, steps, tell } = world([link]);
   void worker.run(over.signal);
   await settle();
-  assert.deepEqual(sent, [JOIN]);
+  assert.deepEqual([sent, steps], [[JOIN], ['open lead k']], 'nothing else is asked yet');
   tell(END);
   await settle();
   joined.resolve(null);
@@ -144,7 +145,7 @@ test('a worker joins again after its link has ended, and leaves a daemon that is
   assert.equal(String(first.link.ended.reason), 'Error: another daemon is active');
   await clock.advance(250);
   await settle();
-  assert.deepEqual(steps, ['open lead k', 'reload', 'open next n', 'reload']);
+  assert.deepEqual(steps, ['open lead k', 'joined', 'reload', 'open next n', 'joined', 'reload']);
   assert.equal(second.link.ended.aborted, false);
   over.abort();
   second.link.end('over');

@@ -8,6 +8,7 @@ import { readViewer, type WrittenViewer } from './carried-call.ts';
 import { serveStream } from './far-streams.ts';
 import type { HeldTables } from './held-tables.ts';
 import type { Hub, OpenHub } from './links/hub.ts';
+import type { LeadLink } from './links/lead-link.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
 import { serveCall } from './serve-calls.ts';
 import { collectNews, type Tellers } from './told-news.ts';
@@ -24,6 +25,7 @@ interface WorkerDeps {
   openHub: OpenHub;
   /** The active daemon, as the database names it now. */
   lead(): { process: string; publicKey: string } | undefined;
+  leadLink: Pick<LeadLink, 'joined'>;
   nodeId: string;
   serverUrl(): string;
   version: string;
@@ -49,8 +51,8 @@ export interface Worker {
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { openHub, tellers, lead, nodeId, serverUrl, version, dispatch, streams, loaded, held, cluster, clock, log } =
-    deps;
+  const { openHub, tellers, lead, leadLink, nodeId, serverUrl, version, dispatch, streams } = deps;
+  const { loaded, held, cluster, clock, log } = deps;
   let link: Link | undefined;
   collectNews(tellers, (news) => link?.tell('news', news));
   held.onChanged((tables) => link?.tell('changed', tables));
@@ -75,6 +77,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const next = await hub.open(found.process, found.publicKey);
     link = next; // before it joins: the active daemon reads the logs while it takes the worker
     await next.ask('join', { nodeId, serverUrl: serverUrl(), version } satisfies Joining);
+    leadLink.joined(next);
     held.reload();
     tellers.global.tellStates();
     log.info({ active: found.process }, 'this worker has joined the active daemon');

@@ -46,7 +46,7 @@ export const CHANGED = cannotRun(NOT_AS_APPROVED);
 export function forbidden(
   run: RunContext,
   item: BatchCall,
-  wasInterrupted: boolean = hasUnknownOutcome(run, item),
+  wasInterrupted: boolean = mayHaveHadEffect(run, item),
 ): Refusal {
   const { call } = item;
   const ruling = rulingOf(run, item);
@@ -73,6 +73,12 @@ export function hasUnknownOutcome({ progress }: Pick<RunContext, 'progress'>, { 
   const tool = progress.tools.get(call.id);
   if (resumedBy(progress, call.id)) return false;
   return tool?.state === 'started' && !tool.safeToRepeat;
+}
+
+/** Whether it was running when the daemon died, and may have had an effect, also if running it again would do no harm. */
+export function mayHaveHadEffect({ progress }: Pick<RunContext, 'progress'>, { call, prepared }: BatchCall): boolean {
+  if (resumedBy(progress, call.id) || prepared.tool?.readOnly) return false;
+  return progress.tools.get(call.id)?.state === 'started';
 }
 
 /** `wasAsked`: whether this call was a reason for the question; the others of its batch may be made again. */

@@ -29,6 +29,13 @@ test('an interrupted call that a policy denies keeps its outcome unknown, and no
   assert.deepEqual([results(), asked()], [[`1 unknown: ${UNKNOWN} ${blocked('bash')}`], false]);
 });
 
+test('so does one that could be repeated without harm', async () => {
+  const journal: JournalEntry[] = [...approvedBatch([BASH]), { kind: 'tool_started', callId: '1', safeToRepeat: true }];
+  const { run, results } = batch([BASH], { rules: [rule('*', 'deny')], journal });
+  await runBatch(run);
+  assert.deepEqual(results(), [`1 unknown: ${UNKNOWN} ${blocked('bash')}`]);
+});
+
 test('a deny that comes while a person is asked about an interrupted call stops it', async () => {
   const { run, results, change, answer, events } = batch([BASH], { journal: INTERRUPTED });
   const done = runBatch(run);

@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode, GatewayError } from '../../../../protocol/errors.ts';
+import { StopReason } from '../../../agent/stop-reason.ts';
 import type { Log } from '../../../log.ts';
 import { Elsewhere } from '../elsewhere.ts';
 
@@ -39,3 +40,12 @@ export function readError(written: WrittenError): Error {
   const { code, message, ...options } = written;
   return new GatewayError(code, message, options);
 }
+
+/** Why a question is cancelled: the run that asked is stopped, or the caller has gone. */
+export type WrittenCancel = { stop: StopReason['kind'] } | null;
+
+export const writeCancel = (reason: unknown): WrittenCancel =>
+  reason instanceof StopReason ? { stop: reason.kind } : null;
+
+export const readCancel = (written: WrittenCancel): Error =>
+  written === null ? new Error('the caller has gone') : new StopReason(written.stop, 'the run was stopped');

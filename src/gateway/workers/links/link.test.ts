@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../../protocol/errors.ts';
+import { StopReason } from '../../../agent/stop-reason.ts';
 import { Elsewhere } from '../elsewhere.ts';
 import { joinedLinks, settle } from './joined-links-fixture.ts';
 import type { Asked } from './link.ts';
@@ -180,6 +181,21 @@ test('a question that its caller no longer needs is cancelled at the other end, 
   );
   answer.resolve('both');
   assert.deepEqual(await Promise.all([first, second]), ['both', 'both']);
+});
+
+test('a run that is stopped tells the other end so, and a caller that has gone does not', async () => {
+  const { asked, given, answer } = slow();
+  const [stopped, left] = [new AbortController(), new AbortController()];
+  const questions = [stopped, left].map(({ signal }) => asked.ask('q', 1, { signal }));
+  await settle();
+  stopped.abort(new StopReason('cancel', 'enough'));
+  left.abort(new Error('its connection has ended'));
+  await settle();
+  const [first, second] = given.map(({ signal }) => signal.reason);
+  assert.ok(first instanceof StopReason && !(second instanceof StopReason));
+  assert.equal(first.kind, 'cancel');
+  answer.resolve(null);
+  await Promise.all(questions);
 });
 
 test('a question whose caller has gone before is cancelled, too', async () => {

@@ -1,7 +1,14 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
-import { readError, type WrittenError, writeError } from './carried-error.ts';
+import {
+  readCancel,
+  readError,
+  type WrittenCancel,
+  type WrittenError,
+  writeCancel,
+  writeError,
+} from './carried-error.ts';
 import { createJoin, toPieces } from './message-pieces.ts';
 import type { Seal } from './sealed-messages.ts';
 
@@ -21,7 +28,7 @@ export interface Link {
 }
 
 export interface AskOptions {
-  /** Cancels the question at the other daemon. */
+  /** Cancels the question at the other daemon. A stop of a run keeps its kind there. */
   signal?: AbortSignal;
   /** Called with what comes before the answer. */
   onInterim?(body: Json): void;
@@ -56,7 +63,7 @@ type Reply =
 type Frame =
   | Question
   | Reply
-  | { kind: 'cancel'; id: number }
+  | { kind: 'cancel'; id: number; why: WrittenCancel }
   | { kind: 'tell'; what: string; body: unknown }
   | { kind: 'here' }
   | { kind: 'bye' };
@@ -96,7 +103,7 @@ export function createLink({ seal, send, handlers, clock, log }: LinkDeps): Link
   const answers = createAnswers(write, ended.signal, { handlers, log });
   const receive = (frame: Frame): void => {
     if (frame.kind === 'ask') void answers.give(frame);
-    else if (frame.kind === 'cancel') answers.cancel(frame.id);
+    else if (frame.kind === 'cancel') answers.cancel(frame.id, frame.why);
     else if (frame.kind === 'tell') handlers.hear(frame.what, frame.body);
     else if (frame.kind === 'bye') end('the other daemon has ended it', { isTold: true });
     else if (frame.kind !== 'here') questions.take(frame);
@@ -146,7 +153,7 @@ function createQuestions(write: Write, ended: AbortSignal) {
       const id = asked;
       const one: Waiting = { ...Promise.withResolvers<Json>(), onInterim };
       waiting.set(id, one);
-      const cancel = () => write({ kind: 'cancel', id });
+      const cancel = () => write({ kind: 'cancel', id, why: writeCancel(signal?.reason) });
       signal?.addEventListener('abort', cancel);
       write({ kind: 'ask', id, what, body });
       if (signal?.aborted) cancel();
@@ -182,7 +189,7 @@ function createAnswers(write: Write, ended: AbortSignal, { handlers, log }: Pick
         asked.delete(id);
       }
     },
-    cancel: (id: number): void => asked.get(id)?.abort(new Error('the caller has gone')),
+    cancel: (id: number, why: WrittenCancel): void => asked.get(id)?.abort(readCancel(why)),
   };
 }
 
