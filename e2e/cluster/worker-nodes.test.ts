@@ -107,30 +107,81 @@ test('cancelling a run of a worker ends its program on a node', installed, async
   assert.equal(result.outcome, 'unknown');
 });
 
-test('a command goes on while another daemon becomes active, which returns its result', installed, async () => {
+/** A script that ran once, and ends when `go` is there. */
+const UNTIL_GO = 'echo ran >> runs; while [ ! -e go ]; do sleep 0.05; done; echo done';
+
+interface Waiting {
+  lead: DaemonUnderTest;
+  wsId: string;
+  node: { nodeId(): string; folder: string };
+}
+
+/** A run of a worker asks for this command, which is approved and has begun. */
+async function begin(message: string, { lead, wsId, node }: Waiting): Promise<void> {
   const { model } = await crewScene();
+  model.when(message, invoke({ nodeId: node.nodeId(), script: UNTIL_GO, timeoutSecs: 120 }), say('It is done.'));
+  await using stream = await lead.sse(wsId);
+  await lead.post('/v1/api/send', { ws_id: wsId, message });
+  await approve(lead, stream);
+  await fileAppears(path.join(node.folder, 'runs'));
+}
+
+/** The command may end now. Its result comes, and it ran once. */
+async function finish({ lead, wsId, node }: Waiting): Promise<void> {
+  await writeFile(path.join(node.folder, 'go'), '');
+  await until(
+    async () => (await resultsIn(lead, wsId)).length > 0,
+    () => `the result comes; ${lead.output().stderr}`,
+  );
+  const [result = ''] = await resultsIn(lead, wsId);
+  assert.equal(JSON.parse(result).stdout, 'done\n', result);
+  assert.equal(await runsOf(node), RAN_ONCE);
+}
+
+test('a command goes on while another daemon becomes active, which returns its result', installed, async () => {
   await using pair = await startPair();
   const { lead, worker, wsId } = pair;
   await using node = await pairedAt(worker, lead);
-  await using stream = await lead.sse(wsId);
-  const script = 'echo ran >> runs; while [ ! -e go ]; do sleep 0.05; done; echo done';
-  model.when('take over', invoke({ nodeId: node.nodeId(), script, timeoutSecs: 120 }), say('It is done.'));
-  await lead.post('/v1/api/send', { ws_id: wsId, message: 'take over' });
-  await approve(lead, stream);
-  await fileAppears(path.join(node.folder, 'runs'));
+  await begin('take over', { lead, wsId, node });
   await using standby = await startLead();
   await lead.kill9();
   await untilServing(standby);
   await untilJoined(standby, worker);
-  await writeFile(path.join(node.folder, 'go'), '');
-  await until(
-    async () => (await resultsIn(standby, wsId)).length > 0,
-    () => `the result comes; ${worker.output().stderr}`,
-  );
-  const [result = ''] = await resultsIn(standby, wsId);
-  assert.equal(JSON.parse(result).stdout, 'done\n');
-  assert.equal(await runsOf(node), RAN_ONCE);
+  await finish({ lead: standby, wsId, node });
 });
+
+test('a command goes on while the bus is away', installed, async () => {
+  const { nats } = await crewScene();
+  await using pair = await startPair();
+  const { lead, worker, wsId } = pair;
+  await using node = await pairedAt(lead, lead);
+  await begin('without a bus', { lead, wsId, node });
+  await nats.kill();
+  await until(
+    async () => (await lead.get(`/v1/api/workstreams/${wsId}/history`)).status === 503,
+    () => 'the link is lost',
+  );
+  await nats.start();
+  await untilJoined(lead, worker);
+  await finish({ lead, wsId, node });
+});
+
+test(
+  'a command goes on when its worker is killed, and the run that is taken over gets its result',
+  installed,
+  async () => {
+    await using pair = await startPair();
+    const { lead, worker, wsId } = pair;
+    await using node = await pairedAt(lead, lead);
+    await begin('lose the worker', { lead, wsId, node });
+    await worker.kill9();
+    await until(
+      async () => (await lead.get(`/v1/api/route?ws_id=${wsId}`)).body.node_url === lead.url,
+      () => `the active daemon takes over; ${lead.output().stderr}`,
+    );
+    await finish({ lead, wsId, node });
+  },
+);
 
 test(
   'a command has an unknown outcome if no daemon is active any more, and the next command runs once one is',
