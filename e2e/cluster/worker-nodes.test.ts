@@ -183,6 +183,17 @@ test(
   },
 );
 
+test('a worker that was killed during a command and starts again gets the result', installed, async () => {
+  await using pair = await startPair({ isAlone: true });
+  const { lead, worker, wsId } = pair;
+  await using node = await pairedAt(lead, lead);
+  await begin('restart the worker', { lead, wsId, node });
+  await worker.kill9();
+  await worker.restart();
+  await untilJoined(lead, worker);
+  await finish({ lead, wsId, node });
+});
+
 test(
   'a command has an unknown outcome if no daemon is active any more, and the next command runs once one is',
   installed,

@@ -23,11 +23,13 @@ export const farNodes = (lead: Pick<LeadLink, 'ask'>): NodeDirectory => ({
       throw new Unanswered(outcome.why);
     } catch (error) {
       signal.throwIfAborted();
-      throw mayHaveRun && !isFinal(error) ? new Unanswered(LOST, { cause: error }) : error;
+      if (!mayHaveRun || isFinal(error)) throw error;
+      throw new Unanswered(call.wasInterrupted ? RESTARTED : LOST, { cause: error });
     }
   },
 });
 
+const RESTARTED = 'Headgate was restarted during the command.';
 const LOST = 'The active daemon was lost during the command.';
 
 /** The next active daemon knows how the command ended. What else it refuses says nothing about the time before. */

@@ -29,11 +29,16 @@ test('an interrupted call that a policy denies keeps its outcome unknown, and no
   assert.deepEqual([results(), asked()], [[`1 unknown: ${UNKNOWN} ${blocked('bash')}`], false]);
 });
 
-test('so does one that could be repeated without harm', async () => {
+test('so does one that could be repeated without harm, also if the deny comes just before it is', async () => {
   const journal: JournalEntry[] = [...approvedBatch([BASH]), { kind: 'tool_started', callId: '1', safeToRepeat: true }];
-  const { run, results } = batch([BASH], { rules: [rule('*', 'deny')], journal });
-  await runBatch(run);
-  assert.deepEqual(results(), [`1 unknown: ${UNKNOWN} ${blocked('bash')}`]);
+  const deny = [rule('*', 'deny')];
+  const early = batch([BASH], { rules: deny, journal });
+  await runBatch(early.run);
+  const before = async () => void late.change(deny);
+  const late = batch([BASH], { journal, checkpoint: { before, ended: async () => undefined } });
+  await runBatch(late.run);
+  const expected = [`1 unknown: ${UNKNOWN} ${blocked('bash')}`];
+  assert.deepEqual([early.results(), late.results()], [expected, expected]);
 });
 
 test('a deny that comes while a person is asked about an interrupted call stops it', async () => {

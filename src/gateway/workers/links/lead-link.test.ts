@@ -121,11 +121,11 @@ test('a question ends at once with its signal, which the other daemon gets, too'
 });
 
 test('a link that has ended while the worker joined is not used', async () => {
-  const { clock, lead, asking } = world();
+  const { clock, lead, asking, losses } = world();
   const link = linkTo(notServed);
   link.end('gone');
   lead.joined(link);
   const question = asking();
   await clock.advance(15_000);
-  assert.equal(question.is, AWAY);
+  assert.deepEqual([question.is, losses], [AWAY, []]);
 });
