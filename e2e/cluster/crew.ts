@@ -54,9 +54,11 @@ interface CrewOptions {
   args?: string[];
   /** Its folder is in its home, which others may not use. */
   isAlone?: boolean;
+  /** Of its machine, separated by commas. */
+  labels?: string;
 }
 
-async function startMember({ args = [], isAlone = false }: CrewOptions): Promise<DaemonUnderTest> {
+async function startMember({ args = [], isAlone = false, labels }: CrewOptions): Promise<DaemonUnderTest> {
   const { url, nats, model, folder } = await crewScene();
   homes += 1;
   const home = path.join(folder, `member-${homes}`);
@@ -68,6 +70,7 @@ async function startMember({ args = [], isAlone = false }: CrewOptions): Promise
   return startDaemon({
     home,
     model: model.url,
+    ...(labels !== undefined && { env: { HEADGATE_STORE_MACHINE_LABELS: labels } }),
     args: isAlone ? args : [...args, '--workdir', await folderNamed('shared')],
     config: { store: { url, bus: nats.url }, nodes: { '*': { allow: ['system.*'] } } },
   });
@@ -77,7 +80,7 @@ async function startMember({ args = [], isAlone = false }: CrewOptions): Promise
 export const startLead = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
   startMember({ ...options, args: ['--standby', ...(options.args ?? [])] });
 
-const startWorker = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
+export const startWorker = (options: CrewOptions = {}): Promise<DaemonUnderTest> =>
   startMember({ ...options, args: ['--worker', ...(options.args ?? [])] });
 
 interface Pair extends AsyncDisposable {

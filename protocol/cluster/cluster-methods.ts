@@ -5,13 +5,14 @@ import { NonEmpty, optionalText } from '../frames.ts';
 import { Approval } from '../methods/approval.ts';
 import { HealthSummary } from '../methods/health.ts';
 import { WorkstreamState } from '../stream-events.ts';
+import { Waiting } from './machine-labels.ts';
 
 const Count = z.int().min(0);
 /** The longest id of a machine is a host name and five characters. */
 const NODE_ID_LENGTH = 256;
 const Counts = HealthSummary.shape.workstreams;
 
-/** A loaded workstream of some machine. */
+/** A loaded workstream of some machine, or one that waits for it. */
 export const ClusterWorkstream = z
   .strictObject({
     wsId: NonEmpty,
@@ -27,6 +28,8 @@ export const ClusterWorkstream = z
     activityState: activityShape.activity_state,
     /** Since it was loaded. */
     toolCalls: Count,
+    /** Absent: its machine runs it. */
+    waiting: Waiting.optional(),
   })
   .meta({ id: 'ClusterWorkstream' });
 export type ClusterWorkstream = z.infer<typeof ClusterWorkstream>;
@@ -52,6 +55,8 @@ const nodeShape = {
     })
     .nullable(),
   version: z.string(),
+  /** What it has, such as `gpu`. */
+  labels: z.array(z.string()),
 };
 
 /** A machine that uses the store. The active one serves clients, and has all workstreams but those of workers. */
@@ -101,6 +106,8 @@ export const ClusterMachine = z
     startedMs: Count,
     /** How long ago it reported last. */
     seenAgoMs: Count,
+    /** What it has, such as `gpu`. Absent from earlier versions. */
+    labels: z.array(z.string()).optional(),
     /** Of the active one, if others can take over: it rises with each change, and is renewed every two seconds. */
     lease: z.strictObject({ epoch: Count, sinceMs: Count, renewedAgoMs: Count }).optional(),
   })

@@ -4,6 +4,7 @@ import { CLUSTER_EVENTS } from '../events/cluster.ts';
 import { activityShape, usageShape } from '../events/global.ts';
 import { WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
+import { WAITING_FIELD } from './waiting.ts';
 import { workstreamEndpoints } from './workstream.ts';
 import { workstreamLineEndpoints } from './workstream-line.ts';
 
@@ -19,6 +20,7 @@ const Workstream = z.object({
   ...usageShape,
   ...activityShape,
   tool_calls: Count,
+  ...WAITING_FIELD,
 });
 
 const nodeShape = {
@@ -42,6 +44,7 @@ const nodeShape = {
     })
     .nullable(),
   version: z.string(),
+  labels: z.array(z.string()),
 };
 const Node = z.object(nodeShape);
 

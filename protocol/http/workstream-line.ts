@@ -55,6 +55,8 @@ export const workstreamLineEndpoints = {
         /** The only tools that run without asking; absent unless auto-approve covers just these. */
         auto_approve_tools: z.array(z.string()).optional(),
         judge_model: z.string().optional(),
+        /** The labels that its machine needs; absent if there are none. */
+        machine_labels: z.array(z.string()).optional(),
         pending_approval: z
           .object({
             approval_id: z.string(),

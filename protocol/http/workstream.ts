@@ -8,6 +8,7 @@ import { WorkstreamState } from '../stream-events.ts';
 import { namesIn } from '../text/trimmed-text.ts';
 import { endpoint } from './endpoint.ts';
 import { OWNED_FIELDS } from './sharing.ts';
+import { WAITING_FIELD } from './waiting.ts';
 
 const UNKNOWN = { 404: 'Unknown workstream' } as const;
 const WsId = z.string().default('');
@@ -64,6 +65,8 @@ const Create = z.object({
   kind: z.union([z.enum(WORKSTREAM_KINDS), z.literal('')]).nullish(),
   /** The coordinator that it works for. */
   parent_ws_id: text,
+  /** Labels that its machine needs. Ignored with `resume_ws`. */
+  machine_labels: Names,
   ...Object.fromEntries(NOT_SUPPORTED.map((field) => [field, z.unknown().optional()])),
 });
 
@@ -81,7 +84,7 @@ export const workstreamEndpoints = {
   list: endpoint({
     verb: 'get',
     path: '/v1/api/workstreams',
-    summary: 'Loaded workstreams.',
+    summary: 'Loaded workstreams, and those that wait for their machine.',
     scope: 'read',
     request: () => z.object({}),
     reply: () =>
@@ -98,6 +101,7 @@ export const workstreamEndpoints = {
             message_count: z.int(),
             created: z.string(),
             updated: z.string(),
+            ...WAITING_FIELD,
             ...OWNED_FIELDS,
           }),
         ),

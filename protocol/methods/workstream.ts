@@ -32,6 +32,8 @@ export const WorkstreamSnapshot = z
     /** The only tools that run without asking; absent unless auto-approve covers just these. */
     autoApproveTools: z.array(z.string()).optional(),
     judgeModel: z.string().optional(),
+    /** The labels that its machine needs; absent if there are none. */
+    machineLabels: z.array(z.string()).optional(),
     /** The background commands that run; absent if there are none. */
     backgroundCommands: z.array(BackgroundCommand).optional(),
     status: StatusRecord.optional(),

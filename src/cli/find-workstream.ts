@@ -57,6 +57,9 @@ async function refuse(client: Client, name: string): Promise<never> {
   );
 }
 
+/** Whether a machine has it, so that it can be asked. */
+export const isRunnable = ({ waiting }: Pick<WorkstreamRow, 'waiting'>): boolean => waiting === undefined;
+
 /** What to call a workstream: `main`, or its name. */
 export const toLabel = ({ sessionKey, name }: Pick<WorkstreamRow, 'sessionKey' | 'name'>): string =>
   sessionKey === 'main' ? 'main' : name;

@@ -171,6 +171,7 @@ function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): vo
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
     .addOption(modeOption())
+    .option('--machine-label <label>', 'label that the machine of a new workstream needs; can be repeated', toList)
     .addOption(new Option('--color <when>', 'when to use colours').choices(COLOUR_CHOICES).default('auto'))
     .action(run);
 }
@@ -194,6 +195,7 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
     .addOption(modeOption())
+    .option('--machine-label <label>', 'label that the machine of a new workstream needs; can be repeated', toList)
     .option('--key <key>', 'idempotency key: repeating it joins the same run')
     .action(action);
 }

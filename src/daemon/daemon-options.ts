@@ -26,6 +26,8 @@ export interface DaemonOptions {
   storeUrl?: string;
   /** Where the other daemons of the database reach this one, if not where it listens. */
   machineUrl?: string;
+  /** What this machine has, for workstreams that need it. */
+  machineLabels?: readonly string[];
   /** The NATS server through which the daemons of the database work together. */
   busUrl?: string;
   /** Waits while another daemon is active, instead of being refused. */

@@ -18,11 +18,11 @@ export function nodeIdOf(home: string, host: string): string {
 
 /** How the daemon describes itself to clients. */
 export const machineOf = (
-  { version, home }: Pick<DaemonOptions, 'version' | 'home'>,
+  { version, home, machineLabels: labels = [] }: Pick<DaemonOptions, 'version' | 'home' | 'machineLabels'>,
   url: () => string,
 ): GatewayDeps['server'] => {
   const host = hostname();
-  return { version, host, nodeId: nodeIdOf(home, host), platform: platform(), url };
+  return { version, host, nodeId: nodeIdOf(home, host), labels, platform: platform(), url };
 };
 
 interface ProcessParts {
@@ -41,6 +41,7 @@ export const machineOfProcess = (
   process: proof?.process ?? ids.secret(8),
   nodeId: server.nodeId,
   version: server.version,
+  labels: server.labels,
   url: () => (address.port === 0 ? '' : server.url()),
   address: () => (address.port === 0 && machineUrl === undefined ? undefined : machineUrlOf(address, machineUrl)),
   publicKey: proof?.key.publicKey ?? '',

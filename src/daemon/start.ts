@@ -148,7 +148,7 @@ async function prepareOptions(
   const assets = loadAssets(root);
   const bootId = await readBootId();
   return ({ config, options }, { port, descriptor }) => {
-    const { host, workdir, model, storeUrl, machineUrl, busUrl, authEnabled } = options;
+    const { host, workdir, model, storeUrl, machineUrl, machineLabels, busUrl, authEnabled } = options;
     return {
       home,
       host,
@@ -163,6 +163,7 @@ async function prepareOptions(
       ...(model !== undefined && { model }),
       ...(storeUrl !== undefined && { storeUrl }),
       ...(machineUrl !== undefined && { machineUrl }),
+      machineLabels,
       ...(busUrl !== undefined && { busUrl }),
       userHome: around.userHome,
       uid: process.getuid?.(),

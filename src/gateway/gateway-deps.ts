@@ -118,6 +118,8 @@ export interface GatewayDeps {
     version: string;
     host: string;
     nodeId: string;
+    /** What this machine has, for workstreams that need it. */
+    labels: readonly string[];
     platform: string;
     /** The address at which clients reach this daemon. */
     url(): string;

@@ -29,7 +29,7 @@ import type { EventStreams } from './streams/event-streams.ts';
 import { tracedDispatch } from './traces/traced-dispatch.ts';
 import { auditOfWorker } from './workers/audited-elsewhere.ts';
 import { createLeadOf, createWorkerOf } from './workers/join-machines.ts';
-import { ALL_HERE } from './workers/team.ts';
+import { aloneAt } from './workers/team.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
 export interface Gateway {
@@ -89,8 +89,9 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const lead = createLeadOf(deps, conversations, broadcast);
   const cluster = createLocalCluster(deps, { health, workstreams, global, lead });
-  const placement = lead?.placement ?? ALL_HERE;
-  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster, chats, placement });
+  const { placement, waiting } = lead ?? aloneAt(deps.server);
+  const sharing = { broadcast, presence, health, idempotency, cluster, chats, placement, waiting };
+  const nouns = joinNouns(deps, conversations, sharing);
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,

@@ -46,7 +46,7 @@ import type { Presence } from './presence/presence.ts';
 import { createViewers } from './presence/viewers.ts';
 import type { Store } from './store/store.ts';
 import type { Templates } from './templates/templates.ts';
-import type { Placement } from './workers/team.ts';
+import type { Placing } from './workers/team.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
 import { createProjectCommands } from './workstreams/project-commands.ts';
@@ -98,14 +98,13 @@ type NounDeps = Pick<
 >;
 
 /** The parts that nouns share with the sockets. */
-interface SharedWithSockets {
+interface SharedWithSockets extends Placing {
   broadcast: Broadcast;
   presence: Presence;
   health: Health;
   idempotency: Idempotency;
   cluster: Cluster;
   chats: ChannelNouns;
-  placement: Placement;
 }
 
 /**
@@ -117,7 +116,7 @@ interface SharedWithSockets {
 export function joinNouns(
   deps: NounDeps,
   conversations: Conversations,
-  { broadcast, presence, health, idempotency, cluster, chats, placement }: SharedWithSockets,
+  { broadcast, presence, health, idempotency, cluster, chats, placement, waiting }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
   const { store, shared, storePath, models, nodes, outputChecks, live, auth } = deps;
@@ -174,7 +173,7 @@ export function joinNouns(
     },
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, chats, store, clock }) },
     system: { once: true, methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
-    workstream: workstreamNoun(deps, conversations, { health, placement }),
+    workstream: workstreamNoun(deps, conversations, { health, placement, waiting }),
     wake: {
       once: true,
       methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),
@@ -201,7 +200,7 @@ const configNouns = ({ store, auth, configFile, clock }: NounDeps, affected: Aff
 const workstreamNoun = (
   { store, models, server, workdirs, projectCommands, live }: NounDeps,
   { records, talks, turns, recover }: Conversations,
-  { health, placement }: Pick<SharedWithSockets, 'health' | 'placement'>,
+  { health, placement, waiting }: Pick<SharedWithSockets, 'health' | 'placement' | 'waiting'>,
 ) => ({
   methods: workstreamMethods({
     workstreams: talks.workstreams,
@@ -232,6 +231,7 @@ const workstreamNoun = (
     models,
     health,
     placement,
+    waiting,
     nodeId: server.nodeId,
   }),
   recover,

@@ -1,3 +1,4 @@
+import { toLabels } from '../../protocol/cluster/machine-labels.ts';
 import { isUnavailable } from '../is-unavailable.ts';
 import type { Coordinators } from './coordinators/coordinators.ts';
 import type { EventLog } from './events/event-log.ts';
@@ -10,13 +11,14 @@ import { restoreUnseen } from './streams/restore-unseen.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { Budgets } from './usage/budgets.ts';
 import { recoverWatches } from './watches/watch-noun.ts';
+import { missingLabels } from './workers/can-own.ts';
 import { resyncLogs } from './workers/resync-logs.ts';
 import type { Moved } from './workers/take-over.ts';
 import { MAIN } from './workstreams/session-keys.ts';
 import type { RestoreRun } from './workstreams/workstream-deps.ts';
 import type { Workstreams } from './workstreams/workstreams.ts';
 
-export type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
+export type RecoveryDeps = Pick<GatewayDeps, 'store' | 'server' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 
 /** No other machine can have any. */
 const TAKE_ALL = { sql: 'update workstreams set machine = null where machine is not null', parameters: [] };
@@ -73,6 +75,20 @@ function restoreQuestions(recovered: ReadonlyMap<string, readonly AdoptedRun[]>,
   }
 }
 
+/** A machine keeps the workstreams that it has, also if it has lost labels that they need (decision 194). */
+function warnOfLabels(
+  workstreams: Pick<Workstreams, 'list'>,
+  { server, log }: Pick<GatewayDeps, 'log'> & { server: Pick<GatewayDeps['server'], 'labels'> },
+): void {
+  const lacking = workstreams
+    .list(DAEMON)
+    .map(({ data }) => missingLabels(data.machineLabels, server.labels))
+    .filter((missing) => missing.length > 0);
+  if (lacking.length === 0) return;
+  const about = { workstreams: lacking.length, labels: toLabels(lacking.flat()) };
+  log.warn(about, 'open workstreams of this machine need labels that it does not have; they go on here');
+}
+
 /** Creates the main session if it is missing, and opens it if nothing else is open. */
 async function requireMain(workstreams: Workstreams): Promise<void> {
   const main = await workstreams.lookUp(MAIN, DAEMON);
@@ -82,7 +98,7 @@ async function requireMain(workstreams: Workstreams): Promise<void> {
 
 /** Loads open workstreams and continues the runs of the previous process. */
 export async function recoverConversations(
-  { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
+  { store, server, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
   { events, budgets, coordinators, workstreams, unseenRuns, runs }: ToRecover,
 ): Promise<void> {
   if (!store.noteGrowth) await store.commit({ statements: [TAKE_ALL] }); // copied from a database with workers
@@ -93,6 +109,7 @@ export async function recoverConversations(
   await workstreams.load(recovered, restoring({ store, log }));
   if (store.machine === null) await requireMain(workstreams); // the active daemon has it
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+  warnOfLabels(workstreams, { server, log });
   await workstreams.trim(); // the limit may be lower than at the last start
   await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });
 }

@@ -1,5 +1,7 @@
+import { findWaiting } from '../../protocol/cluster/machine-labels.ts';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
 import { findStepUp } from '../../protocol/methods/accounts/step-up.ts';
+import { toWaiting } from './routes/waiting.ts';
 
 const STATUS: Record<ErrorCode, number> = {
   INVALID_REQUEST: 400,
@@ -38,7 +40,8 @@ export function toFailure(error: unknown, statuses: Statuses = {}): Failure & { 
   if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = `${Math.max(1, Math.ceil(error.retryAfterMs / 1000))}`;
   const code = findStepUp(error.details)?.reason;
-  const body = { error: error.message, ...(code !== undefined && { code }) };
+  const waits = toWaiting({ waiting: findWaiting(error.details) });
+  const body = { error: error.message, ...(code !== undefined && { code }), ...waits };
   return { status: statuses[error.code] ?? STATUS[error.code], body, headers };
 }
 

@@ -6,6 +6,7 @@ export const someMachine = (nodeId = 'test_0000'): Machine => ({
   process: nanoid(12),
   nodeId,
   version: '1.0.0',
+  labels: [],
   url: () => `http://${nodeId}`,
   address: () => `http://${nodeId}`,
   publicKey: nanoid(43),

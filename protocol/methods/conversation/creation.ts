@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MachineLabels } from '../../cluster/machine-labels.ts';
 import { contract } from '../../contract.ts';
 import { MODES } from '../../events/modes.ts';
 import { NonEmpty, optionalKey, optionalText } from '../../frames.ts';
@@ -48,6 +49,8 @@ export const creationContracts = {
           judgeModel: optionalText(256),
           /** The machine that runs it: the active one, or a worker. Default: the one with the fewest workstreams. Ignored with `resumeWs`. */
           nodeId: optionalText(256),
+          /** Labels that its machine needs, at each time. Ignored with `resumeWs`. */
+          machineLabels: MachineLabels.optional(),
           /** Files that were sent with the request, which is possible only over HTTP. */
           fileIds: z.array(z.string().max(128)).max(10).optional(),
           idempotencyKey: optionalKey(),

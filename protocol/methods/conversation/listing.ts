@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Waiting } from '../../cluster/machine-labels.ts';
 import { contract } from '../../contract.ts';
 import { MODES } from '../../events/modes.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
@@ -27,6 +28,8 @@ export const WorkstreamRow = z
     messageCount: Count,
     createdMs: Count,
     updatedMs: Count,
+    /** Only in lists. Absent: its machine runs it. */
+    waiting: Waiting.optional(),
     ...OWNED,
     ...KIND_FIELDS,
   })
@@ -117,7 +120,7 @@ const NARROWING = {
 /** Which workstreams there are, and what they do. */
 export const listingContracts = {
   'workstream.list': contract({
-    summary: 'Loaded workstreams, in the order of their creation.',
+    summary: 'Loaded workstreams, and those that wait for their machine, in the order of their creation.',
     scope: 'read',
     params: () => z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
     result: () => z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),

@@ -43,6 +43,14 @@ test('--workdir and --model create no second workstream of the same name without
   assert.equal(await chooseWorkstream(client, { ws: 'garden' }, around), 'w1');
 });
 
+test('--machine-label names what the machine of a new workstream needs', async () => {
+  const { client, made } = open();
+  const machineLabel = ['gpu', 'eu'];
+  await assert.rejects(chooseWorkstream(client, { ws: 'garden', machineLabel }, around), /--machine-label/);
+  await chooseWorkstream(client, { ws: 'shed', machineLabel }, around);
+  assert.deepEqual(made, [{ name: 'shed', machineLabels: ['gpu', 'eu'] }]);
+});
+
 test('~ in --workdir is the user’s home folder', async () => {
   const { client, made } = open();
   await chooseWorkstream(client, { workdir: '~/src/garden' }, around);

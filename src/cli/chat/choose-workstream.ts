@@ -2,7 +2,7 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';
 import { findWorkstream, getWorkstream } from '../find-workstream.ts';
-import { describesNew, type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
+import { describesNew, existsAlready, type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
 import { type ContinueFlags, findContinued } from '../run/continued-workstream.ts';
 
 interface ChooseFlags extends NewWorkstreamFlags, ContinueFlags {
@@ -21,9 +21,7 @@ export async function chooseWorkstream(
   if (flags.new !== true && !describesNew(flags)) return getWorkstream(client, ws ?? 'main');
   // A second workstream with this name would make the name ambiguous, so it requires `--new`.
   if (flags.new !== true && ws !== undefined && (await findWorkstream(client, ws)) !== undefined) {
-    throw new UsageError(
-      `The workstream ${ws} exists, but --workdir, --model and --mode apply only to a new one. Leave them out, or add --new.`,
-    );
+    throw new UsageError(`${existsAlready(ws)} Leave them out, or add --new.`);
   }
   return (await client.call('workstream.create', toNewWorkstream(flags, around))).wsId;
 }

@@ -36,6 +36,7 @@ export interface ChatFlags extends TargetFlags, ContinueFlags {
   workdir?: string | undefined;
   model?: string | undefined;
   mode?: Mode | undefined;
+  machineLabel?: readonly string[] | undefined;
   color: ColourChoice;
 }
 

@@ -21,7 +21,8 @@ interface Run<F> {
 }
 
 export type ExportFlags = TargetFlags & { markdown?: boolean; output?: string };
-export type ImportFlags = TargetFlags & Omit<NewWorkstreamFlags, 'ws'> & { name?: string; json?: boolean };
+export type ImportFlags = TargetFlags &
+  Omit<NewWorkstreamFlags, 'ws' | 'machineLabel'> & { name?: string; json?: boolean };
 
 /** Prints a conversation, or writes it to a new file. */
 export async function exportConversation(name: string, { flags, around, root }: Run<ExportFlags>): Promise<void> {

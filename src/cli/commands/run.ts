@@ -10,7 +10,7 @@ import { readVersion } from '../../version.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import { findWorkstream } from '../find-workstream.ts';
 import { readStdin } from '../input/read-input.ts';
-import { describesNew, toNewWorkstream } from '../new-workstream.ts';
+import { describesNew, existsAlready, toNewWorkstream } from '../new-workstream.ts';
 import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
 import { type ContinueFlags, findContinued } from '../run/continued-workstream.ts';
@@ -29,6 +29,7 @@ export interface RunFlags extends TargetFlags, ContinueFlags {
   workdir?: string | undefined;
   model?: string | undefined;
   mode?: Mode | undefined;
+  machineLabel?: readonly string[] | undefined;
   key?: string | undefined;
   attach?: readonly string[] | undefined;
   schema?: string | undefined;
@@ -219,7 +220,7 @@ async function chooseWorkstream(
   const existing = ws === undefined ? undefined : await findWorkstream(client, ws);
   if (existing !== undefined) {
     if (describesNew(flags)) {
-      throw new UsageError(`The workstream ${ws} exists, but --workdir, --model and --mode apply only to a new one.`);
+      throw new UsageError(existsAlready(ws));
     }
     return { wsId: existing, isOwn: false };
   }

@@ -15,7 +15,7 @@ import { toNotices } from '../chat/chat-header.ts';
 import { resolveTarget, type Target, type TargetFlags, withClient } from '../connect.ts';
 import { toTroubleLines } from '../cron/job-troubles.ts';
 import { readScheduleStatus, type ScheduleStatus, toScheduleLine } from '../cron/schedule-status.ts';
-import { toLabel } from '../find-workstream.ts';
+import { isRunnable, toLabel } from '../find-workstream.ts';
 import { createPaint, type Paint, wantsColours } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { toChannelLine } from './channels/channel-line.ts';
@@ -118,15 +118,16 @@ function toLines(found: Status, paint: Paint): string[] {
     ['Sandbox', health.sandbox.active ? 'on' : 'off'],
     ...(residentBytes === undefined ? [] : ([['Memory', `${Math.round(residentBytes / 1_048_576)} MiB`]] as const)),
     ['Saving', health.store.status === 'ok' ? 'works' : `fails (${health.store.reason ?? 'unknown'})`],
-    ['Open', `${workstreams.length} of at most ${health.maxWorkstreams} workstreams`],
+    ['Open', `${workstreams.filter(isRunnable).length} of at most ${health.maxWorkstreams} workstreams`],
     ...channels.map((row) => toChannelLine(row, here.nowMs)),
     ...(schedule.jobs === 0 ? [] : ([['Schedule', toScheduleLine(schedule, here)]] as const)),
   ].map(([name = '', text = '']) => [name, toSafeText(text)]);
   return [
     ...rows.map(([name, text]) => `${paint('bold', name.padEnd(9))}${text}`),
-    ...workstreams.map(
-      (row) => `  ${toStateWord(row, paint)} ${toSafeText(toLabel(row))}${toPrivacy(row, paint)}${toTitle(row, paint)}`,
-    ),
+    ...workstreams.flatMap((row) => [
+      `  ${toStateWord(row, paint)} ${toSafeText(toLabel(row))}${toPrivacy(row, paint)}${toTitle(row, paint)}`,
+      ...(row.waiting === undefined ? [] : [`    ${toSafeText(row.waiting.message)}`]),
+    ]),
     ...(approvals ?? []).flatMap((approval) => toWaitingLines(approval, paint)),
     ...(pairings ?? []).flatMap((pairing) => toPairingLines(pairing, paint)),
     ...toTroubleLines(schedule).map((line) => paint('red', toSafeText(line))),
@@ -134,7 +135,8 @@ function toLines(found: Status, paint: Paint): string[] {
   ];
 }
 
-function toStateWord({ state }: WorkstreamRow, paint: Paint): string {
+function toStateWord({ state, waiting }: WorkstreamRow, paint: Paint): string {
+  if (waiting !== undefined) return paint('yellow', 'waits'.padEnd(9));
   const word = state.padEnd(9);
   if (state === 'attention' || state === 'error') return paint(state === 'error' ? 'red' : 'yellow', word);
   return state === 'idle' ? paint('dim', word) : paint('green', word);

@@ -24,7 +24,9 @@ export async function findContinued(
   if (resume !== undefined && isLast) throw new UsageError('Give --resume or --continue, not both.');
   if (flags.ws !== undefined || flags.new === true || describesNew(flags)) {
     const flag = isLast ? '--continue' : '--resume';
-    throw new UsageError(`${flag} goes on with a conversation. Leave out --ws, --new, --workdir, --model and --mode.`);
+    throw new UsageError(
+      `${flag} goes on with a conversation. Leave out --ws, --new, --workdir, --model, --machine-label and --mode.`,
+    );
   }
   return getWorkstream(client, resume ?? (await findLast(client, cwd)));
 }

@@ -22,7 +22,14 @@ const everywhere: Required<Given> = {
 };
 
 test('by default, the daemon listens on 127.0.0.1:7717 and requires authentication', () => {
-  assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, isStandby: false, isWorker: false, authEnabled: true });
+  assert.deepEqual(resolve(), {
+    host: '127.0.0.1',
+    port: 7717,
+    isStandby: false,
+    isWorker: false,
+    machineLabels: [],
+    authEnabled: true,
+  });
 });
 
 test('flags win over the environment and config.json', () => {
@@ -33,6 +40,7 @@ test('flags win over the environment and config.json', () => {
     model: 'flag',
     isStandby: false,
     isWorker: false,
+    machineLabels: [],
     authEnabled: true,
   });
 });
@@ -45,6 +53,7 @@ test('the environment wins over config.json', () => {
     model: 'env',
     isStandby: false,
     isWorker: false,
+    machineLabels: [],
     authEnabled: true,
   });
 });
@@ -56,6 +65,7 @@ test('config.json wins over the defaults', () => {
     workdir: '/home/ann/config',
     isStandby: false,
     isWorker: false,
+    machineLabels: [],
     authEnabled: true,
   };
   assert.deepEqual(resolve({ config: everywhere.config }), expected);
@@ -95,6 +105,35 @@ test('a daemon is a worker by a flag, a variable or config.json', () => {
   );
   assert.throws(() => resolve({ environment: { HEADGATE_STORE_WORKER: 'maybe' } }), {
     message: 'HEADGATE_STORE_WORKER must be 1 or 0, not "maybe".',
+  });
+});
+
+test('the labels of the machine come from a variable or config.json, each once', () => {
+  const config = { store: { machineLabels: ['gpu', 'eu', 'gpu'] } };
+  const labelsOf = (HEADGATE_STORE_MACHINE_LABELS: string) =>
+    resolve({ config, environment: { HEADGATE_STORE_MACHINE_LABELS } }).machineLabels;
+  assert.deepEqual(
+    [
+      resolve().machineLabels,
+      resolve({ config }).machineLabels,
+      labelsOf(''),
+      labelsOf('tpu, a.b_c-1 ,,tpu'),
+      labelsOf(','),
+    ],
+    [[], ['eu', 'gpu'], ['eu', 'gpu'], ['a.b_c-1', 'tpu'], []],
+  );
+});
+
+test('labels in another form are refused in words that name the setting', () => {
+  const form =
+    'must have 1 to 32 lower-case letters, digits, ".", "_" or "-", and begin and end with a letter or digit';
+  const variable = (HEADGATE_STORE_MACHINE_LABELS: string) => () =>
+    resolve({ environment: { HEADGATE_STORE_MACHINE_LABELS } });
+  assert.throws(variable('eu GPU'), { message: `HEADGATE_STORE_MACHINE_LABELS: "GPU" ${form}.` });
+  const many = Array.from({ length: 1_000 }, (_, n) => `l${n}`);
+  assert.throws(variable(many.join(' ')), { message: 'HEADGATE_STORE_MACHINE_LABELS: must have at most 16 entries.' });
+  assert.throws(() => resolve({ config: { store: { machineLabels: ['eu', 'GPU'] } } }), {
+    message: `config.json cannot be used: store.machineLabels.1: ${form}.`,
   });
 });
 

@@ -1,4 +1,6 @@
 import { isIP } from 'node:net';
+import { MachineLabels, toLabels } from '../../../protocol/cluster/machine-labels.ts';
+import { checkOnce } from '../../../protocol/parse.ts';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
@@ -30,7 +32,7 @@ export interface StartFlags {
 
 /** Which database the settings name, and for whom. */
 interface StoreNaming {
-  store: Partial<Pick<Config['store'], 'url' | 'machineUrl' | 'bus' | 'standby' | 'worker'>>;
+  store: Partial<Pick<Config['store'], 'url' | 'machineUrl' | 'machineLabels' | 'bus' | 'standby' | 'worker'>>;
 }
 
 export interface Options {
@@ -42,6 +44,8 @@ export interface Options {
   storeUrl?: string;
   /** Where the other daemons of the database reach this one. */
   machineUrl?: string;
+  /** What this machine has, for workstreams that need it. */
+  machineLabels: string[];
   /** The NATS server through which the daemons of the database work together. */
   busUrl?: string;
   /** Waits while another daemon is active. */
@@ -80,6 +84,7 @@ export function resolveOptions(
     ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
     ...(storeUrl !== undefined && { storeUrl }),
     ...(machineUrl !== undefined && { machineUrl }),
+    machineLabels: machineLabelsOf(config, environment),
     ...(busUrl !== undefined && { busUrl }),
     isStandby: isStandbyWanted(flags, config, environment),
     isWorker: isWorkerWanted(flags, config, environment),
@@ -95,6 +100,7 @@ const REPLACEABLE: { key: string; name: keyof Options; flag?: keyof StartFlags; 
   { key: 'defaultModel', name: 'model', flag: 'model', variable: 'HEADGATE_MODEL' },
   { key: 'store.url', name: 'storeUrl', variable: 'HEADGATE_STORE_URL' },
   { key: 'store.machineUrl', name: 'machineUrl', variable: 'HEADGATE_STORE_MACHINE_URL' },
+  { key: 'store.machineLabels', name: 'machineLabels', variable: 'HEADGATE_STORE_MACHINE_LABELS' },
   { key: 'store.bus', name: 'busUrl', variable: 'HEADGATE_STORE_BUS' },
   { key: 'store.worker', name: 'isWorker', flag: 'worker', variable: 'HEADGATE_STORE_WORKER' },
   { key: 'store.standby', name: 'isStandby', flag: 'standby', variable: 'HEADGATE_STORE_STANDBY' },
@@ -146,6 +152,18 @@ function machineUrlOf(config: StoreNaming, environment: Surroundings['environmen
   if (text === undefined) return config.store.machineUrl;
   if (isMachineUrl(text)) return text;
   throw new UsageError(`HEADGATE_STORE_MACHINE_URL ${MACHINE_URL}`);
+}
+
+/** In the variable, they are separated by commas or spaces. */
+function machineLabelsOf(config: StoreNaming, environment: Surroundings['environment']): string[] {
+  const text = present(environment).HEADGATE_STORE_MACHINE_LABELS;
+  if (text === undefined) return toLabels(config.store.machineLabels ?? []);
+  const labels = toLabels(text.split(/[\s,]+/).filter((label) => label !== ''));
+  const [problem] = checkOnce(MachineLabels, labels).error?.issues ?? [];
+  if (problem === undefined) return labels;
+  const [place] = problem.path;
+  const which = typeof place === 'number' ? `"${labels[place]}" ` : '';
+  throw new UsageError(`HEADGATE_STORE_MACHINE_LABELS: ${which}${problem.message}.`);
 }
 
 /** The NATS server between the daemons of the database; undefined: there is none. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MachineLabels } from '../../../protocol/cluster/machine-labels.ts';
 
 /** Whether it is the address of a PostgreSQL database. */
 export function isStoreAddress(text: string): boolean {
@@ -53,6 +54,9 @@ export const StoreConfig = z.object({
     .refine(isMachineUrl, MACHINE_URL)
     .optional()
     .describe('Where the other daemons of the database reach this one. Without it: where it listens.'),
+  machineLabels: MachineLabels.optional().describe(
+    'What this machine has, such as gpu or eu. A workstream that needs labels gets a machine that has all of them.',
+  ),
   retrySecs: z
     .int()
     .min(0)

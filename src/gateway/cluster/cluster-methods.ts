@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.ts';
 import { invalidNode, isNodeId, unknownNode } from './node-ids.ts';
 import { pageOfNodes, pageOfWorkstreams, toOverview, toSnapshot } from './views.ts';
 
-const alone = ({ nodeId, serverUrl, version, state, startedMs }: ClusterNode): ClusterMachine => ({
+const alone = ({ nodeId, serverUrl, version, state, startedMs, labels }: ClusterNode): ClusterMachine => ({
   nodeId,
   serverUrl,
   version,
@@ -16,6 +16,7 @@ const alone = ({ nodeId, serverUrl, version, state, startedMs }: ClusterNode): C
   isHere: true,
   startedMs,
   seenAgoMs: 0,
+  labels,
 });
 
 interface ClusterMethodDeps {

@@ -8,12 +8,13 @@ import type { KnownMachine } from '../store/postgres/lease/machines.ts';
 import type { Peers } from '../store/postgres/lease/peers.ts';
 import type { GlobalEvents } from '../streams/global-events.ts';
 import type { Lead } from '../workers/lead.ts';
-import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import type { WaitingRow } from '../workers/waiting-workstreams.ts';
+import { stateAfter, type WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Cluster, ClusterMember } from './cluster.ts';
 
 interface LocalClusterDeps {
-  server: Pick<GatewayDeps['server'], 'nodeId' | 'url'>;
+  server: Pick<GatewayDeps['server'], 'nodeId' | 'labels' | 'url'>;
   /** Absent: no other daemon can use the store. */
   shared?: Pick<SharedStore, 'peers' | 'machines'> | undefined;
   clock: Pick<Clock, 'now'>;
@@ -24,7 +25,7 @@ interface ShownParts {
   workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
   /** The workers; undefined: there can be none. */
-  lead: Pick<Lead, 'members' | 'urls'> | undefined;
+  lead: Pick<Lead, 'members' | 'urls' | 'waiting'> | undefined;
 }
 
 const NONE: Peers = new Map();
@@ -37,11 +38,35 @@ const NO_WORKSTREAMS: ClusterNode['workstreams'] = {
   error: 0,
 };
 
+type OtherMachine = Pick<KnownMachine, 'nodeId' | 'serverUrl' | 'version' | 'labels' | 'state' | 'startedMs'>;
+
 /** A machine that serves nothing. */
-const toOther = ({ nodeId, serverUrl, version, state, startedMs }: KnownMachine): ClusterMember => {
-  const about = { nodeId, serverUrl, version, state, startedMs, reachable: state !== 'lost', health: null };
-  return { node: { ...about, workstreams: NO_WORKSTREAMS, totalTokens: 0 }, workstreams: [] };
+const toOther = ({ state, ...machine }: OtherMachine, waits: readonly WaitingRow[]): ClusterMember => {
+  const { nodeId, serverUrl, version, labels, startedMs } = machine;
+  const about = { nodeId, serverUrl, version, labels, state, startedMs, reachable: state !== 'lost', health: null };
+  const workstreams = waits.filter(({ waiting }) => waiting.nodeId === nodeId).map(toWaiting);
+  return { node: { ...about, workstreams: NO_WORKSTREAMS, totalTokens: 0 }, workstreams };
 };
+
+const toWaiting = ({ row, waiting }: WaitingRow): ClusterWorkstream => ({
+  wsId: row.ws_id,
+  name: row.alias ?? row.generated_name,
+  state: stateAfter(row.last_run_status),
+  nodeId: waiting.nodeId,
+  title: row.title ?? '',
+  tokens: 0,
+  contextRatio: 0,
+  activity: '',
+  activityState: '',
+  toolCalls: 0,
+  waiting,
+});
+
+/** Machines that have stopped in order are no longer known, but their workstreams wait. */
+const unknownOf = (waits: readonly WaitingRow[], known: ReadonlySet<string>): OtherMachine[] =>
+  [...new Set(waits.map(({ waiting }) => waiting.nodeId))]
+    .filter((nodeId) => !known.has(nodeId))
+    .map((nodeId) => ({ nodeId, serverUrl: '', version: '', labels: [], state: 'lost', startedMs: 0 }));
 
 const toNodeEvents = (before: Peers, now: Peers): NodeEvent[] => [
   ...[...now.keys()].filter((id) => !before.has(id)).map((id) => ({ type: 'node_joined' as const, node_id: id })),
@@ -91,11 +116,21 @@ export function createLocalCluster(
       const { status, backend, version, workstreams: states } = health.summary();
       const totalTokens = loaded.reduce((sum, { tokens }) => sum + tokens, 0);
       const about = { state: 'active' as const, reachable: true, health: { status, backend }, version };
-      const node = { nodeId, serverUrl: url(), workstreams: states, totalTokens, startedMs, ...about };
-      const [machines, members] = await Promise.all([shared?.machines() ?? [], lead?.members(viewer) ?? []]);
+      const labels = [...server.labels];
+      const node = { nodeId, serverUrl: url(), labels, workstreams: states, totalTokens, startedMs, ...about };
+      const [machines, members, waits] = await Promise.all([
+        shared?.machines() ?? [],
+        lead?.members(viewer) ?? [],
+        lead?.waiting.list(viewer) ?? [],
+      ]);
       const has = new Set(members.map((member) => member.node.nodeId));
       const others = machines.filter(({ isHere, nodeId: id }) => !isHere && !has.has(id));
-      return [{ node, workstreams: loaded }, ...members, ...others.map(toOther)];
+      const unknown = unknownOf(waits, new Set([...has, ...machines.map(({ nodeId: id }) => id)]));
+      return [
+        { node, workstreams: loaded },
+        ...members,
+        ...[...others, ...unknown].map((machine) => toOther(machine, waits)),
+      ];
     },
     async liveOf(wsId, viewer) {
       const loaded = workstreams.find(wsId, viewer);

@@ -16,7 +16,8 @@ function member(nodeId: string, version: string, workstreams: ClusterWorkstream[
   const totalTokens = workstreams.reduce((sum, { tokens }) => sum + tokens, 0);
   const backend = { status: 'up', circuitState: 'closed' } as const;
   const about = { state: 'active', startedMs: 0, reachable: true, health: { status: 'ok', backend }, version } as const;
-  return { node: { nodeId, serverUrl: `http://${nodeId}`, workstreams: counts, totalTokens, ...about }, workstreams };
+  const node = { nodeId, serverUrl: `http://${nodeId}`, workstreams: counts, totalTokens, ...about, labels: [] };
+  return { node, workstreams };
 }
 
 // Two that serve, although only one does now: the views must not depend on their number.

@@ -9,7 +9,7 @@ import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { ClusterMember } from './cluster.ts';
 
 export function toOverview(members: readonly ClusterMember[]): ClusterOverview {
-  const all = members.flatMap(({ workstreams }) => workstreams);
+  const all = members.flatMap(({ workstreams }) => workstreams).filter(({ waiting }) => waiting === undefined);
   const states = { running: 0, thinking: 0, attention: 0, idle: 0, error: 0 };
   for (const { state } of all) states[state] += 1;
   const reachable = members.filter(({ node }) => node.reachable);

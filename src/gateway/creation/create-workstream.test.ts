@@ -108,6 +108,43 @@ test('a judge model is stored, and an unknown one is refused', async () => {
   assert.equal((await gateway.call('workstream.get', { wsId })).snapshot.judgeModel, 'other');
 });
 
+test('labels that this machine has are stored once each, shown, and kept by copies and restarts', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', { machineLabels: ['desk', 'desk'], initialMessage: 'hi' });
+  await gateway.isIdle(wsId);
+  const labelsOf = async (id: string) => (await gateway.call('workstream.get', { wsId: id })).snapshot.machineLabels;
+  const { wsId: copy } = await gateway.call('workstream.fork', { wsId });
+  await gateway.restart();
+  assert.deepEqual([await labelsOf(wsId), await labelsOf(copy)], [['desk'], ['desk']]);
+  const { wsId: other } = await gateway.call('workstream.create', { machineLabels: [] });
+  assert.equal(await labelsOf(other), undefined);
+  const { resumed } = await gateway.call('workstream.create', { resumeWs: wsId, machineLabels: ['gpu'] });
+  assert.deepEqual([resumed, await labelsOf(wsId)], [true, ['desk']], 'labels are those of its creation');
+});
+
+test('labels that no machine has are refused, and nothing is created', async () => {
+  await using gateway = await wholeGateway();
+  const before = await gateway.call('workstream.list', {});
+  const refused = { code: 'UNAVAILABLE', message: /has the label "gpu"\. There are: node \(desk\)\.$/ };
+  for (const asked of [{}, { workdir: gateway.dir }, { idempotencyKey: 'key-1', initialMessage: 'hi' }])
+    await assert.rejects(gateway.call('workstream.create', { ...asked, machineLabels: ['gpu'] }), refused);
+  const tied = { code: 'CONFLICT', message: 'node does not have the label "gpu".' };
+  for (const asked of [{ nodeId: 'node' }, { kind: 'coordinator' as const }])
+    await assert.rejects(gateway.call('workstream.create', { ...asked, machineLabels: ['desk', 'gpu'] }), tied);
+  assert.deepEqual(await gateway.call('workstream.list', {}), before);
+  const again = { idempotencyKey: 'key-1', machineLabels: ['desk'] };
+  assert.ok((await gateway.call('workstream.create', again)).wsId, 'the refusal is not kept for the key');
+});
+
+test('a label has the form of a label, and a workstream needs at most 16', async () => {
+  await using gateway = await wholeGateway();
+  const many = Array.from({ length: 1_000 }, (_, n) => `l${n}`);
+  for (const machineLabels of [['GPU'], [''], ['-gpu'], ['gpu.'], ['a,b'], ['a b'], ['ü'], ['a'.repeat(33)], many]) {
+    const refused = await gateway.refusal('workstream.create', { machineLabels });
+    assert.deepEqual([refused.code, /machineLabels/.test(refused.message)], ['INVALID_REQUEST', true], refused.message);
+  }
+});
+
 test('files of somebody else, and files with resume_ws, are refused', async () => {
   await using gateway = await wholeGateway();
   const { staged: files } = gateway.parts.attachments;

@@ -1,3 +1,4 @@
+import { toLabels } from '../../../protocol/cluster/machine-labels.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isWide } from '../../../protocol/events/modes.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
@@ -136,6 +137,7 @@ async function createNew(
     ...(workdir !== undefined && { workdir, by: namerOf(call) }),
     wsId: newId,
     judgeModel,
+    machineLabels: toLabels(params.machineLabels ?? []),
     kind,
     parentWsId: parent?.wsId,
   };
@@ -167,19 +169,26 @@ async function createNew(
   }
 }
 
-/** Throws Elsewhere if another machine is to make it. What names a folder, files of this daemon or a coordinator stays with them. */
-function giveAway(
-  { nodeId: asked, workdir, fileIds = [], kind, parentWsId }: Asked,
-  { placement, nodeId }: Pick<CreationDeps, 'placement' | 'nodeId'>,
-): void {
-  if (asked === nodeId) return;
-  if (asked !== undefined && !placement.has(asked)) throw unknownNode();
-  if (asked !== undefined && fileIds.length > 0)
+/** Throws Elsewhere if another machine is to make it. */
+function giveAway(params: Asked, { placement, nodeId }: Pick<CreationDeps, 'placement' | 'nodeId'>): void {
+  const { nodeId: asked, fileIds = [] } = params;
+  if (asked !== undefined && asked !== nodeId && !placement.has(asked)) throw unknownNode();
+  const machine = asked ?? chooseMachine(params, { placement, nodeId });
+  if (machine === undefined) return;
+  placement.requireLabels(machine, toLabels(params.machineLabels ?? []));
+  if (machine === nodeId) return;
+  if (fileIds.length > 0)
     throw new GatewayError('INVALID_REQUEST', 'Files are not possible with a worker: create it, then send them');
-  if (asked !== undefined) throw new Elsewhere(asked);
-  if (workdir !== undefined || fileIds.length > 0 || kind !== undefined || parentWsId !== undefined) return;
-  const machine = placement.choose();
-  if (machine !== undefined) throw new Elsewhere(machine);
+  throw new Elsewhere(machine);
+}
+
+/** What names files of this daemon or a coordinator stays with them; and what names a folder, if this machine has its labels. */
+function chooseMachine(
+  { machineLabels = [], workdir, fileIds = [], kind, parentWsId }: Asked,
+  { placement, nodeId }: Pick<CreationDeps, 'placement' | 'nodeId'>,
+): string | undefined {
+  if (fileIds.length > 0 || kind !== undefined || parentWsId !== undefined) return nodeId;
+  return placement.choose(toLabels(machineLabels), { isHereFirst: workdir !== undefined });
 }
 
 /** The coordinator that it is to work for. Coordinators and what works for them are made only by those who may coordinate. */

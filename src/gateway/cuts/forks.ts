@@ -35,7 +35,7 @@ interface ForkOptions {
   name?: string | undefined;
 }
 
-/** Copies a conversation into a new workstream with the same folder, model and templates. */
+/** Copies a conversation into a new workstream with the same folder, model, labels and templates. */
 export class Forks {
   readonly #deps: ForksDeps;
 
@@ -78,13 +78,14 @@ export class Forks {
 
   #rowOf(data: WorkstreamData, { owned, name }: { owned: Owned; name: string | undefined }): WorkstreamTable {
     const { ids, clock } = this.#deps;
-    const { workdir, workdirIno, title, modelAlias, thinkingLevel, verboseLevel } = data;
+    const { workdir, workdirIno, machineLabels, title, modelAlias, thinkingLevel, verboseLevel } = data;
     const made = {
       wsId: ids.wsId(),
       owned: data.visibility === 'private' ? { ownerId: owned.ownerId, visibility: data.visibility } : owned,
       ...(name && { name }),
       workdir,
       workdirIno,
+      machineLabels,
       nowMs: clock.now(),
     };
     const settings = { title, model_alias: modelAlias, thinking_level: thinkingLevel, verbose_level: verboseLevel };

@@ -105,6 +105,7 @@ export function createSnapshots({ messages, notes, events, background }: Snapsho
           ...toRunning(background.runningIn(data.wsId)),
           ...(data.always?.tools && { autoApproveTools: [...data.always.tools] }),
           ...(data.judgeModel !== null && { judgeModel: data.judgeModel }),
+          ...(data.machineLabels.length > 0 && { machineLabels: [...data.machineLabels] }),
           ...(status && { status }),
           ...(todo && { todo }),
           effort: data.effort(),

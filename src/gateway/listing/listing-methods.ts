@@ -1,19 +1,22 @@
 import { sql } from 'kysely';
-import type { listingContracts } from '../../../protocol/methods/conversation/listing.ts';
+import type { listingContracts, WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Handlers } from '../call.ts';
 import type { Health } from '../health.ts';
 import { createMessageSearch } from '../recall/message-search.ts';
-import { viewerOf } from '../sharing/perception.ts';
+import { type Viewer, viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { shareOf } from '../usage/last-usage.ts';
+import type { Placing } from '../workers/team.ts';
+import type { WaitingRow } from '../workers/waiting-workstreams.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { activityOf } from './activity.ts';
 import type { SavedWorkstreams } from './saved-workstreams.ts';
 
 /** What the methods of this folder need. */
 export interface ListingDeps {
-  workstreams: Pick<Workstreams, 'list'>;
+  workstreams: Pick<Workstreams, 'list' | 'lookUp'>;
+  waiting: Placing['waiting'];
   saved: SavedWorkstreams;
   store: Store;
   models: Pick<Models, 'current'>;
@@ -24,6 +27,7 @@ export interface ListingDeps {
 /** Lists of workstreams. */
 export const listingMethods = ({
   workstreams,
+  waiting,
   saved,
   store,
   models,
@@ -32,7 +36,12 @@ export const listingMethods = ({
 }: ListingDeps): Handlers<keyof typeof listingContracts> => {
   const search = createMessageSearch({ store, models });
   return {
-    'workstream.list': (_, call) => ({ workstreams: workstreams.list(viewerOf(call)).map(({ data }) => data.toRow()) }),
+    async 'workstream.list'(_, call) {
+      const viewer = viewerOf(call);
+      const waits = await waiting.list(viewer);
+      const rows = await Promise.all(waits.map((one) => toWaitingRow(one, viewer, workstreams)));
+      return { workstreams: [...workstreams.list(viewer).map(({ data }) => data.toRow()), ...rows.flat()] };
+    },
     'workstream.saved': async (params, call) => ({ workstreams: await saved.list(params, viewerOf(call)), nodeId }),
     'workstream.find': (params, call) => search.find(params, viewerOf(call), call.signal),
     'workstream.dashboard': async (_, call) => {
@@ -69,6 +78,16 @@ export const listingMethods = ({
     },
   };
 };
+
+/** Empty if it has been opened here meanwhile. */
+async function toWaitingRow(
+  { row, waiting }: WaitingRow,
+  viewer: Viewer,
+  workstreams: Pick<Workstreams, 'list' | 'lookUp'>,
+): Promise<WorkstreamRow[]> {
+  const data = await workstreams.lookUp(row.ws_id, viewer, { read: async () => row });
+  return data ? [{ ...data.toRow(), waiting }] : [];
+}
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 

@@ -79,6 +79,15 @@ const NO_SOURCES = {
 
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
 
+const SERVER: GatewayDeps['server'] = {
+  version: '1.2.3',
+  host: 'here',
+  nodeId: 'node',
+  labels: ['desk'],
+  platform: 'linux',
+  url: () => 'http://127.0.0.1:1',
+};
+
 /** The default dependencies of a gateway. Authentication is off, but there can be users. */
 export async function defaultDeps({
   store,
@@ -137,7 +146,7 @@ export async function defaultDeps({
     hear: async () => ({ kind: 'unheard' as const, why: 'nothing listens here' }),
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),
-    server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux', url: () => 'http://127.0.0.1:1' },
+    server: SERVER,
     live: LIVE,
     configFile: NO_CONFIG_FILE,
     clock,

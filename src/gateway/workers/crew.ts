@@ -1,5 +1,6 @@
 import type { Log } from '../../log.ts';
 import type { Link } from './links/link.ts';
+import { type Candidate, lacks } from './team.ts';
 import type { Joining } from './worker.ts';
 
 interface JoinedWorker extends Joining {
@@ -51,9 +52,14 @@ export class Crew {
     for (const worker of this.#workers.values()) if (worker.link === link) worker.loaded = loaded;
   }
 
-  /** The one with the fewest workstreams, if it has fewer than this. */
-  least(than: number): string | undefined {
-    const [first] = [...this.#workers.values()].sort((a, b) => a.loaded - b.loaded);
+  candidates(): Candidate[] {
+    return [...this.#workers.values()];
+  }
+
+  /** The one with the fewest workstreams of those with all these labels, if it has fewer than this. */
+  least(than: number, labels: readonly string[]): string | undefined {
+    const able = [...this.#workers.values()].filter((worker) => !lacks(worker, labels));
+    const [first] = able.sort((a, b) => a.loaded - b.loaded);
     if (first === undefined || first.loaded >= than) return undefined;
     first.loaded += 1; // until it says how many it has
     return first.nodeId;

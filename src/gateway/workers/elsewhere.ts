@@ -7,10 +7,13 @@ export class Elsewhere extends Error {
   override readonly name = 'Elsewhere';
   /** The node id of the worker that has it; null: the active daemon. */
   readonly machine: string | null;
+  /** Undefined if it does not exist yet, or if another daemon says where it is. */
+  readonly wsId: string | undefined;
 
-  constructor(machine: string | null) {
+  constructor(machine: string | null, wsId?: string) {
     super(machine === null ? 'the active daemon has this workstream' : `the worker ${machine} has this workstream`);
     this.machine = machine;
+    this.wsId = wsId;
   }
 }
 
@@ -18,8 +21,11 @@ export class Elsewhere extends Error {
 type Hosting = Pick<Store, 'machine'>;
 
 /** Returns the row of a workstream that this daemon runs. Throws Elsewhere for one of another machine. */
-export function requireHere<R extends { machine: string | null } | undefined>(row: R, { machine }: Hosting): R {
-  if (row !== undefined && row.machine !== machine) throw new Elsewhere(row.machine);
+export function requireHere<R extends { ws_id: string; machine: string | null } | undefined>(
+  row: R,
+  { machine }: Hosting,
+): R {
+  if (row !== undefined && row.machine !== machine) throw new Elsewhere(row.machine, row.ws_id);
   return row;
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { EventStreams, StreamRequest } from '../streams/event-streams.ts';
 import { writeViewer } from './carried-call.ts';
-import { Elsewhere } from './elsewhere.ts';
+import { Elsewhere, unreachable } from './elsewhere.ts';
 import { farStreams, serveStream } from './far-streams.ts';
 import type { Link } from './links/link.ts';
 
@@ -38,6 +38,7 @@ function world(open: EventStreams['open'], answer: Link['ask'] = notServed) {
   };
   const streams = farStreams(own, {
     linkTo: (machine) => (machine === 'm' ? link : undefined),
+    refusal: (elsewhere) => unreachable(elsewhere.machine ?? '', elsewhere),
     async openLogs(machine, wsIds) {
       steps.push(['open logs', machine, ...wsIds]);
     },

@@ -1,6 +1,6 @@
 import type { Beginning, EventStreams, Opening, StreamRequest } from '../streams/event-streams.ts';
 import { readViewer, type WrittenViewer, writeViewer } from './carried-call.ts';
-import { Elsewhere, leftMeanwhile, unreachable } from './elsewhere.ts';
+import { Elsewhere, leftMeanwhile } from './elsewhere.ts';
 import type { Far } from './forwarding.ts';
 import type { Asked } from './links/link.ts';
 
@@ -15,14 +15,14 @@ interface WrittenStream extends Beginning {
 }
 
 /** Event streams of the workstreams of all machines: each begins where the workstream is, and follows its log here. */
-export const farStreams = (streams: EventStreams, { linkTo, openLogs, endings }: Far): EventStreams => ({
+export const farStreams = (streams: EventStreams, { linkTo, refusal, openLogs, endings }: Far): EventStreams => ({
   async open(wsId, request) {
     try {
       return await streams.open(wsId, request);
     } catch (error) {
       if (!(error instanceof Elsewhere) || error.machine === null) throw error;
       const link = linkTo(error.machine);
-      if (link === undefined) throw unreachable(error.machine, error);
+      if (link === undefined) throw refusal(error);
       const since = endings();
       const opening: WrittenOpening = { wsId, request: { ...request, viewer: writeViewer(request.viewer) } };
       const stream: WrittenStream = await link.ask('stream', opening).catch(leftMeanwhile(error.machine)); // by `serveStream`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { CarriedAnswer } from './carried-call.ts';
-import { Elsewhere } from './elsewhere.ts';
+import { Elsewhere, unreachable } from './elsewhere.ts';
 import { createForwarding, type Forwarding } from './forwarding.ts';
 import type { AskOptions, Link } from './links/link.ts';
 
@@ -39,6 +39,7 @@ function world(machines: Record<string, Answer> = {}) {
   const forwarding = createForwarding({
     far: {
       linkTo: (machine) => links.get(machine),
+      refusal: (elsewhere) => unreachable(elsewhere.machine ?? '', elsewhere),
       async openLogs(machine, wsIds) {
         steps.push(['opening', machine, ...wsIds]);
         await new Promise(setImmediate);

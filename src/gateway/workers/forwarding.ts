@@ -1,3 +1,4 @@
+import type { GatewayError } from '../../../protocol/errors.ts';
 import type { Call, Caller } from '../call.ts';
 import { type CarriedAnswer, writeCaller } from './carried-call.ts';
 import { Elsewhere, leftMeanwhile, unreachable } from './elsewhere.ts';
@@ -21,6 +22,8 @@ export interface Forwarding {
 export interface Far {
   /** The link to a worker; undefined while there is none. */
   linkTo(machine: string): Link | undefined;
+  /** The answer to a call about a workstream of a machine to which there is no link. */
+  refusal(elsewhere: Elsewhere): GatewayError;
   /** Readers of a log of another machine need to know where it ends. */
   openLogs(machine: string, wsIds: readonly string[]): Promise<void>;
   /** See `EventLog.endings`. */
@@ -33,7 +36,10 @@ interface ForwardingDeps {
   machines(): string[];
 }
 
-export function createForwarding({ far: { linkTo, openLogs, endings }, machines }: ForwardingDeps): Forwarding {
+export function createForwarding({
+  far: { linkTo, refusal, openLogs, endings },
+  machines,
+}: ForwardingDeps): Forwarding {
   async function ask(machine: string, { method, params, caller }: ForwardedCall): Promise<unknown> {
     const link = linkTo(machine);
     if (link === undefined) throw unreachable(machine);
@@ -54,8 +60,9 @@ export function createForwarding({ far: { linkTo, openLogs, endings }, machines 
   }
 
   function elsewhere(error: unknown, call: ForwardedCall): Promise<unknown> {
-    if (error instanceof Elsewhere && error.machine !== null) return ask(error.machine, call);
-    throw error;
+    if (!(error instanceof Elsewhere) || error.machine === null) throw error;
+    if (linkTo(error.machine) === undefined) throw refusal(error);
+    return ask(error.machine, call);
   }
 
   function whole(own: unknown, call: ForwardedCall): unknown {

@@ -9,6 +9,7 @@ import { DAEMON } from '../sharing/perception.ts';
 import { createHeldTables, type Holder } from './held-tables.ts';
 import { createLead, type Lead } from './lead.ts';
 import type { TakeOverDeps } from './take-over.ts';
+import { WaitingWorkstreams } from './waiting-workstreams.ts';
 import { createWorker, type Worker } from './worker.ts';
 
 /** This daemon as one that gives work to others; undefined: it cannot. */
@@ -22,7 +23,9 @@ export function createLeadOf(
   broadcast: Broadcast,
 ): Lead | undefined {
   if (machines?.role !== 'lead' || shared === undefined) return undefined;
-  const { identify } = workdirs;
+  const { nodeId, labels } = server;
+  const owner = { labels, identify: workdirs.identify };
+  const waiting = new WaitingWorkstreams({ store, nodeId });
   const adopt: TakeOverDeps['adopt'] = (moved) =>
     adoptConversations(moved, { store, server, clock, log }, { events, budgets, workstreams, runs });
   return createLead({
@@ -37,7 +40,9 @@ export function createLeadOf(
       { store, log },
     ),
     nodes: toNodeDirectory(nodes),
-    takingOver: { store, shared, identify, adopt, log },
+    takingOver: { store, shared, owner, waiting, adopt, log },
+    waiting,
+    here: { nodeId, labels },
     version: server.version,
     clock,
     log,
@@ -77,6 +82,7 @@ export function createWorkerOf(
     nodeId: server.nodeId,
     serverUrl: server.url,
     version: server.version,
+    labels: server.labels,
     tellers: { events: records.events, broadcast, global },
     dispatch,
     streams,

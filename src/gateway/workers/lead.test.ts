@@ -6,10 +6,12 @@ import { recordingLog } from '../../testing/temp-store.ts';
 import { untilTrue } from '../../testing/until-true.ts';
 import type { Store } from '../store/store.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
+import { Elsewhere } from './elsewhere.ts';
 import { createLead } from './lead.ts';
 import type { HubHandlers } from './links/hub.ts';
 import { settle } from './links/joined-links-fixture.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
+import { WaitingWorkstreams } from './waiting-workstreams.ts';
 
 const notServed = () => assert.fail('it is not asked');
 
@@ -50,6 +52,8 @@ function world({ isBusThere = true } = {}) {
       throw new Error('no database');
     },
   };
+  const store = { db, openLogs: notServed } as unknown as Store; // only to look for machines: no log is read
+  const waiting = new WaitingWorkstreams({ store, nodeId: 'lead' });
   const lead = createLead({
     async openHub(handlers) {
       if (!isBusThere) return away();
@@ -63,7 +67,7 @@ function world({ isBusThere = true } = {}) {
     },
     events: { endings: 0, resync: notServed, end: notServed, leave: notServed },
     streams,
-    store: { db, openLogs: notServed } as unknown as Store, // no log is read
+    store,
     loaded: () => 3,
     held: {
       onChanged(listener) {
@@ -76,25 +80,28 @@ function world({ isBusThere = true } = {}) {
       invoke: async ({ command }) => `${command} ran`,
     },
     takingOver: {
-      store: { db } as unknown as Store, // only to look for machines
+      store,
       shared: { endWorker: notServed, liveWorkers: async () => new Set<string>() },
-      identify: notServed,
+      owner: { labels: ['eu'], identify: notServed },
+      waiting,
       adopt: notServed,
       log,
     },
+    waiting,
+    here: { nodeId: 'lead', labels: ['eu'] },
     version: '1.2.3',
     clock,
     log,
   });
   const greeted = (link: Link): LinkHandlers => greet?.(() => link) ?? notServed();
   const asked = { signal: over.signal, interim: notServed };
-  const join = async (nodeId: string) => {
+  const join = async (nodeId: string, labels: readonly string[] = []) => {
     const { link, sent } = fakeLink();
     const handlers = greeted(link);
-    await handlers.answer('join', { nodeId, serverUrl: `http://${nodeId}`, version: '1.2.3' }, asked);
+    await handlers.answer('join', { nodeId, serverUrl: `http://${nodeId}`, version: '1.2.3', labels }, asked);
     return { link, sent, handlers };
   };
-  return { lead, over, steps, asked, join, change: (tables: readonly string[]) => change(tables) };
+  return { lead, over, steps, asked, join, waiting, change: (tables: readonly string[]) => change(tables) };
 }
 
 test('workers that have gone are taken over although the bus cannot be reached', async () => {
@@ -119,13 +126,87 @@ test('the worker with the fewest workstreams gets the next one, if it has fewer 
   const { lead, over, join } = world();
   void lead.run(over.signal);
   await settle();
-  assert.deepEqual([lead.placement.choose(), lead.placement.has('a')], [undefined, false]);
+  assert.deepEqual([lead.placement.choose([]), lead.placement.has('a')], [undefined, false]);
   const [a, b] = [await join('a'), await join('b')];
   a.handlers.hear('loaded', 2);
   b.handlers.hear('loaded', 1);
-  const chosen = [1, 2, 3, 4].map(() => lead.placement.choose());
+  const chosen = [1, 2, 3, 4].map(() => lead.placement.choose([]));
   assert.deepEqual(chosen, ['b', 'a', 'b', undefined]);
   assert.deepEqual([lead.placement.has('a'), lead.placement.has('c')], [true, false]);
+  over.abort();
+});
+
+test('a new workstream that needs labels goes to the machine with the fewest of those that have all of them', async () => {
+  const { lead, over, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  const [busy, idle, both] = [await join('busy', ['gpu']), await join('idle'), await join('both', ['eu', 'gpu'])];
+  busy.handlers.hear('loaded', 9);
+  idle.handlers.hear('loaded', 0);
+  both.handlers.hear('loaded', 9);
+  const choose = (...labels: string[]) => lead.placement.choose(labels);
+  assert.deepEqual([choose('gpu'), choose('gpu'), choose('eu', 'gpu')], ['busy', 'both', 'both']);
+  assert.equal(choose('eu'), undefined, 'this daemon has it, and three');
+  assert.equal(lead.placement.choose(['eu', 'gpu'], { isHereFirst: true }), 'both');
+  assert.equal(lead.placement.choose([], { isHereFirst: true }), undefined);
+  over.abort();
+});
+
+test('labels that no machine has are refused with the machines that are there, and of a chosen machine with those it lacks', async () => {
+  const { lead, over, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  const gpu = await join('a', ['gpu']);
+  await join('b');
+  assert.throws(() => lead.placement.choose(['eu', 'gpu']), {
+    code: 'UNAVAILABLE',
+    message:
+      'No machine that runs workstreams has the labels "eu" and "gpu". There are: lead (eu), a (gpu), b (no labels).',
+    details: {
+      machineLabels: ['eu', 'gpu'],
+      machines: [
+        { nodeId: 'lead', labels: ['eu'] },
+        { nodeId: 'a', labels: ['gpu'] },
+        { nodeId: 'b', labels: [] },
+      ],
+    },
+    retryable: true,
+  });
+  lead.placement.requireLabels('a', ['gpu']);
+  lead.placement.requireLabels('lead', ['eu']);
+  const lacks = { code: 'CONFLICT', message: 'a does not have the label "eu".' };
+  assert.throws(() => lead.placement.requireLabels('a', ['eu', 'gpu']), lacks);
+  gpu.link.end('it is silent');
+  assert.throws(() => lead.placement.choose(['gpu']), { code: 'UNAVAILABLE' });
+  over.abort();
+});
+
+test('workstreams of a worker that has joined no longer wait for it', async () => {
+  const { lead, over, join, waiting } = world();
+  void lead.run(over.signal);
+  await settle();
+  const wordsFor = (machine: string) => waiting.refusal(new Elsewhere(machine, 'one')).message;
+  for (const machine of ['a', 'b'])
+    waiting.note(machine, new Map([['one', { reason: 'labels', missingLabels: ['gpu', 'tpu'] }]]), { isAll: true });
+  await join('a', ['gpu']);
+  assert.deepEqual(
+    [wordsFor('a'), wordsFor('b')],
+    [
+      'a, which has this workstream, cannot be reached now',
+      'This workstream waits for b, because lead does not have the labels "gpu" and "tpu".',
+    ],
+  );
+  over.abort();
+});
+
+test('a worker that has joined again has the labels that it says now', async () => {
+  const { lead, over, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  await join('a', ['gpu']);
+  await join('a', ['tpu']);
+  assert.equal(lead.placement.choose(['tpu']), 'a');
+  assert.throws(() => lead.placement.choose(['gpu']), { code: 'UNAVAILABLE' });
   over.abort();
 });
 

@@ -17,16 +17,16 @@ import type { OpenHub } from './links/hub.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
 import { resyncLogs } from './resync-logs.ts';
 import { type TakeOverDeps, watchMachines } from './take-over.ts';
-import type { Placement } from './team.ts';
+import { type Candidate, lacks, noMachine, type Placement, type Placing, requireLabels } from './team.ts';
 import { retell, type Tellers } from './told-news.ts';
+import type { WaitingWorkstreams } from './waiting-workstreams.ts';
 import type { Joining } from './worker.ts';
 
 /** The active daemon, as it gives work to workers. */
-export interface Lead {
+export interface Lead extends Placing {
   forwarding: Forwarding;
   /** The streams of all machines. */
   streams: EventStreams;
-  placement: Placement;
   /** Where the workers are that have joined, for clients, by their ids. */
   urls(): ReadonlyMap<string, string>;
   /** The workers that have joined and answer, with their workstreams, as far as the viewer perceives them. */
@@ -47,7 +47,9 @@ interface LeadDeps {
   /** Those that runs of workers use. */
   nodes: NodeDirectory;
   takingOver: TakeOverDeps;
-  /** Of this daemon. */
+  waiting: WaitingWorkstreams;
+  /** This daemon. */
+  here: Candidate;
   version: string;
   clock: Clock;
   log: Log;
@@ -58,7 +60,7 @@ const otherVersion = (version: string) =>
   new GatewayError('CONFLICT', `The active daemon has version ${version}. Start the worker in this version.`);
 
 export function createLead(deps: LeadDeps): Lead {
-  const { openHub, tellers, streams, loaded, held, nodes, takingOver, version, clock, log } = deps;
+  const { openHub, tellers, streams, loaded, held, nodes, takingOver, waiting, here, version, clock, log } = deps;
   const crew = new Crew({ log });
   const { far, resync } = createFar(crew, deps);
   held.onChanged((tables) => {
@@ -77,6 +79,7 @@ export function createLead(deps: LeadDeps): Lead {
       const joining: Joining = body;
       if (joining.version !== version) throw otherVersion(version);
       crew.join(link(), joining);
+      waiting.note(joining.nodeId, new Map(), { isAll: true }); // before the next look for machines that have gone
       resync(joining.nodeId);
       return null;
     },
@@ -89,7 +92,8 @@ export function createLead(deps: LeadDeps): Lead {
   return {
     forwarding: createForwarding({ far, machines: () => crew.machines() }),
     streams: farStreams(streams, far),
-    placement: { choose: () => crew.least(loaded()), has: (nodeId) => crew.linkTo(nodeId) !== undefined },
+    placement: createPlacement(crew, { here, loaded }),
+    waiting,
     urls: () => crew.urls(),
     async members(viewer) {
       const asked = writeViewer(viewer);
@@ -105,11 +109,29 @@ export function createLead(deps: LeadDeps): Lead {
   };
 }
 
+const createPlacement = (crew: Crew, { here, loaded }: Pick<LeadDeps, 'here' | 'loaded'>): Placement => ({
+  choose(labels, { isHereFirst = false } = {}) {
+    const isAble = !lacks(here, labels);
+    if (isAble && isHereFirst) return undefined;
+    const chosen = crew.least(isAble ? loaded() : Number.POSITIVE_INFINITY, labels);
+    if (chosen === undefined && !isAble) throw noMachine(labels, [here, ...crew.candidates()]);
+    return chosen;
+  },
+  has: (nodeId) => crew.linkTo(nodeId) !== undefined,
+  requireLabels(nodeId, labels) {
+    requireLabels(crew.candidates().find((worker) => worker.nodeId === nodeId) ?? here, labels);
+  },
+});
+
 /** The logs of workers that are read here. */
-function createFar(crew: Crew, { events, store, log }: Pick<LeadDeps, 'events' | 'store' | 'log'>) {
+function createFar(
+  crew: Crew,
+  { events, store, waiting, log }: Pick<LeadDeps, 'events' | 'store' | 'waiting' | 'log'>,
+) {
   const read = new Map<string, Set<string>>();
   const far: Far = {
     linkTo: crew.linkTo,
+    refusal: (elsewhere) => waiting.refusal(elsewhere),
     async openLogs(machine, wsIds) {
       const logs = read.get(machine) ?? new Set();
       read.set(machine, logs);

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { needs } from '../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../testing/postgres-server.ts';
 import { someMachine } from '../../testing/some-machine.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { openPostgresStore } from '../store/postgres/postgres-store.ts';
+import { Elsewhere } from './elsewhere.ts';
 import { type TakeOverDeps, takeOver, watchMachines } from './take-over.ts';
+import { WaitingWorkstreams } from './waiting-workstreams.ts';
 
 const installed = await needs('postgresql');
 
@@ -28,12 +32,12 @@ async function scene() {
   const add = (
     wsId: string,
     machine: string | null,
-    { workdir = '/here', ino = '7' }: { workdir?: string; ino?: string | null } = {},
+    { workdir = '/here', ino = '7', labels }: { workdir?: string; ino?: string | null; labels?: string } = {},
   ) =>
     queryPostgres(
       url,
-      `insert into headgate.workstreams (ws_id, generated_name, workdir, workdir_ino, machine, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
-        values ('${wsId}', 'n', '${workdir}', ${ino === null ? 'null' : `'${ino}'`}, ${machine === null ? 'null' : `'${machine}'`}, 1, 0, 0, 0, 1, 1)`,
+      `insert into headgate.workstreams (ws_id, generated_name, workdir, workdir_ino, machine, machine_labels, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
+        values ('${wsId}', 'n', '${workdir}', ${ino === null ? 'null' : `'${ino}'`}, ${machine === null ? 'null' : `'${machine}'`}, ${labels === undefined ? 'null' : `'${labels}'`}, 1, 0, 0, 0, 1, 1)`,
     );
   const machines = async () => {
     const rows = await queryPostgres(url, 'select ws_id, machine from headgate.workstreams order by ws_id');
@@ -43,14 +47,19 @@ async function scene() {
   const log = recordingLog();
   const { shared } = active;
   assert.ok(shared);
+  const waiting = new WaitingWorkstreams({ store: active, nodeId: 'a' });
   const deps: TakeOverDeps = {
     store: active,
     shared,
-    async identify(path) {
-      const ino = FOLDERS.get(path);
-      if (ino === undefined) throw new Error('no such folder');
-      return { path, ino };
+    owner: {
+      labels: ['eu', 'ssd'],
+      async identify(path) {
+        const ino = FOLDERS.get(path);
+        if (ino === undefined) throw new Error('no such folder');
+        return { path, ino };
+      },
     },
+    waiting,
     async adopt({ from, takeRows }) {
       adopted.push([from.machine, await machines()]);
       await takeRows();
@@ -60,7 +69,7 @@ async function scene() {
   const dispose = async () => {
     for (const store of [worker, active]) await store.close();
   };
-  return { url, active, worker, add, machines, adopted, deps, log, [Symbol.asyncDispose]: dispose };
+  return { url, active, worker, add, machines, adopted, deps, waiting, log, [Symbol.asyncDispose]: dispose };
 }
 
 test('nothing is taken from a worker that renews its lease', installed, async () => {
@@ -103,6 +112,93 @@ test('a workstream waits for its machine if its folder is not here, or is anothe
   await using again = await open(world.url, 'w', true);
   assert.equal(again.machine, 'w');
   await again.commit({ events: { wsId: 'b', events: [{ type: 'info', message: 'here again' }] } });
+});
+
+test(
+  'a workstream waits for its machine if this one lacks its labels, and the reason is known',
+  installed,
+  async () => {
+    await using world = await scene();
+    await world.add('a', 'w', { labels: 'eu' });
+    await world.add('b', 'w', { labels: 'eu,gpu' });
+    await world.add('c', 'w', { workdir: '/elsewhere' });
+    await world.worker.close();
+    assert.equal(await takeOver('w', world.deps), 1);
+    assert.equal(await takeOver('w', world.deps), 0, 'those that wait stay');
+    assert.deepEqual(await world.machines(), { a: null, b: 'w', c: 'w' });
+    const labels = {
+      reason: 'labels',
+      nodeId: 'w',
+      missingLabels: ['gpu'],
+      message: 'This workstream waits for w, because a does not have the label "gpu".',
+    };
+    const folder = {
+      reason: 'folder',
+      nodeId: 'w',
+      message: 'This workstream waits for w, because a does not have its folder /elsewhere.',
+    };
+    const waits = await world.waiting.list(DAEMON);
+    assert.deepEqual(
+      waits.map(({ row, waiting }) => [row.ws_id, waiting]),
+      [
+        ['b', labels],
+        ['c', folder],
+      ],
+    );
+    const refusal = world.waiting.refusal(new Elsewhere('w', 'b'));
+    assert.deepEqual(
+      [refusal.code, refusal.message, refusal.details, refusal.retryAfterMs],
+      ['UNAVAILABLE', labels.message, { waiting: labels }, 5_000],
+    );
+    assert.match(world.waiting.refusal(new Elsewhere('w', 'a')).message, /cannot be reached now/);
+    world.waiting.keepOnly([]);
+    assert.deepEqual(await world.waiting.list(DAEMON), []);
+  },
+);
+
+test('what waits is listed for those who perceive it', installed, async () => {
+  await using world = await scene();
+  await world.add('a', 'w', { labels: 'gpu' });
+  await queryPostgres(world.url, "update headgate.workstreams set owner_id = 'ann', visibility = 'private'");
+  await world.worker.close();
+  await takeOver('w', world.deps);
+  const seen = async (userId: string) =>
+    (await world.waiting.list({ userId, permissions: new Set<Permission>(['read']) })).map(({ row }) => row.ws_id);
+  assert.deepEqual([await seen('ann'), await seen('bob')], [['a'], []]);
+});
+
+test(
+  'many workstreams that wait keep none from being taken over, and all are known in the end',
+  installed,
+  async () => {
+    await using world = await scene();
+    await queryPostgres(
+      world.url,
+      `insert into headgate.workstreams (ws_id, generated_name, workdir, machine, machine_labels, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
+      select lpad(n::text, 6, '0'), 'n', '/here', 'w', case when n = 1500 then 'eu' else 'gpu' end, 1, 0, 0, 1, n, 1 from generate_series(1, 1700) n`,
+    );
+    await world.worker.close();
+    assert.equal(await takeOver('w', world.deps), 1);
+    assert.equal((await world.machines())['001500'], null);
+    assert.equal(await takeOver('w', world.deps), 0);
+    assert.equal((await world.waiting.list(DAEMON)).length, 1_699);
+  },
+);
+
+test('what a daemon that died began to take over, and this one cannot have, is given back', installed, async () => {
+  await using world = await scene();
+  await world.add('one', 'moving w', { labels: 'gpu' });
+  assert.equal(await takeOver('moving w', world.deps), 0);
+  assert.deepEqual(
+    await world.machines(),
+    { one: 'moving w' },
+    'not to a worker that is alive: it reads its rows once',
+  );
+  const [told] = await world.waiting.list(DAEMON);
+  assert.equal(told?.waiting.nodeId, 'w');
+  await world.worker.close();
+  assert.equal(await takeOver('moving w', world.deps), 0);
+  assert.deepEqual(await world.machines(), { one: 'w' });
 });
 
 test('workstreams whose adoption failed are adopted later', installed, async () => {

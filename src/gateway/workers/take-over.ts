@@ -1,16 +1,18 @@
-import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
-import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Store, tookEffect } from '../store/store.ts';
+import { findObstacle, type Obstacle, type Owner, type Placed } from './can-own.ts';
+import { formerMachine, MOVING, type WaitingWorkstreams } from './waiting-workstreams.ts';
 
 export interface TakeOverDeps {
   store: Store;
   shared: Pick<SharedStore, 'endWorker' | 'liveWorkers'>;
-  /** The folder at a path, checked like any other; rejects if there is none. */
-  identify(path: string): Promise<FolderIdentity>;
+  /** This machine. */
+  owner: Owner;
+  /** Learns why the others stay. */
+  waiting: Pick<WaitingWorkstreams, 'note' | 'keepOnly'>;
   /** Continues what the machine left: these workstreams, whose rows `from` reads until `takeRows` makes them this daemon's. */
   adopt(moved: Moved): Promise<void>;
   log: Log;
@@ -22,18 +24,18 @@ export interface Moved {
   takeRows(): Promise<unknown>;
 }
 
-/** Rows that are taken over have this in front of the name of their former machine until they are. */
-const MOVING = 'moving ';
-
 /**
- * Takes over what the machine had, if its lease has ended: it can write nothing from then on. A workstream whose folder is
- * not on this machine waits for its own. Returns how many were taken over.
+ * Takes over what the machine had, if its lease has ended: it can write nothing from then on. A workstream that this machine
+ * cannot have waits for its own. Returns how many were taken over.
  */
 export async function takeOver(machine: string, deps: TakeOverDeps): Promise<number> {
   const { store, shared, log } = deps;
   const movable = await movableFrom(machine, deps);
-  if (movable.length === 0) return 0;
   const isEnded = machine.startsWith(MOVING); // the daemon that took over has died meanwhile
+  if (movable.length === 0) {
+    if (isEnded) await giveBack(machine, deps);
+    return 0;
+  }
   const moving = isEnded ? machine : `${MOVING}${machine}`;
   const assign = setMachine(movable, machine, moving);
   const fence = isEnded ? [] : shared.endWorker(machine);
@@ -50,23 +52,34 @@ const setMachine = (wsIds: readonly string[], before: string, after: string | nu
     build.updateTable('workstreams').set({ machine: after }).where('machine', '=', before).where('ws_id', 'in', wsIds),
   );
 
-type Placed = Pick<WorkstreamTable, 'ws_id' | 'workdir' | 'workdir_ino'>;
-
 /** Those that can go on here. */
-async function movableFrom(machine: string, { store, identify }: TakeOverDeps): Promise<string[]> {
-  const placed = store.db.selectFrom('workstreams').select(['ws_id', 'workdir', 'workdir_ino']);
+async function movableFrom(machine: string, { store, owner, waiting }: TakeOverDeps): Promise<string[]> {
+  const placed = store.db.selectFrom('workstreams').select(['ws_id', 'machine_labels', 'workdir', 'workdir_ino']);
   const ofMachine = placed.where('machine', '=', machine).orderBy('ws_id').limit(AT_ONCE);
-  const isHere = async ({ workdir, workdir_ino }: Placed): Promise<boolean> => {
-    const found = await identify(workdir).catch(() => undefined);
-    return found !== undefined && (workdir_ino === null || found.ino === workdir_ino);
-  };
+  const obstacles = new Map<string, Obstacle>();
   for (let last = ''; ; ) {
-    const rows: Placed[] = await ofMachine.where('ws_id', '>', last).execute();
-    const here = await Promise.all(rows.map(isHere));
-    const movable = rows.filter((_, index) => here[index]).map(({ ws_id }) => ws_id);
-    if (movable.length > 0 || rows.length < AT_ONCE) return movable; // those of other pages follow
+    const rows: (Placed & { ws_id: string })[] = await ofMachine.where('ws_id', '>', last).execute();
+    const found = await Promise.all(rows.map((row) => findObstacle(row, owner)));
+    const movable: string[] = [];
+    for (const [index, { ws_id }] of rows.entries()) {
+      const obstacle = found[index];
+      if (obstacle === undefined) movable.push(ws_id);
+      else obstacles.set(ws_id, obstacle);
+    }
+    const isAll = rows.length < AT_ONCE;
+    if (movable.length > 0 || isAll) {
+      waiting.note(machine, obstacles, { isAll });
+      return movable; // those of other pages follow
+    }
     last = rows.at(-1)?.ws_id ?? last;
   }
+}
+
+/** Gives the machine back what a daemon that has died began to take over, and this one cannot have, unless the machine is alive. */
+async function giveBack(moving: string, { store, shared }: TakeOverDeps): Promise<void> {
+  const former = formerMachine(moving);
+  const assign = statementOf(build.updateTable('workstreams').set({ machine: former }).where('machine', '=', moving));
+  await tookEffect(store.commit({ statements: [...shared.endWorker(former), assign], durable: true }));
 }
 
 const AT_ONCE = 500;
@@ -80,10 +93,12 @@ interface WatchDeps {
 
 /** Takes over from all machines that have gone, until aborted. */
 export async function watchMachines({ takingOver, clock }: WatchDeps, signal: AbortSignal): Promise<void> {
-  const { store, shared, log } = takingOver;
+  const { store, shared, waiting, log } = takingOver;
   while (!signal.aborted) {
     try {
-      for (const machine of await goneMachines(store, shared)) await takeOver(machine, takingOver);
+      const gone = await goneMachines(store, shared);
+      waiting.keepOnly(gone);
+      for (const machine of gone) await takeOver(machine, takingOver);
     } catch (err) {
       if (!signal.aborted) log.warn({ err }, 'the workstreams of other machines could not be taken over; trying again');
     }

@@ -73,6 +73,7 @@ function world(links: readonly (Link | undefined)[]) {
     held: { onChanged: () => undefined, reload: () => void steps.push('reload') },
     cluster: { read: notServed },
     version: '1.2.3',
+    labels: ['gpu'],
     clock,
     log,
   });
@@ -84,7 +85,7 @@ function world(links: readonly (Link | undefined)[]) {
 
 const END = { kind: 'ended', wsId: 'a' } as const;
 const NEWS = ['news', [{ of: 'log', told: END }]];
-const JOIN = ['join', { nodeId: 'w', serverUrl: 'http://w', version: '1.2.3' }];
+const JOIN = ['join', { nodeId: 'w', serverUrl: 'http://w', version: '1.2.3', labels: ['gpu'] }];
 
 test('a worker joins, says each second how much it has to do, and tells its news', async () => {
   const { link, sent, joined } = fakeLink();

@@ -19,6 +19,7 @@ export interface Joining {
   /** Where clients reach it. */
   serverUrl: string;
   version: string;
+  labels: readonly string[];
 }
 
 interface WorkerDeps {
@@ -29,6 +30,7 @@ interface WorkerDeps {
   nodeId: string;
   serverUrl(): string;
   version: string;
+  labels: readonly string[];
   tellers: Tellers;
   dispatch: Dispatch;
   streams: EventStreams;
@@ -51,8 +53,8 @@ export interface Worker {
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { openHub, tellers, lead, leadLink, nodeId, serverUrl, version, dispatch, streams } = deps;
-  const { loaded, held, cluster, clock, log } = deps;
+  const { openHub, tellers, lead, leadLink, nodeId, serverUrl, version, labels } = deps;
+  const { dispatch, streams, loaded, held, cluster, clock, log } = deps;
   let link: Link | undefined;
   collectNews(tellers, (news) => link?.tell('news', news));
   held.onChanged((tables) => link?.tell('changed', tables));
@@ -76,7 +78,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (found === undefined) return;
     const next = await hub.open(found.process, found.publicKey);
     link = next; // before it joins: the active daemon reads the logs while it takes the worker
-    await next.ask('join', { nodeId, serverUrl: serverUrl(), version } satisfies Joining);
+    await next.ask('join', { nodeId, serverUrl: serverUrl(), version, labels } satisfies Joining);
     leadLink.joined(next);
     held.reload();
     tellers.global.tellStates();

@@ -16,6 +16,8 @@ export interface CreateOptions {
   /** Default: a new one. It must be free. */
   wsId?: string | undefined;
   judgeModel?: string | undefined;
+  /** Labels that its machine needs, each once. */
+  machineLabels?: readonly string[];
   owned: Owned;
   /** The name shown in lists; not unique. */
   name?: string;
@@ -64,6 +66,7 @@ export async function prepareNew(
   const row = toWorkstreamRow({
     wsId: options.wsId ?? ids.wsId(),
     judgeModel: judge ? (await models.resolve(judge)).alias : undefined,
+    machineLabels: options.machineLabels,
     owned,
     sessionKey,
     generatedName,

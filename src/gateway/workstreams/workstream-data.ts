@@ -23,6 +23,7 @@ import { isListOf, isText, type ReadStored, storedReader } from '../store/stored
 import type { AppliedTemplates } from '../templates/applied-templates.ts';
 import type { OpeningPrompt } from '../templates/opening-prompts.ts';
 import { addTokens, usageIn } from '../usage/last-usage.ts';
+import { labelsIn } from '../workers/can-own.ts';
 import { type Always, type AlwaysRules, isFull, modeUnder, toAlways, toAlwaysColumns } from './always.ts';
 import { toEffort } from './thinking-level.ts';
 
@@ -62,6 +63,8 @@ export interface WorkstreamData extends Owned {
   /** Calls that change something are blocked, unless auto-approve covers all tools. */
   isReadOnly: boolean;
   readonly judgeModel: string | null;
+  /** The labels that its machine needs. */
+  readonly machineLabels: readonly string[];
   readonly kind: WorkstreamKind;
   /** The coordinator that it works for. */
   parentWsId: string | null;
@@ -265,6 +268,7 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   toolCalls: row.tool_calls,
   tokens: { prompt: 0, completion: 0 },
   judgeModel: row.judge_model,
+  machineLabels: labelsIn(row.machine_labels),
   kind: row.kind,
   parentWsId: row.parent_ws_id,
 });

@@ -10,6 +10,7 @@ import type { TreeColumns } from '../store/schema/coordinators/coordinator-schem
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect, UnitRefused } from '../store/store.ts';
+import { toLabelColumn } from '../workers/can-own.ts';
 import { hostedBy, requireHere } from '../workers/elsewhere.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
 import { ambiguousName, kindOfKey, nameTaken } from './session-keys.ts';
@@ -31,6 +32,8 @@ export interface NewWorkstream {
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
   judgeModel?: string | undefined;
+  /** Default: any machine can have it. */
+  machineLabels?: readonly string[] | undefined;
   /** Default: an ordinary workstream that works for nobody. */
   tree?: TreeColumns;
   /** 0: stored without being loaded (a saved copy). */
@@ -41,6 +44,7 @@ export interface NewWorkstream {
 export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   ws_id: made.wsId,
   machine: null,
+  machine_labels: toLabelColumn(made.machineLabels),
   session_key: made.sessionKey ?? null,
   alias: made.alias ?? null,
   generated_name: made.name ?? made.generatedName ?? generatedName(made.wsId),

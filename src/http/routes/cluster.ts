@@ -3,6 +3,7 @@ import type { ClusterNode, ClusterOverview, ClusterWorkstream } from '../../../p
 import { clusterEndpoints } from '../../../protocol/http/cluster.ts';
 import { bind } from '../bind.ts';
 import { iso } from '../iso.ts';
+import { toWaiting } from './waiting.ts';
 import { toPending } from './workstream-line.ts';
 
 const toWorkstream = (one: ClusterWorkstream) => ({
@@ -16,6 +17,7 @@ const toWorkstream = (one: ClusterWorkstream) => ({
   activity: one.activity,
   activity_state: one.activityState,
   tool_calls: one.toolCalls,
+  ...toWaiting(one),
 });
 
 const toNode = ({ nodeId, serverUrl, workstreams, health, ...node }: ClusterNode) => ({
@@ -36,6 +38,7 @@ const toNode = ({ nodeId, serverUrl, workstreams, health, ...node }: ClusterNode
     backend: { status: health.backend.status, circuit_state: health.backend.circuitState },
   },
   version: node.version,
+  labels: node.labels,
 });
 
 const toOverview = ({ nodes, workstreams, states, versions, ...overview }: ClusterOverview) => ({

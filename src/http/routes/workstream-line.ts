@@ -45,7 +45,7 @@ const toChangedFiles = ({ runIds, ...same }: NonNullable<Result<'workstream.rewi
 export const workstreamLineRoutes = [
   bind(workstreamLineEndpoints.detail, 'workstream.get', {
     params: ({ ws_id }) => ({ wsId: ws_id }),
-    reply: ({ snapshot: { workstream, pendingApprovals, autoApproveTools, judgeModel } }) => ({
+    reply: ({ snapshot: { workstream, pendingApprovals, autoApproveTools, judgeModel, machineLabels } }) => ({
       ws_id: workstream.wsId,
       name: workstream.name,
       state: workstream.state,
@@ -60,6 +60,7 @@ export const workstreamLineRoutes = [
       mode: workstream.mode,
       ...(autoApproveTools && { auto_approve_tools: autoApproveTools }),
       ...(judgeModel !== undefined && { judge_model: judgeModel }),
+      ...(machineLabels && { machine_labels: machineLabels }),
       pending_approval: pendingApprovals.map(toPending)[0],
     }),
   }),

@@ -4,6 +4,7 @@ import type { Result } from '../../../protocol/index.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
+import { toWaiting } from './waiting.ts';
 
 /** The answer to a cancel, on both paths. */
 export const toCancelReply = ({ status, dropped }: Result<'workstream.cancel'>) => ({
@@ -100,6 +101,7 @@ export const workstreamRoutes = [
           message_count: messageCount,
           created: iso(createdMs),
           updated: iso(updatedMs),
+          ...toWaiting(row),
           user_id: userId,
           visibility,
         }),
@@ -135,6 +137,7 @@ export const workstreamRoutes = [
       initial_message,
       judge_model,
       parent_ws_id,
+      machine_labels,
       ...same
     }) => ({
       name: given(same.name),
@@ -153,6 +156,7 @@ export const workstreamRoutes = [
       judgeModel: given(judge_model),
       kind: same.kind || undefined,
       parentWsId: given(parent_ws_id),
+      ...(machine_labels.length > 0 && { machineLabels: machine_labels }),
     }),
     reply: ({ wsId, name, resumed, messageCount, initialMessage, attachmentIds }) => ({
       ws_id: wsId,

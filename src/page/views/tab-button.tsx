@@ -63,7 +63,7 @@ export function TabButton({ app, listed, desk, mayClose, isNext, onChosen }: Tab
         aria-selected={isFront}
         aria-controls="conversation"
         tabIndex={isNext ? 0 : -1}
-        title={`${name}: ${STATE_WORDS[state]}.${owner === undefined ? '' : ` Owner: ${owner}.`}${mayRename ? ' Double-click to rename.' : ''}`}
+        title={`${name}: ${tab.row.value.waiting?.message ?? `${STATE_WORDS[state]}.`}${owner === undefined ? '' : ` Owner: ${owner}.`}${mayRename ? ' Double-click to rename.' : ''}`}
         onClick={() => {
           desk.workstreams.select(tab.wsId);
           onChosen();

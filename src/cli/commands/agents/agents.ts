@@ -6,7 +6,7 @@ import type { Surroundings } from '../../../home/home-path.ts';
 import { NotFoundError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
-import { locateWorkstream } from '../../find-workstream.ts';
+import { isRunnable, locateWorkstream } from '../../find-workstream.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTree } from './agent-tree.ts';
 
@@ -77,7 +77,7 @@ async function agentsOf(client: GatewayClient, { wsId, name }: { wsId: string; n
 async function findAll(client: GatewayClient): Promise<Found[]> {
   const { workstreams } = await client.call('workstream.list', {});
   const found: Found[] = [];
-  for (const row of workstreams) found.push(await agentsOf(client, row));
+  for (const row of workstreams.filter(isRunnable)) found.push(await agentsOf(client, row));
   return found;
 }
 

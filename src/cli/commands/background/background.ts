@@ -6,7 +6,7 @@ import type { Surroundings } from '../../../home/home-path.ts';
 import { NotFoundError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
-import { locateWorkstream } from '../../find-workstream.ts';
+import { isRunnable, locateWorkstream } from '../../find-workstream.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
 
@@ -71,7 +71,7 @@ async function commandsOf(client: GatewayClient, { wsId, name }: { wsId: string;
 async function findAll(client: GatewayClient): Promise<Found[]> {
   const { workstreams } = await client.call('workstream.list', {});
   const found: Found[] = [];
-  for (const row of workstreams) found.push(...(await commandsOf(client, row)));
+  for (const row of workstreams.filter(isRunnable)) found.push(...(await commandsOf(client, row)));
   return found;
 }
 

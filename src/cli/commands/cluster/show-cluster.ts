@@ -32,15 +32,16 @@ export async function showCluster({ flags, around, root }: ClusterCommand): Prom
   );
 }
 
-const HEAD = ['MACHINE', 'STATE', 'VERSION', 'ADDRESS', 'SINCE', 'SEEN', 'EPOCH'];
+const HEAD = ['MACHINE', 'STATE', 'VERSION', 'LABELS', 'ADDRESS', 'SINCE', 'SEEN', 'EPOCH'];
 
 function toRow(machine: ClusterMachine, tz: string): string[] {
-  const { nodeId, state, version, serverUrl, isHere, startedMs, seenAgoMs, lease } = machine;
+  const { nodeId, state, version, labels = [], serverUrl, isHere, startedMs, seenAgoMs, lease } = machine;
   const agoMs = lease?.renewedAgoMs ?? seenAgoMs;
   return [
     `${toSafeText(nodeId)}${isHere ? ' *' : ''}`,
     state,
     toSafeText(version),
+    toSafeText(labels.join(', ')),
     toSafeText(serverUrl),
     toLocal(lease?.sinceMs ?? startedMs, { tz }),
     `${Math.round(agoMs / 1000)} s ago`,

@@ -14,6 +14,8 @@ export const sessionOrder: readonly string[] = [
 export interface PlacedColumns {
   /** The node id of the worker that has the workstream; null: the active daemon. */
   machine: string | null;
+  /** The labels that its machine needs, in one text; null: none (decision 194). */
+  machine_labels: string | null;
 }
 
 /** The first schema version with workers. */
@@ -24,3 +26,6 @@ export const placed: readonly string[] = [
   'alter table workstreams add column machine text',
   'create index workstreams_by_machine on workstreams (machine) where machine is not null',
 ];
+
+/** Schema version 56: some workstreams need machines with particular labels (decision 194). */
+export const labelled: readonly string[] = ['alter table workstreams add column machine_labels text'];

@@ -15,7 +15,7 @@ import { fillChecksums } from './fills/fill-checksums.ts';
 import { fillDeciders } from './fills/fill-deciders.ts';
 import { fillOutcomes } from './fills/fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
-import { listed, placed, sessionOrder } from './list-schema.ts';
+import { labelled, listed, placed, sessionOrder } from './list-schema.ts';
 import { agentMemories, memories } from './memory-schema.ts';
 import { policies, rules } from './policy-schema.ts';
 import {
@@ -128,6 +128,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 52, statements: [] }, // files in the database, which only PostgreSQL has
   { version: 53, statements: keysOfRuns, isAdditive: true },
   { version: 54, statements: placed, isAdditive: true },
+  { version: 55, statements: [], isAdditive: true },
+  { version: 56, statements: labelled, isAdditive: true },
 ];
 
 interface MigrateOptions {

@@ -30,7 +30,7 @@ interface ConversationViewProps {
 /** One workstream: its head, its transcript and its composer. */
 export function ConversationView({ app, desk, tab, overlay, isRenaming }: ConversationViewProps) {
   const conversation = tab.conversation.value;
-  if (!conversation) return <p class="empty">Loading the conversation…</p>;
+  if (!conversation) return <p class="empty">{tab.row.value.waiting?.message ?? 'Loading the conversation…'}</p>;
   return (
     <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
       <ConversationHead

@@ -11,6 +11,7 @@ export interface Machine {
   /** Of this home; the same after a restart. */
   nodeId: string;
   version: string;
+  labels: readonly string[];
   /** The address for clients; empty until it listens. */
   url(): string;
   /** The address for other daemons; undefined if they cannot reach this one. */

@@ -1,3 +1,4 @@
+import { labelsIn, toLabelColumn } from '../../../workers/can-own.ts';
 import type { PostgresClient } from '../postgres-connection.ts';
 import { rowsOf } from '../rows-of.ts';
 import { DAEMON_LEASE, type Machine } from './lease.ts';
@@ -6,14 +7,15 @@ import type { Peers } from './peers.ts';
 
 /** Says that this machine is there. */
 export async function reportMachine(client: PostgresClient, machine: Machine): Promise<void> {
-  const { process, nodeId, version, publicKey, isWorker = false } = machine;
+  const { process, nodeId, version, labels, publicKey, isWorker = false } = machine;
   const address = machine.address() ?? null;
-  await rowsOf(client, REPORT, [process, nodeId, machine.url(), version, address, publicKey, isWorker]);
+  const about = [process, nodeId, machine.url(), version, address, publicKey, isWorker, toLabelColumn(labels)];
+  await rowsOf(client, REPORT, about);
 }
 
-const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, is_worker, seen_at)
-  values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
-  on conflict (process) do update set seen_at = excluded.seen_at, address = coalesce(excluded.address, machines.address),
+const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, is_worker, labels, seen_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+  on conflict (process) do update set seen_at = excluded.seen_at, labels = excluded.labels, address = coalesce(excluded.address, machines.address),
     server_url = case when excluded.server_url = '' then machines.server_url else excluded.server_url end`;
 
 /** Removes former processes of this home, and machines that have been gone for a day. */
@@ -68,7 +70,7 @@ export const READ_PUBLIC_KEY = `select public_key from machines
   where process = $1 and seen_at > clock_timestamp() - interval '${3 * LEASE_MS} milliseconds'`;
 
 /** For the connections that only read. Ages are the server's, so that no other clock matters. */
-export const READ_MACHINES = `select process, machines.node_id, server_url, version, is_worker, extract(epoch from started_at) * 1000 as started_ms,
+export const READ_MACHINES = `select process, machines.node_id, server_url, version, labels, is_worker, extract(epoch from started_at) * 1000 as started_ms,
     extract(epoch from clock_timestamp() - seen_at) * 1000 as seen_ago_ms,
     leases.epoch, extract(epoch from leases.since) * 1000 as since_ms,
     extract(epoch from leases.expires_at - clock_timestamp()) * 1000 as left_ms
@@ -81,6 +83,7 @@ export interface KnownMachine {
   nodeId: string;
   serverUrl: string;
   version: string;
+  labels: string[];
   /** `lost`: it has not reported for longer than a lease lasts. */
   state: 'active' | 'standby' | 'worker' | 'lost';
   isHere: boolean;
@@ -97,6 +100,8 @@ export interface MachineRow {
   node_id: string;
   server_url: string;
   version: string;
+  /** Null in rows of earlier versions, too. */
+  labels: string | null;
   started_ms: number;
   seen_ago_ms: number;
   is_worker: boolean | null;
@@ -112,6 +117,7 @@ export function toMachine(row: MachineRow, here: Pick<Machine, 'process'>): Know
     nodeId: row.node_id,
     serverUrl: row.server_url,
     version: row.version,
+    labels: labelsIn(row.labels),
     state: lease ? 'active' : seenAgoMs > LEASE_MS ? 'lost' : row.is_worker ? 'worker' : 'standby',
     isHere: row.process === here.process,
     startedMs: Math.round(row.started_ms),
