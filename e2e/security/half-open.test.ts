@@ -101,3 +101,29 @@ test('a client whose gateway falls silent reconnects after two ticks without los
   assert.deepEqual(heard, ['word1', 'word2', 'word3', 'word4']);
   client.close();
 });
+
+test('a node whose connection vanished keeps its token when it is approved again, and asks again on another connection', async () => {
+  await using daemon = await startClockedDaemon();
+  using proxy = await startHalfOpenProxy(daemon.port);
+  const present = await daemon.connect();
+  const asNode = { mode: 'node', instanceId: 'attic' };
+  const connect = (token: string, port?: number) =>
+    daemon.connect({ auth: token, client: asNode, ...(port !== undefined && { port }) });
+  const asks = async (node: TestClient, commands: string[]) => {
+    const { request } = Object(await node.call('node.pair.request', { nodeId: 'attic', commands }));
+    return { requestId: String(request.requestId) };
+  };
+  const waiting = async () => Object(await present.call('node.pair.list', {})).pending.length;
+  const first = Object(await present.call('node.pair.approve', await asks(present, ['system.info'])));
+  const lost = await connect(first.node.token, proxy.port);
+  const request = await asks(lost, ['system.info', 'system.run']);
+  proxy.goDead();
+  const approval = present.request('node.pair.approve', request);
+  for (let looks = 0; (await waiting()) > 0 && looks < 100; looks += 1);
+  await daemon.clock.advance(3_000);
+  assert.equal((await approval).error?.code, 'UNAVAILABLE');
+  const back = await connect(first.node.token);
+  await present.call('node.pair.approve', await asks(back, ['system.info', 'system.run']));
+  const { payload } = await back.event('node.pair.token');
+  assert.equal(typeof Object(payload).token, 'string');
+});

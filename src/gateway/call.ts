@@ -68,6 +68,8 @@ export interface ClientLink {
   send<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): void;
   /** Closes it after sending what is queued. */
   close(closing: ClosingName): void;
+  /** Whether the client answers a ping. A connection without an answer ends. */
+  isAlive(): Promise<boolean>;
 }
 
 /** Changes that `events.subscribe` may make to its connection. */

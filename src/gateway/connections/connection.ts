@@ -19,6 +19,7 @@ import { type HandshakeOutcome, shakeHands } from './handshake.ts';
 import { hearingOf } from './hearing.ts';
 import { type Hello, maxPayloadOf } from './hello.ts';
 import { type JoinFrames, Outbox } from './outbox.ts';
+import { Pulse } from './pulse.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { encodeAnswerOf, encodeRefusal } from './response-frame.ts';
 import type { CredentialHolder, Revocations } from './revocations.ts';
@@ -61,7 +62,6 @@ export interface JoiningNode {
 
 type Accepted = HandshakeOutcome & { kind: 'accepted' };
 
-const MAX_MISSED_PINGS = 2;
 /** The error for work that waited for a client that has disconnected. */
 const GONE = new GatewayError('UNAVAILABLE', 'the connection was closed');
 
@@ -87,7 +87,7 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
   #state: 'greeting' | 'joining' | 'open' | 'closed' = 'greeting';
   /** Reading waits for the outcome of the handshake. */
   #isPaused = false;
-  #missedPings = 0;
+  readonly #pulse: Pulse;
   /** Reading is paused for a while, because the client sends far too many requests. */
   #isResting = false;
   #principal: Principal | undefined;
@@ -105,19 +105,20 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
     this.#connId = upgrade.connId;
     this.#address = upgrade.address;
     this.#deps = deps;
+    this.#pulse = new Pulse(wire, this);
     this.#outbox = new Outbox(wire, this, deps);
     this.#arrival = { upgrade, stopDeadline: deps.deadlines.start(() => this.close('no_handshake')), early: [] };
   }
 
   onMessage(text: string | undefined): void {
-    this.#missedPings = 0;
+    this.#pulse.felt();
     if (this.#state === 'open') this.#onRequest(text);
     if (this.#state === 'joining') this.#arrival?.early.push(text);
     if (this.#state === 'greeting') this.#onGreeting(text);
   }
 
   onPong(): void {
-    this.#missedPings = 0;
+    this.#pulse.felt();
   }
 
   onViolation(error: Error): void {
@@ -128,15 +129,8 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
     this.#end();
   }
 
-  /** Pings the client; closes the connection after two unanswered pings. */
   tick(): void {
-    if (this.#state !== 'open') return;
-    if (this.#missedPings >= MAX_MISSED_PINGS) {
-      this.terminate();
-    } else {
-      this.#missedPings += 1;
-      this.#wire.ping();
-    }
+    if (this.#state === 'open') this.#pulse.tick();
   }
 
   close(closing: ClosingName): void {
@@ -158,7 +152,7 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
   }
 
   onRelief(): void {
-    this.#missedPings = 0; // it was not read from, so it could not answer
+    this.#pulse.excuse();
     if (!this.#isResting) this.#wire.resume();
     this.#subscriptions?.resume();
   }
@@ -230,6 +224,7 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
     this.#link ??= {
       send: (event, payload) => this.deliver(this.#deps.broadcast.encodeDirect(event, payload), false),
       close: (closing) => this.close(closing),
+      isAlive: async () => this.#state !== 'closed' && (this.#isResting || this.#pulse.check(this.#deps.clock)), // not read from while it rests
     };
     return this.#link;
   }
@@ -280,7 +275,7 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
 
   #endRest(): void {
     this.#isResting = false;
-    this.#missedPings = 0;
+    this.#pulse.excuse();
     if (!this.#outbox.isClogged()) this.#wire.resume();
   }
 
@@ -291,6 +286,7 @@ export class Connection implements WireListener, Receiver, CredentialHolder {
     this.#outbox.close();
     this.#arrival?.stopDeadline();
     this.#arrival = undefined;
+    this.#pulse.stop();
     this.#gone?.abort(GONE);
     presence.disconnected(this.#connId);
     if (this.#principal) revocations.unwatch(this.#principal.ended, this);

@@ -82,6 +82,8 @@ function pairingMethods({ paired, requests }: Nodes) {
     'node.pair.approve': async ({ requestId }, { principal, audited }) => {
       const { node, retire, link } = await requests.settle(requestId, 'approved', async ({ request, link }) => {
         const { nodeId, commands } = request;
+        // Its former token ends, so a token that does not arrive would lock it out.
+        if (link && !(await link.isAlive())) throw notThere();
         return { ...(await paired.approve(request, principal?.id ?? '', audited({ nodeId, commands }))), link };
       });
       link?.send('node.pair.token', { requestId, nodeId: node.nodeId, token: node.token });
@@ -98,6 +100,11 @@ function pairingMethods({ paired, requests }: Nodes) {
     },
   } satisfies Partial<Handlers>;
 }
+
+const notThere = () =>
+  new GatewayError('UNAVAILABLE', 'The node does not answer. It requests pairing again once it has reconnected', {
+    retryable: false,
+  });
 
 const required = (what: string) => new GatewayError('INVALID_REQUEST', `${what} required`);
 

@@ -17,7 +17,7 @@ test('an unsent command is sent by a repeat only if it is still allowed', async 
       address: '',
       client: { name: 'box', version: '1', platform: 'linux', mode: 'node' },
     },
-    link: { send: (_, payload) => void sent.push(payload), close: () => undefined },
+    link: { send: (_, payload) => void sent.push(payload), close: () => undefined, isAlive: async () => true },
   };
   let isAllowed = true;
   let found = [here, undefined]; // it disconnects while the command is stored

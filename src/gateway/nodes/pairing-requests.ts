@@ -13,14 +13,15 @@ export type PairingClaim = Omit<NodePairing, 'requestId' | 'ts'>;
 export interface PairingRequests {
   /**
    * A repeat by the same connection returns the pending request; with other commands it replaces it. Throws BUSY while
-   * another connection waits under this id, because then the displayed code could not identify the machine.
+   * another connection waits under this id, because then the displayed code could not identify the machine. If that one is
+   * dead, it ends, and a retry succeeds.
    */
   ask(claim: PairingClaim, link: ClientLink | undefined): { request: NodePairing; created: boolean };
   /** Newest first. */
   list(): NodePairing[];
   /**
    * Decides a request; throws NOT_FOUND when it is unknown or has ended. No other decision is possible while `decide`
-   * runs. If `decide` fails, the request stays pending.
+   * runs. If `decide` fails, the request stays pending, unless its connection has closed meanwhile.
    */
   settle<T>(
     requestId: string,
@@ -53,6 +54,7 @@ interface Waiting extends WaitingNode {
 
 export function createPairingRequests({ onRequested, onResolved, clock, ids }: PairingRequestsDeps): PairingRequests {
   const waiting = new Map<string, Waiting>();
+  const deciding = new Set<Waiting>();
 
   function resolve({ request, link }: WaitingNode, decision: NodePairResolved['decision']): void {
     const { requestId, nodeId } = request;
@@ -74,8 +76,10 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
     ask(asked, link) {
       sweep();
       const earlier = [...waiting.values()].find(({ request }) => request.nodeId === asked.nodeId);
-      if (earlier !== undefined && earlier.link !== link)
+      if (earlier !== undefined && earlier.link !== link) {
+        void earlier.link?.isAlive();
         throw tooMany('another connection requests to pair as this node');
+      }
       if (earlier && hasSameCommands(earlier.request, asked)) return { request: earlier.request, created: false };
       if (earlier !== undefined) end(earlier.request.requestId);
       if (waiting.size >= LIMITS.pairingRequests) throw tooMany('too many pairing requests');
@@ -90,17 +94,22 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
       const decided = waiting.get(requestId);
       if (decided === undefined) throw new GatewayError('NOT_FOUND', 'unknown requestId');
       waiting.delete(requestId);
+      deciding.add(decided);
       try {
         const result = await decide(decided);
         resolve(decided, decision);
         return result;
       } catch (error) {
-        waiting.set(requestId, decided);
+        if (deciding.has(decided)) waiting.set(requestId, decided);
+        else resolve(decided, 'expired');
         throw error;
+      } finally {
+        deciding.delete(decided);
       }
     },
     gone(link) {
       for (const [requestId, one] of waiting) if (one.link === link) end(requestId);
+      for (const one of deciding) if (one.link === link) deciding.delete(one);
     },
     run: (signal) =>
       runExpiry(

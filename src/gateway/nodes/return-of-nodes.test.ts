@@ -9,7 +9,7 @@ function setUp() {
   const clock = fakeClock();
   const connected = createConnectedNodes((nodeId, isConnected) => returning.saw(nodeId, isConnected));
   const returning = createNodeReturn({ connected, clock });
-  const link = { send: () => undefined, close: () => undefined };
+  const link = { send: () => undefined, close: () => undefined, isAlive: async () => true };
   const client = { name: 'box', version: '1', platform: 'linux', mode: 'node' };
   const about = { link, client, caps: [], process: undefined, address: '' };
   const connect = (nodeId: string) => connected.add({ nodeId, ...about });

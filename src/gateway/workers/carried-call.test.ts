@@ -37,7 +37,7 @@ const CALLER: Caller = {
   frameId: 'f',
   traceparent: '00-1-2-01',
   interim: () => undefined,
-  link: { send: () => undefined, close: () => undefined },
+  link: { send: () => undefined, close: () => undefined, isAlive: async () => true },
   subscriptions: { add: () => undefined, remove: () => true },
 };
 
