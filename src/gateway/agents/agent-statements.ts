@@ -1,4 +1,5 @@
 import type { Step } from '../../agent/run/recorder.ts';
+import { spenderOf } from '../runs/authors.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import { stepStatements } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
@@ -39,7 +40,7 @@ export function agentStatements(step: Step, { run, spender, count, nowMs }: Agen
     ...(step.messages ?? []).map((message, index) =>
       insertAgentMessage({ agentId: run.runId, seq: count + index + 1 }, message, nowMs),
     ),
-    ...spent.flatMap((one) => [addUsage(spender, one, nowMs), forgetReservation(run.runId)]),
+    ...spent.flatMap((one) => [addUsage(spenderOf(spender), one, nowMs), forgetReservation(run.runId)]),
     ...(step.ended ? chargeBrokenOff([run.runId]) : []),
   ];
 }

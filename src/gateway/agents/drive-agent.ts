@@ -22,6 +22,7 @@ import {
   type SubAgentTask,
 } from '../../agent/subagents/sub-agents.ts';
 import { decisionInTime, WITHDRAWN } from '../questions/decision-in-time.ts';
+import { spenderOf } from '../runs/authors.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -168,7 +169,7 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     checkpoint: { before: () => parent.checkpoint.before(), ended: async () => undefined },
     hooks,
     isTimeShort: () => limit?.isShort() === true || parent.isTimeShort(),
-    budget: deps.budgets.forRun({ ...spenderOf(live), agentId: agent.id }),
+    budget: deps.budgets.forRun({ ...spenderOf(live.run), agentId: agent.id }),
     limits: limitsOf(agent),
     subAgents: undefined,
     coordination: undefined,
@@ -194,8 +195,6 @@ const recorderOf = (agent: AgentRun, seat: Seat, hooks: RunHooks): Recorder => (
   },
   emit: (event) => agent.emit(event),
 });
-
-const spenderOf = ({ run: { runId, wsId, principal } }: LiveRun) => ({ runId, wsId, principal });
 
 const limitsOf = (agent: AgentRun): RunLimits => ({
   turns: agent.task.maxTurns,

@@ -6,6 +6,7 @@ import { StopReason } from '../../agent/stop-reason.ts';
 import { toolboxFor } from '../../agent/tools/toolbox.ts';
 import { requirePermission } from '../required-rights.ts';
 import type { Sender } from '../rights.ts';
+import { authorsOf, lastAuthorOf } from '../runs/authors.ts';
 import { DAEMON, mayPerceive, sightInCommon, type Viewer } from '../sharing/perception.ts';
 import { whileLoaded } from '../workstreams/closing.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
@@ -47,7 +48,7 @@ function createCoordination(of: Of): Coordination {
   const ending = { workstreams: parts.workstreams, log: deps.log };
   return {
     async spawn(callId, children, { isBatch }) {
-      requirePermission(await callerOf(of), 'workstreams.create');
+      for (const author of await authorsIn(of)) requirePermission(author, 'workstreams.create');
       const spawned: Spawned[] = [];
       const work = () => spawnAll(of, { callId, children, spawned });
       await (isBatch ? tellSpawns(live, { callId, spawned, total: children.length }, work) : work());
@@ -129,31 +130,37 @@ async function spawnAll(
     }
 }
 
-const senderOf = ({ run: { principal, request } }: CoordinatorRun): Sender => ({
-  principal,
+const senderOf = ({ run, run: { request } }: CoordinatorRun): Sender => ({
+  principal: lastAuthorOf(run),
   rights: request.rights ?? 'public',
   ...(request.sender !== undefined && { sender: request.sender }),
 });
 
 /**
- * The caller of the run, with the rights of now. Throws FORBIDDEN if it may not coordinate: its credential has ended, or
- * somebody who may not has steered the run.
+ * Who wrote the message of the run, with the rights of now, the latest author first. Throws FORBIDDEN if one of them may
+ * not coordinate, or has steered the run and may not: also if the credential has ended.
  */
-async function callerOf({ live, data, coordinators: { deps } }: Of): Promise<Viewer> {
-  const { principal, runId } = live.run;
+async function authorsIn({ live, data, coordinators: { deps } }: Of): Promise<[Viewer, ...Viewer[]]> {
+  const { run } = live;
   const isSteered = live.messages.some((message) => message.role === 'user' && message.steered);
-  const steerers = isSteered ? await findSteerers(deps.store, { wsId: data.wsId, runId }) : [];
-  for (const one of [principal, ...steerers]) {
+  const steerers = isSteered ? await findSteerers(deps.store, { wsId: data.wsId, runId: run.runId }) : [];
+  const authors = authorsOf(run);
+  for (const one of [...authors, ...steerers]) {
     if (deps.authenticator.endOf(one)?.aborted)
       throw new GatewayError('FORBIDDEN', 'Forbidden: the credential behind this run has ended');
     requirePermission(deps.authenticator.viewerOf(one), 'admin.coordinator');
   }
-  return deps.authenticator.viewerOf(principal);
+  const last = lastAuthorOf(run);
+  const others = authors.filter((author) => author !== last);
+  return [deps.authenticator.viewerOf(last), ...others.map((author) => deps.authenticator.viewerOf(author))];
 }
 
-/** What its caller perceives, and everybody who reads the conversation. */
+/** For whom the run acts. Throws like `authorsIn`. */
+const callerOf = async (of: Of): Promise<Viewer> => (await authorsIn(of))[0];
+
+/** What all its authors perceive, and everybody who reads the conversation. */
 async function perceives(of: Of): Promise<(row: TreeRow) => boolean> {
-  const viewers = [await callerOf(of), sightInCommon(of.data)];
+  const viewers = [...(await authorsIn(of)), sightInCommon(of.data)];
   return (row) => viewers.every((viewer) => mayPerceive(viewer, ownedOf(row)));
 }
 

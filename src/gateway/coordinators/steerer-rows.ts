@@ -1,22 +1,23 @@
 import { sql } from 'kysely';
+import { authorsOf } from '../runs/authors.ts';
+import { requestOf } from '../runs/run-rows.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 
-/** Who wrote the messages that a run was given while it ran. */
+/** The callers who wrote the messages that a run was given while it ran. */
 export async function findSteerers(
   { db }: Pick<Store, 'db'>,
   { wsId, runId }: { wsId: string; runId: string },
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('runs')
-    .select('principal')
-    .distinct()
+    .select(['principal', 'request_json'])
     .where('ws_id', '=', wsId)
     .where(
       sql<boolean>`case when json_valid(request_json) then json_extract(request_json, '$.steeredInto') = ${runId} end`,
     )
     .execute();
-  return rows.map(({ principal }) => principal);
+  return [...new Set(rows.flatMap((row) => authorsOf({ ...row, request: requestOf(row) ?? {} })))];
 }
 
 /** The run that a caller started under a key. */

@@ -17,6 +17,7 @@ import type { Ids } from '../../ids.ts';
 import { isUnavailable } from '../../is-unavailable.ts';
 import type { Log } from '../../log.ts';
 import type { JudgeSettings } from '../live-settings.ts';
+import { lastAuthorOf } from '../runs/authors.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import { insertJournal } from '../runs/run-rows.ts';
 import { type Store, tookEffect } from '../store/store.ts';
@@ -150,7 +151,7 @@ export class Judgement {
     const model = await open();
     signal.throwIfAborted();
     const account = openCallAccount(
-      { runId: ids.id('judge'), wsId: data.wsId, principal: run.run.principal },
+      { runId: ids.id('judge'), wsId: data.wsId, principal: lastAuthorOf(run.run) },
       signal,
       this.#deps,
     );

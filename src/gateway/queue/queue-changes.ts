@@ -4,6 +4,7 @@ import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { lesserOf, type Sender } from '../rights.ts';
+import { editorsAfter } from '../runs/authors.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import type { RunTable } from '../store/schema/schema.ts';
@@ -45,7 +46,9 @@ const createChanges = ({ store, events }: QueueChangesDeps): QueueChanges => ({
     const given = before.rights && { rights: lesserOf(before.rights, by.rights) };
     // Its run acts for whose words it answers, and with that user's accounts.
     const sender = by.sender !== undefined && { sender: by.sender };
-    await replaceRequest(store, { queue, run }, { ...before, ...given, ...sender, message: text });
+    const editedBy = editorsAfter(run, by.principal);
+    const editors = editedBy && { editedBy };
+    await replaceRequest(store, { queue, run }, { ...before, ...given, ...sender, ...editors, message: text });
     tellQueued(events, queue, [runId]);
   },
   async steer(queue, runId) {

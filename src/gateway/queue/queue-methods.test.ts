@@ -142,7 +142,7 @@ test('an edit by a caller with lesser rights lowers the rights of the message', 
     .select('request_json')
     .where('run_id', '=', 'a')
     .executeTakeFirst();
-  assert.deepEqual(JSON.parse(row?.request_json ?? ''), { message: 'b', rights: 'write' });
+  assert.deepEqual(JSON.parse(row?.request_json ?? ''), { message: 'b', rights: 'write', editedBy: ['bob'] });
 });
 
 test('an edited message comes from whoever edited it, and its run uses nobody else’s accounts', async () => {
@@ -175,6 +175,12 @@ test('an edited message comes from whoever edited it, and its run uses nobody el
   assert.equal(await actingUserIn({ store, users: { count: 2 } }, wsId), 'bob');
   goesOn.resolve();
   await gateway.isIdle(wsId);
+  const paid = await store.db.selectFrom('usage').select(['run_id', 'principal']).orderBy('run_id').execute();
+  const payers = paid.flatMap(({ run_id, principal }) => (['a', 'b'].includes(run_id) ? [[run_id, principal]] : []));
+  assert.deepEqual(payers, [
+    ['a', 'user:bob'],
+    ['b', 'ada'],
+  ]);
 });
 
 test('a change that cannot be stored changes nothing', async () => {

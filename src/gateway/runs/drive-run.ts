@@ -20,6 +20,7 @@ import { traceRun } from '../traces/traced-run.ts';
 import { hasForeignText, isFull } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
+import { spenderOf } from './authors.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunQueue } from './run-queue.ts';
 import { summarizerOf } from './summarizer.ts';
@@ -98,7 +99,7 @@ async function drive(
       },
       checkpoint: deps.checkpoints.of(runId, data, settings.workdir),
       isTimeShort: () => limit?.isShort() ?? false,
-      budget: deps.budgets.forRun(run),
+      budget: deps.budgets.forRun(spenderOf(run)),
       limits: USUAL_LIMITS,
       subAgents: undefined,
       coordination: deps.coordinators.coordinationOf(live, data),

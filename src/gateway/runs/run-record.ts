@@ -18,6 +18,8 @@ export interface RunRequest {
   rights?: Rights;
   /** The user who sent it; absent for the operator, and for the daemon itself. */
   sender?: string;
+  /** The callers who edited it while it waited, the latest last; absent: only its sender wrote it. */
+  editedBy?: string[];
   /** Started by the daemon itself. */
   unattended?: true;
   /** What the lines for the main session that came with it were made from that nobody trusts. */

@@ -24,6 +24,7 @@ import { type Statement, UnitRefused } from '../store/store.ts';
 import { storeOpening } from '../templates/opening-prompts.ts';
 import { chargeBrokenOff, forgetReservation, reserve } from '../usage/reservation-rows.ts';
 import { addUsage } from '../usage/usage-rows.ts';
+import { spenderOf } from './authors.ts';
 import { storePrefix } from './prefix-rows.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
 import { storeTrust } from './trust-rows.ts';
@@ -68,8 +69,8 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
     ...insertAssessments(run.wsId, step.assessments, nowMs),
     ...(step.verdicts ? insertVerdicts(run.wsId, step.verdicts, nowMs) : []),
-    ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
-    ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
+    ...(step.summarized ? [addUsage(spenderOf(run), step.summarized, nowMs), forgetReservation(run.runId)] : []),
+    ...(step.reserved ? [reserve(spenderOf(run), step.reserved, nowMs)] : []),
     ...(step.usage ? usageStatements(run, { ...step.usage, toolCalls: callsIn(step) }, nowMs) : []),
     ...(step.prefix ? [storePrefix(run.wsId, step.prefix), storeOpening(run.wsId, step.prefix.templates)] : []),
     ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
@@ -94,7 +95,7 @@ const callsIn = ({ messages = [] }: Step): number =>
 type SpentTurn = NonNullable<Step['usage']> & { toolCalls: number };
 
 const usageStatements = (run: RunRecord, spent: SpentTurn, nowMs: number): Statement[] => [
-  addUsage(run, spent, nowMs),
+  addUsage(spenderOf(run), spent, nowMs),
   forgetReservation(run.runId),
 ];
 

@@ -70,7 +70,7 @@ export async function watchGateway(options: WholeGatewayOptions = {}) {
 /** Whose run creates a watch. */
 interface Asker {
   principal: string;
-  request: Pick<RunRequest, 'deliver' | 'fromChat'>;
+  request: Pick<RunRequest, 'deliver' | 'fromChat' | 'editedBy'>;
 }
 
 const ADA: Asker = { principal: 'ada', request: {} };

@@ -3,6 +3,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import { MAX_ACTIVE, type NewWatch, type WatchBook } from '../../agent/watches/watch-book.ts';
 import type { Ids } from '../../ids.ts';
+import { lastAuthorOf } from '../runs/authors.ts';
 import { requestOf } from '../runs/run-rows.ts';
 import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -187,6 +188,8 @@ async function creatorIn({ db }: Pick<Store, 'db'>, wsId: string): Promise<Creat
     .executeTakeFirst();
   const request = run && requestOf(run);
   const { rights = 'public', sender = null, deliver, fromChat } = request ?? {};
-  const chat = deliver && fromChat ? JSON.stringify(deliver) : null;
-  return { created_by: run?.principal ?? '', rights, sender, chat_json: chat };
+  const createdBy = run ? lastAuthorOf({ principal: run.principal, request: request ?? {} }) : '';
+  // Whoever has edited a message of a chat need not be a person of that chat.
+  const chat = deliver && fromChat && createdBy === run?.principal ? JSON.stringify(deliver) : null;
+  return { created_by: createdBy, rights, sender, chat_json: chat };
 }

@@ -109,3 +109,11 @@ test('the answer to another watch goes into no chat', async () => {
   await it.isIdle(await it.main());
   assert.deepEqual([await stage.sent(), it.parts.workstreams.list(DAEMON).length], [[], 2]);
 });
+
+test('a watch that a message created belongs to whoever edited that last, and to no chat that the message came from', async () => {
+  await using it = await watchGateway();
+  const deliver = { provider: 'telegram', to: '42' };
+  await it.watch({}, { principal: 'telegram:7', request: { deliver, fromChat: true, editedBy: ['bob'] } });
+  const rows = await it.store.db.selectFrom('watches').select(['created_by', 'chat_json']).execute();
+  assert.deepEqual(rows, [{ created_by: 'bob', chat_json: null }]);
+});

@@ -71,8 +71,10 @@ test('auto-approve covers only runs of callers with the approve scope', () => {
   assert.equal(covers({ ...runOf({}), request: { message: 'of an earlier version' } }), false);
   assert.equal(rules.covers(undefined, { run: runOf({}), messages: [] }), false);
   assert.equal(covers(runOf({}, 'token:t')), true);
+  assert.equal(covers(runOf({ editedBy: ['token:t'] })), true);
   credential.abort();
   assert.equal(covers(runOf({}, 'token:t')), false);
+  assert.equal(covers(runOf({ editedBy: ['token:t', 'ada'] })), false, 'somebody else edited the message meanwhile');
 });
 
 test('auto-approve covers runs of the daemon only while all text is from approvers', () => {

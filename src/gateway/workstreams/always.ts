@@ -7,7 +7,8 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import { parentNamed } from '../auth/lineage.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import { holdsOneOf } from '../rights.ts';
-import type { RunRecord, RunRequest } from '../runs/run-record.ts';
+import { authorsOf, type Written } from '../runs/authors.ts';
+import type { RunRequest } from '../runs/run-record.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 
 /** Auto-approve of a workstream: its calls run without approval until it ends. */
@@ -29,8 +30,8 @@ export type GrantedMode = 'edits' | 'auto';
 export type AlwaysEnd = 'time' | 'giver' | 'conversation';
 
 /** As much of a run as decides whether auto-approve covers its calls. */
-interface CoveredRun extends Pick<RunRecord, 'principal'> {
-  request: Pick<RunRequest, 'rights' | 'unattended'>;
+interface CoveredRun extends Written {
+  request: Pick<RunRequest, 'rights' | 'unattended' | 'editedBy'>;
 }
 
 interface AlwaysDeps {
@@ -75,7 +76,7 @@ export class AlwaysRules {
 
   /**
    * Whether calls of this run need no approval. Only callers who may decide can enable auto-approve, so it covers only runs
-   * that such callers started, and only while they may. A run that the daemon started is covered only while everything it reads
+   * whose message only such callers wrote, and only while they may. A run that the daemon started is covered only while everything it reads
    * was written by such callers.
    */
   covers(
@@ -83,9 +84,10 @@ export class AlwaysRules {
     { run, messages }: { run: CoveredRun; messages: readonly Message[] },
     needed: readonly Permission[] = DECIDING,
   ): boolean {
-    const { principal, request } = run;
+    const { request } = run;
     if (!this.isInForce(always, needed) || request.rights !== 'approve') return false;
-    if (this.endOf(principal)?.aborted || !this.#mayStill(principal, DECIDING)) return false;
+    const mayStill = (author: string) => !this.endOf(author)?.aborted && this.#mayStill(author, DECIDING);
+    if (!authorsOf(run).every(mayStill)) return false;
     return request.unattended !== true || !hasForeignText(messages);
   }
 
