@@ -22,6 +22,8 @@ export interface Checkup {
   model(health: HealthSummary | undefined): Promise<Finding>;
   /** The database of `store.url`; undefined: everything is in a file of the home. */
   store(): Promise<Finding> | undefined;
+  /** Whether `store.url` names a database, so that a file of the home is a former one. */
+  hasServer: boolean;
   /** What keeps a daemon of this version from using a file of a home; undefined: nothing. `all` reads the file. */
   schema: typeof checkSchema;
   /** `folder` must exist. */
@@ -33,16 +35,18 @@ export interface Checkup {
 export async function openCheckup(home: string, around: Surroundings): Promise<Checkup> {
   const { environment } = around;
   const { config, findings } = await checkConfig(home);
+  const hasServer = namesServer(config, environment);
   const workdir = () => resolveOptions({}, config, around).workdir ?? path.join(home, 'workspace');
   return {
     settings: findings,
-    secrets: () => checkSecrets({ home, environment }),
+    secrets: () => checkSecrets({ home, environment, hasServer }),
     address: () => resolveOptions({}, config, around),
     model: async (health) => (health ? toModelFinding(health) : askModel(config, environment)),
     store() {
       const url = storeUrlOf(config, environment);
-      return url === undefined ? undefined : checkStore(url);
+      return url === undefined ? undefined : checkStore(url, { home, environment });
     },
+    hasServer,
     schema: checkSchema,
     tools: (folder) => checkTools({ folder, workdir: workdir(), config, environment }),
     async sandbox(folder) {
@@ -50,4 +54,12 @@ export async function openCheckup(home: string, around: Surroundings): Promise<C
       return checkSandboxParts({ folder, config, environment, avoid });
     },
   };
+}
+
+function namesServer(...settings: Parameters<typeof storeUrlOf>): boolean {
+  try {
+    return storeUrlOf(...settings) !== undefined;
+  } catch {
+    return true; // what is wrong with the address is a finding of its own
+  }
 }

@@ -44,7 +44,7 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
   const folder = await findFolder(home);
   const { health } = daemon;
   const checks: Record<string, () => Promise<Finding[]>> = {
-    home: () => checkHome(home, process.getuid?.()),
+    home: () => checkHome(home, { uid: process.getuid?.(), hasServer: checkup.hasServer }),
     secrets: () => checkup.secrets(),
     port: async () => [await checkPort(checkup.address(), daemon)],
     model: async () => [await checkup.model(health)],

@@ -4,8 +4,14 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Finding, ok, problem, warning } from '../../daemon/checkup/finding.ts';
 import { hasCode } from '../../home/private-file.ts';
 
-/** Checks that the folder exists, belongs to this user and is closed to others. */
-export async function checkHome(home: string, uid: number | undefined): Promise<Finding[]> {
+/**
+ * Checks that the folder exists, belongs to this user and is closed to others. `hasServer`: the database is on a server, so
+ * that a file of it is a former one.
+ */
+export async function checkHome(
+  home: string,
+  { uid, hasServer }: { uid: number | undefined; hasServer: boolean },
+): Promise<Finding[]> {
   const name = 'home';
   try {
     const found = await stat(home);
@@ -16,9 +22,9 @@ export async function checkHome(home: string, uid: number | undefined): Promise<
     }
     await access(home, constants.R_OK | constants.W_OK | constants.X_OK);
     const mode = found.mode & 0o777;
-    if ((mode & 0o077) === 0) return [ok(name, home), ...(await checkFiles(home))];
+    if ((mode & 0o077) === 0) return [ok(name, home), ...(await checkFiles(home, hasServer))];
     const open = warning(name, `${home} is open to other users (mode ${mode.toString(8)})`, `chmod 700 '${home}'`);
-    return [open, ...(await checkFiles(home))];
+    return [open, ...(await checkFiles(home, hasServer))];
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [warning(name, `${home} does not exist yet`, 'The first start creates it.')];
     return [
@@ -27,25 +33,19 @@ export async function checkHome(home: string, uid: number | undefined): Promise<
   }
 }
 
-/** Files that only their owner may read; the secrets are checked by themselves. */
-const PRIVATE_FILES = ['headgate.db'];
+const DATABASE = 'headgate.db';
 
-async function checkFiles(home: string): Promise<Finding[]> {
-  const modes = await Promise.all(
-    PRIVATE_FILES.map(async (file) => ({
-      file,
-      mode: await stat(path.join(home, file)).then(
-        (found) => found.mode & 0o777,
-        () => 0o600, // not created yet
-      ),
-    })),
+/** The database holds secrets, also a former one; the other files with secrets are checked by themselves. */
+async function checkFiles(home: string, hasServer: boolean): Promise<Finding[]> {
+  const file = path.join(home, DATABASE);
+  const mode = await stat(file).then(
+    (found) => found.mode & 0o777,
+    () => undefined, // not created yet
   );
-  const open = modes.filter(({ mode }) => (mode & 0o077) !== 0);
-  return open.map(({ file, mode }) =>
-    problem(
-      'files',
-      `${file} can be read by other users (mode ${mode.toString(8)})`,
-      `chmod 600 '${path.join(home, file)}'`,
-    ),
-  );
+  if (mode === undefined) return [];
+  const isOpen = (mode & 0o077) !== 0;
+  const what = `${DATABASE} can be read by other users (mode ${mode.toString(8)})`;
+  if (!hasServer) return isOpen ? [problem('files', what, `chmod 600 '${file}'`)] : [];
+  if (isOpen) return [warning('files', `the former ${what}`, `chmod 600 '${file}', or remove it.`)];
+  return [ok('files', `${DATABASE} is left from before store.url was set; nothing uses it`)];
 }

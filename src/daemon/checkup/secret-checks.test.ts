@@ -82,6 +82,15 @@ test('a home whose database is on a server has no file of it, and misses its mac
   );
 });
 
+test('a former file of the database does not make a home used whose database is on a server', async () => {
+  await using home = await makeHome({ token: undefined, secrets: undefined });
+  await rm(home.at('headgate-key'));
+  const check = async (hasServer: boolean) =>
+    (await checkSecrets({ home: home.at(''), environment: {}, hasServer })).map(({ level }) => level);
+  assert.deepEqual(await check(false), ['problem', 'problem', 'ok', 'ok']);
+  assert.deepEqual(await check(true), ['ok', 'ok', 'ok', 'ok']);
+});
+
 test('a token that is missing, empty, malformed or open to others is reported with what to do', async () => {
   const mend = 'Restore it from a backup, or remove it and restart the daemon, which creates a new one.';
   const outcomes = [

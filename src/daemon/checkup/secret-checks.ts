@@ -15,10 +15,16 @@ interface CheckedHome {
   environment: Environment;
 }
 
+interface CheckedSecrets extends CheckedHome {
+  /** The database is on a server. */
+  hasServer?: boolean;
+}
+
 /** Checks that only their owner can read the secrets of this machine, and that they can be used. Never shows them. */
-export async function checkSecrets({ home, environment }: CheckedHome): Promise<Finding[]> {
-  // Before the first start nothing is missing. A home whose database is PostgreSQL has no file of it.
-  const modes = await Promise.all(['headgate.db', AUDIT_HEAD_FILE].map((file) => modeOf(path.join(home, file))));
+export async function checkSecrets({ home, environment, hasServer = false }: CheckedSecrets): Promise<Finding[]> {
+  // Before the first start nothing is missing. A home whose database is PostgreSQL has no file of it, or a former one.
+  const signs = [...(hasServer ? [] : ['headgate.db']), AUDIT_HEAD_FILE];
+  const modes = await Promise.all(signs.map((file) => modeOf(path.join(home, file))));
   const isUsed = modes.some((mode) => mode !== undefined);
   return [
     await checkToken(tokenPath(home), isUsed),

@@ -11,6 +11,8 @@ export interface Inspected {
   text: string;
   /** How many files of messages the database does not have. */
   missingFiles: number;
+  /** The key of the machine that its secrets are encrypted with; undefined: it has none. */
+  neededKey: string | undefined;
   /** Why a daemon of this version would not start over it. */
   refusal: string | undefined;
 }
@@ -21,7 +23,8 @@ export const inspectPostgres = (url: string): Promise<Inspected> =>
     const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version");
     const refusal = await whyRefused(client, place);
     const text = `PostgreSQL ${rows[0]?.version} at ${place}`;
-    return { text, refusal, missingFiles: refusal === undefined ? await countMissing(client) : 0 };
+    if (refusal !== undefined) return { text, refusal, neededKey: undefined, missingFiles: 0 };
+    return { text, refusal, neededKey: await findKey(client), missingFiles: await countMissing(client) };
   });
 
 /** What a start of this version would do to the tables. Changes nothing. Throws for a database of a newer version. */
@@ -60,9 +63,20 @@ async function lookInto<T>(url: string, look: (client: pg.Client, place: string)
   }
 }
 
+/** No daemon may have used the database yet. */
+async function hasTable(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query(`select 1 where to_regclass('${SCHEMA}.${name}') is not null`);
+  return rows.length > 0;
+}
+
+async function findKey(client: pg.Client): Promise<string | undefined> {
+  if (!(await hasTable(client, 'store_keys'))) return undefined;
+  const { rows } = await client.query<{ machine_id: string }>(`select machine_id from ${SCHEMA}.store_keys`);
+  return rows[0]?.machine_id;
+}
+
 async function countMissing(client: pg.Client): Promise<number> {
-  const { rows: tables } = await client.query(`select 1 where to_regclass('${SCHEMA}.stored_files') is not null`);
-  if (tables.length === 0) return 0; // no daemon has used it yet
+  if (!(await hasTable(client, 'stored_files'))) return 0;
   const { rows } = await client.query<{ missing: string }>(COUNT_MISSING);
   return Number(rows[0]?.missing);
 }
