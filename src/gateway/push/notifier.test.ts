@@ -133,6 +133,24 @@ test('a permanent refusal, and the tenth temporary one, are logged and end it', 
   assert.deepEqual(down.log.fields, [{ to: 'phone', attempt: 10, problem: 'HTTP 429' }]);
 });
 
+/** What has been sent, with messages that arrive only when the test says so. */
+function slowly() {
+  const arrived = Promise.withResolvers<void>();
+  const ends: string[] = [];
+  const send = (what: string) => (_: unknown, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      arrived.promise.then(resolve);
+    }).then(
+      () => void ends.push(`${what} arrived`),
+      () => void ends.push(`${what} cut off`),
+    );
+  const target = { name: 'phone', ask: send('ask'), withdraw: send('withdraw'), isFor: async () => true };
+  const clock = fakeClock();
+  const notifier = new Notifier({ targetsOf: async () => [target], delayMs: () => 0, clock, log: recordingLog() });
+  return { arrived, ends, clock, notifier };
+}
+
 test('when the daemon stops, waits end', async () => {
   const { clock, sent, notifier } = setUp({ refusals: [busy(), busy()] });
   notifier.asked(QUESTION);
@@ -140,4 +158,51 @@ test('when the daemon stops, waits end', async () => {
   await notifier.close();
   await clock.advance(60_000);
   assert.deepEqual(sent, ['ask at 0']);
+});
+
+test('messages that are under way when the daemon stops arrive', async () => {
+  for (const told of ['ask', 'withdraw']) {
+    const { arrived, ends, clock, notifier } = slowly();
+    notifier.asked(QUESTION);
+    await clock.advance(0);
+    if (told === 'withdraw') {
+      notifier.decided('a1');
+      await clock.advance(0);
+    }
+    const closed = notifier.close();
+    await clock.advance(1_999);
+    arrived.resolve();
+    await closed;
+    assert.equal(ends.at(-1), `${told} arrived`);
+  }
+});
+
+test('a server that does not answer delays the stop for two seconds', async () => {
+  const { ends, clock, notifier } = slowly();
+  notifier.asked(QUESTION);
+  await clock.advance(0);
+  const closed = notifier.close();
+  await clock.advance(1_999);
+  assert.deepEqual(ends, []);
+  await clock.advance(1);
+  await closed;
+  assert.deepEqual(ends, ['ask cut off']);
+});
+
+test('what waits to be taken back when the daemon stops is tried once more, because no later one would', async () => {
+  const { clock, sent, notifier } = setUp();
+  notifier.asked(QUESTION);
+  await clock.advance(0);
+  const refused = setUp({ refusals: [busy(), busy(), busy()] });
+  refused.notifier.asked(QUESTION);
+  await refused.clock.advance(0);
+  refused.notifier.decided('a1');
+  await refused.clock.advance(100);
+  await refused.notifier.close();
+  await refused.clock.advance(60_000);
+  assert.deepEqual(refused.sent, ['ask at 0', 'withdraw at 0', 'withdraw at 0.1']);
+  notifier.decided('a1');
+  await notifier.close();
+  await clock.advance(60_000);
+  assert.deepEqual(sent, ['ask at 0', 'withdraw at 0']);
 });

@@ -8,6 +8,8 @@ import type { Target } from './target.ts';
 /** With the waits between them, about half an hour. */
 const MAX_ATTEMPTS = 10;
 const MAX_WAIT_MS = 10 * 60_000;
+/** What is under way when the daemon stops has so long to arrive. */
+const GRACE_MS = 2_000;
 /** Further ones are not told. */
 const MOST_MATTERS = 1_000;
 
@@ -30,13 +32,17 @@ interface Waiting {
 
 /**
  * Tells people about questions and other things while these wait: before each attempt, it looks whether the matter was decided,
- * and whether it is still for them. It takes back what it told then. Nothing is stored, because a daemon that starts again asks again.
+ * and whether it is still for them. It takes back what it told then. Nothing is stored, because a daemon that starts again asks
+ * again. It would not take back again, so a stop waits for that, too.
  */
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #waiting = new Map<string, Waiting>();
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Nothing begins any more. */
   readonly #stopping = new AbortController();
+  /** What is under way ends. */
+  readonly #cut = new AbortController();
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps;
@@ -65,15 +71,22 @@ export class Notifier {
         for (const target of waiting.asked) this.#follow(this.#withdrawUnless(target, waiting));
   }
 
-  /** Ends what is under way. */
+  /** Ends all waits. Messages that are under way get a moment to arrive, and those that take something back a last attempt. */
   async close(): Promise<void> {
-    this.#stopping.abort(new Error('the daemon stops'));
-    await Promise.allSettled(this.#underWay);
+    const reason = new Error('the daemon stops');
+    this.#stopping.abort(reason);
+    const over = new AbortController();
+    this.#deps.clock.sleep(GRACE_MS, over.signal).then(
+      () => this.#cut.abort(reason),
+      () => undefined, // all have arrived
+    );
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    over.abort();
   }
 
   #follow(work: Promise<unknown>): void {
     const over = work.catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#deps.log.warn({ err: error }, 'notifications could not be sent');
+      if (!this.#cut.signal.aborted) this.#deps.log.warn({ err: error }, 'notifications could not be sent');
     });
     this.#underWay.add(over);
     void over.finally(() => this.#underWay.delete(over));
@@ -92,9 +105,9 @@ export class Notifier {
     const ask = async (target: Target) => {
       if (!(await matter.waits()) || !(await target.isFor(matter)) || signal.aborted) return;
       asked.add(target);
-      await target.ask(matter, signal);
+      await target.ask(matter, AbortSignal.any([waiting.end.signal, this.#cut.signal]));
     };
-    await Promise.all(targets.map((target) => this.#attempt(target, () => ask(target), signal)));
+    await Promise.all(targets.map((target) => this.#attempt(target, () => ask(target), { signal })));
   }
 
   /** None if it is decided while they cannot be read. */
@@ -103,7 +116,7 @@ export class Notifier {
     const read = async () => {
       targets = await this.#deps.targetsOf(matter);
     };
-    await this.#attempt({ name: 'everybody' }, read, signal);
+    await this.#attempt({ name: 'everybody' }, read, { signal });
     return targets;
   }
 
@@ -112,21 +125,27 @@ export class Notifier {
   }
 
   #withdraw(target: Target, matter: Matter): Promise<void> {
-    const { signal } = this.#stopping;
-    return this.#attempt(target, () => target.withdraw(matter, signal), signal);
+    const { signal } = this.#cut;
+    return this.#attempt(target, () => target.withdraw(matter, signal), { signal, waits: this.#stopping.signal });
   }
 
-  async #attempt(target: Pick<Target, 'name'>, send: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** `waits`: ends the wait before the next attempt, which is then the last one. */
+  async #attempt(
+    target: Pick<Target, 'name'>,
+    send: () => Promise<void>,
+    { signal, waits = signal }: { signal: AbortSignal; waits?: AbortSignal },
+  ): Promise<void> {
     const { clock, log } = this.#deps;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
+      const isLast = waits.aborted;
       const problem = await problemOf(send);
       if (problem === undefined || signal.aborted) return;
-      if (attempt >= MAX_ATTEMPTS || !problem.retryable) {
+      if (isLast || attempt >= MAX_ATTEMPTS || !problem.retryable) {
         log.warn({ to: target.name, attempt, problem: problem.message }, 'a notification was not sent');
         return;
       }
       const waitMs = Math.min(MAX_WAIT_MS, Math.max(problem.retryAfterMs ?? 0, 1_000 * 2 ** (attempt - 1)));
-      await clock.sleep(waitMs, signal).catch(() => undefined); // decided, or the daemon stops
+      await clock.sleep(waitMs, waits).catch(() => undefined); // decided, or the daemon stops
     }
   }
 }

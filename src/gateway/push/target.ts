@@ -6,7 +6,7 @@ export interface Target {
   readonly name: string;
   /** Whether it may know of the matter now. It is asked before each attempt, because that can end at any time. */
   isFor(matter: Matter): Promise<boolean>;
-  /** Throws DeliveryError. Aborts when the matter was decided or the daemon stops. */
+  /** Throws DeliveryError. Aborts when the matter was decided, or the daemon has stopped waiting for it. */
   ask(matter: Matter, signal: AbortSignal): Promise<void>;
   /** The matter does not wait any more, or is nothing for the target any more. Does nothing if it takes nothing back. */
   withdraw(matter: Matter, signal: AbortSignal): Promise<void>;
