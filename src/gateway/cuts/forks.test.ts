@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
-import { callerOf, wholeGateway } from '../testing/whole-gateway.ts';
+import { callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { refused, say, seen, sent, shown } from './take-back-fixture.ts';
 
 test('a fork copies the conversation up to a message, with its folder and model, but without permissions', async () => {
@@ -42,6 +42,41 @@ test('feedback that was given with an approval belongs to the turn that asked, a
   await run?.ended;
   const fork = await gateway.call('workstream.fork', { wsId });
   for (const [name, id] of Object.entries({ original: wsId, fork: fork.wsId })) {
+    await gateway.call('workstream.rewind', { wsId: id, turns: 1 });
+    assert.deepEqual(await shown(gateway, id), ['1 a', '2 A'], name);
+  }
+});
+
+/** As versions before the mark stored it. */
+const unmark = (gateway: WholeGateway) => {
+  const body = "json_remove(body_json, '$.feedback')";
+  const sql = `update messages set body_json = ${body}, checksum = message_checksum(ws_id, seq, run_id, ${body}, created_ms)
+    where json_extract(body_json, '$.feedback') is not null`;
+  return gateway.store.commit({ statements: [{ sql, parameters: [] }] });
+};
+
+test('feedback of an earlier version, which has no mark, belongs to the turn that asked, also in forks of forks', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, 'a');
+  gateway.puppet.turn(calling('touch', { text: 'x' }));
+  const run = await gateway.accept('make a file');
+  await gateway.reaches(wsId, 'approve_request');
+  await gateway.call('workstream.approve', { wsId, approved: true, feedback: 'use tabs' });
+  await run?.ended;
+  await say(gateway, 'use tabs');
+  await unmark(gateway);
+  const { data } = await gateway.parts.workstreams.get(wsId, DAEMON);
+  const context = await gateway.parts.messages.context(data);
+  assert.deepEqual(
+    context.flatMap((message) => (message.role === 'user' && message.feedback ? [message.content] : [])),
+    ['use tabs'],
+  );
+  const fork = await gateway.call('workstream.fork', { wsId });
+  const forkOfFork = await gateway.call('workstream.fork', { wsId: fork.wsId });
+  for (const [name, id] of Object.entries({ original: wsId, fork: fork.wsId, forkOfFork: forkOfFork.wsId })) {
+    await gateway.call('workstream.rewind', { wsId: id, turns: 1 });
+    assert.equal((await shown(gateway, id)).length, 7, `${name}: a message with the same words is no feedback`);
     await gateway.call('workstream.rewind', { wsId: id, turns: 1 });
     assert.deepEqual(await shown(gateway, id), ['1 a', '2 A'], name);
   }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isAsked as isAskedMessage, type Message } from '../../agent/message.ts';
 import type { StoredMessage } from '../history/messages.ts';
+import { isLaterInRun } from './unmarked-feedback.ts';
 
 /** A message of the person and everything up to the next one. */
 export interface Turn {
@@ -91,9 +92,6 @@ const nothingAsked = () => new GatewayError('INVALID_REQUEST', 'This conversatio
 
 const isAsked = (stored: StoredMessage): stored is AskedMessage => isAskedMessage(stored.message);
 
-/**
- * Feedback. Earlier versions did not mark it, but a later message of the same run is feedback, unless it steered the run;
- * copies do not know their runs.
- */
-const isInside = ({ runId, message }: AskedMessage, before: StoredMessage | undefined): boolean =>
-  message.feedback === true || (runId !== undefined && before?.runId === runId && !message.steered);
+/** Feedback. */
+const isInside = (asked: AskedMessage, before: StoredMessage | undefined): boolean =>
+  asked.message.feedback === true || isLaterInRun(asked, before);

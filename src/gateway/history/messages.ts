@@ -5,6 +5,7 @@ import { shortenOutput } from '../../agent/shortened-output.ts';
 import { withoutSignature, withoutSignatures } from '../../agent/unbound-answer.ts';
 import { type Cut, type Part, type Range, type Rewritten, toParts, toRewritten, type View } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
+import { isLaterInRun, withFeedbackMarked } from '../cuts/unmarked-feedback.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
 import { createPartPages, PAGE, type Stored } from './part-pages.ts';
@@ -69,12 +70,18 @@ export function createMessages(store: Store): Messages {
     const stored = await intactCuts(wsId);
     const cuts = pending ? [...stored, pending] : stored;
     const rewritten = toRewritten(cuts);
-    const read: NumberedMessage[][] = [];
+    const read: Omit<StoredMessage, 'createdMs'>[][] = [];
     for await (const page of pages.backwards(wsId, toParts(cuts, { after, upTo })))
-      read.push(page.map((one) => ({ seq: one.seq, message: rewrite(toIntact(one), one.seq, rewritten) })));
+      read.push(
+        page.map((one) => ({ seq: one.seq, ...runOf(one), message: rewrite(toIntact(one), one.seq, rewritten) })),
+      );
     return read
       .reverse()
       .flat()
+      .map((one, index, all) => ({
+        seq: one.seq,
+        message: isLaterInRun(one, all[index - 1]) ? withFeedback(one.message) : one.message,
+      }))
       .filter(({ message }) => message.role !== 'user' || !message.failed);
   };
 
@@ -93,7 +100,8 @@ export function createMessages(store: Store): Messages {
     async *backwards(wsId, range) {
       const { cuts } = await readCuts(store, wsId);
       const parts = toParts(cuts, range, PEOPLE);
-      for await (const page of pages.backwards(wsId, parts)) yield page.map(toStoredMessage);
+      for await (const page of pages.backwards(wsId, parts))
+        yield await withFeedbackMarked(store, wsId, page.map(toStoredMessage));
     },
     async firstSeq(wsId, range) {
       const { cuts } = await readCuts(store, wsId);
@@ -151,10 +159,16 @@ async function requireIntact(store: Store, wsId: string, { after, upTo }: Range)
 function toStoredMessage(stored: Stored): StoredMessage {
   const { seq, createdMs } = stored;
   if ('message' in stored) return { seq, createdMs, message: stored.message };
-  const run = stored.runId === null ? {} : { runId: stored.runId };
+  const run = runOf(stored);
   if (stored.json === undefined) return { seq, createdMs, ...run, message: UNREADABLE, isDamaged: true };
   return { seq, createdMs, ...run, message: JSON.parse(stored.json) };
 }
+
+const runOf = (stored: Stored): { runId?: string } =>
+  'message' in stored || stored.runId === null ? {} : { runId: stored.runId };
+
+const withFeedback = (message: Message): Message =>
+  message.role === 'user' ? { ...message, feedback: true } : message;
 
 const toIntact = (stored: Stored): Message => ('message' in stored ? stored.message : JSON.parse(requireText(stored)));
 
