@@ -33,7 +33,7 @@ test('A tool server must be added, listed, changed and removed with the fields o
   assert.deepEqual([created_by, updated, Object.keys(states).length], ['operator', created, 1]);
   assert.deepEqual(rest, {
     ...{ name: 'notes', transport: 'stdio', command: 'nothing', args: '["-x"]', url: '', headers: '{}', env: '{}' },
-    ...{ auth_type: 'none', oauth_scopes: '', oauth_client_id: '', oauth_client_secret: '' },
+    ...{ auth_type: 'none', oauth_scopes: '', oauth_client_id: '', oauth_issuer: '', oauth_client_secret: '' },
     ...{ network: [], folders: [], writes_folders: false, sandbox: true, auto_approve: false, enabled: false },
     ...{ timeout_secs: 120, registry_name: '', registry_version: '', registry_meta: '{}', source: 'db' },
   });

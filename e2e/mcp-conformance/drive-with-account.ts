@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { discoverOAuthServerInfo } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Stage } from '../support/daemon/stage.ts';
 import { peopleOf } from '../support/oidc/people.ts';
@@ -31,7 +32,7 @@ export async function driveWithAccount(stage: Stage, { scenario, url, context }:
   try {
     await logIn(visitor, daemon.url, (await operator.call('auth.link', {})).url);
     await configure(daemon.home, {
-      servers: { [name]: { url, oauth: toOAuth(context), autoApprove: true } },
+      servers: { [name]: { url, oauth: await toOAuth(context, url), autoApprove: true } },
       clientMetadataUrl: DOCUMENT,
     });
     await operator.call('config.reload', {});
@@ -61,9 +62,13 @@ export async function driveWithAccount(stage: Stage, { scenario, url, context }:
   }
 }
 
-function toOAuth(context: string | undefined): object {
+/** A client that was registered by hand is used only with the provider that a person names: the one of the scenario. */
+async function toOAuth(context: string | undefined, url: string): Promise<object> {
   const known = context === undefined ? undefined : Registered.safeParse(JSON.parse(context)).data;
-  return known ? { clientId: known.client_id, clientSecret: known.client_secret } : {};
+  if (!known) return {};
+  const { authorizationServerMetadata, authorizationServerUrl } = await discoverOAuthServerInfo(url);
+  const issuer = authorizationServerMetadata?.issuer ?? authorizationServerUrl;
+  return { clientId: known.client_id, issuer, clientSecret: known.client_secret };
 }
 
 /** Undefined: the call was made. */

@@ -29,6 +29,7 @@ const Server = z.object({
   /** Separated by spaces. */
   oauth_scopes: z.string(),
   oauth_client_id: z.string(),
+  oauth_issuer: z.string(),
   /** `***` without `reveal`. */
   oauth_client_secret: z.string(),
   network: z.array(z.string()),
@@ -63,6 +64,7 @@ const fields = {
   /** Separated by spaces, or a list. */
   oauth_scopes: z.union([z.string(), z.array(z.string())]).nullish(),
   oauth_client_id: z.string().nullish(),
+  oauth_issuer: z.string().nullish(),
   oauth_client_secret: z.string().nullish(),
   network: z.array(z.string()).nullish(),
   folders: z.array(z.string()).nullish(),

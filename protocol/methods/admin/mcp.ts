@@ -68,6 +68,8 @@ export const McpServer = z
         scopes: z.array(z.string()),
         /** Of a client that was registered by hand; empty: the daemon registers itself. */
         clientId: z.string(),
+        /** The provider that it is registered with; empty: none was named. */
+        issuer: z.string(),
         /** `***`, unless it was asked for with `reveal`; empty: there is none. */
         clientSecret: z.string(),
       })

@@ -10,6 +10,7 @@ export const CONSENT_REFUSALS = [
   'changed',
   'provider_refused',
   'provider_unavailable',
+  'provider_unconfirmed',
   'account_disabled',
 ] as const;
 /** One of them. */

@@ -23,6 +23,8 @@ const fields = {
     .strictObject({
       scopes: Texts.max(50).optional(),
       clientId: optionalText(2_048),
+      /** The provider that the client is registered with. */
+      issuer: optionalText(4_096),
       clientSecret: optionalText(2_048),
     })
     .optional(),

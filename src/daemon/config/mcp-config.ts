@@ -49,6 +49,9 @@ const OAuth = z.object({
     .max(2_048)
     .optional()
     .describe('The client, if it was registered by hand. Default: Headgate registers itself.'),
+  issuer: Address.optional().describe(
+    'The issuer of the provider that this client is registered with. The client is used nowhere else.',
+  ),
   clientSecret: z.string().max(2_048).optional().describe(`Its secret. ${FILLED}`),
 });
 

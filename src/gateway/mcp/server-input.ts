@@ -110,12 +110,11 @@ function toOAuth(
     if (oauth !== undefined) throw wrongField('oauth', 'needs the auth_type oauth_user', { separator: ' ' });
     return undefined;
   }
-  const {
-    scopes = before?.scopes ?? [],
-    clientId = before?.clientId,
-    clientSecret = before?.clientSecret,
-  } = oauth ?? {};
-  return { scopes, ...(clientId && { clientId }), ...(clientSecret && { clientSecret }) };
+  const said = Object.entries(oauth ?? {}).filter(([, value]) => value !== undefined);
+  const all: OAuthSettings = { scopes: [], ...before, ...Object.fromEntries(said) };
+  const { scopes, clientId, issuer, clientSecret } = all;
+  const of = { ...(clientId && { clientId }), ...(issuer && { issuer }) };
+  return { scopes, ...of, ...(clientSecret && { clientSecret }) };
 }
 
 const ONLY_OF_PROGRAMS = { args: [], env: {}, network: [], folders: [], writesFolders: false, sandbox: true };

@@ -79,9 +79,10 @@ function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed):
   };
 }
 
-const toOAuth = ({ scopes, clientId = '', clientSecret = '' }: OAuthSettings) => ({
+const toOAuth = ({ scopes, clientId = '', issuer = '', clientSecret = '' }: OAuthSettings) => ({
   scopes: [...scopes],
   clientId,
+  issuer,
   clientSecret,
 });
 

@@ -6,6 +6,8 @@ export interface OAuthSettings {
   scopes: readonly string[];
   /** Of a client that was registered by hand; absent: the daemon registers itself. */
   clientId?: string | undefined;
+  /** The provider that the client is registered with. */
+  issuer?: string | undefined;
   /** `${NAME}` stands for a variable of the daemon. */
   clientSecret?: string | undefined;
 }

@@ -19,6 +19,7 @@ export interface AddFlags extends TargetFlags {
   oauth?: boolean;
   scope?: string[];
   clientId?: string;
+  issuer?: string;
   clientSecret?: string;
   env?: string[];
   network?: string[];
@@ -84,12 +85,12 @@ function programOrAddress([run, ...args]: readonly string[], { address }: AddFla
   return { address: run };
 }
 
-function readOAuth({ oauth, scope, clientId, clientSecret }: AddFlags, { environment }: Surroundings) {
-  if (!oauth && [scope, clientId, clientSecret].every((flag) => flag === undefined)) return undefined;
-  if (!oauth) throw new UsageError('--scope, --client-id and --client-secret need --oauth.');
+function readOAuth({ oauth, scope, clientId, issuer, clientSecret }: AddFlags, { environment }: Surroundings) {
+  if (!oauth && [scope, clientId, issuer, clientSecret].every((flag) => flag === undefined)) return undefined;
+  if (!oauth) throw new UsageError('--scope, --client-id, --issuer and --client-secret need --oauth.');
   const secret = clientSecret === undefined ? undefined : environment[clientSecret];
   if (clientSecret !== undefined && !secret) throw new UsageError(`This shell has no variable ${clientSecret}.`);
-  return { scopes: scope, clientId, clientSecret: secret };
+  return { scopes: scope, clientId, issuer, clientSecret: secret };
 }
 
 /** Prints all that is known of one server. */
@@ -138,10 +139,14 @@ function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer)
 
 function linesAbout(oauth: McpServer['oauth']): string[] {
   if (!oauth) return [];
-  const { scopes, clientId, clientSecret } = oauth;
+  const { scopes, clientId, issuer, clientSecret } = oauth;
   return [
     `accounts: each person uses it with their own${scopes.length === 0 ? '' : `, with the rights ${scopes.join(' ')}`}`,
-    ...(clientId === '' ? [] : [`client: ${clientId}${clientSecret === '' ? '' : `, secret ${clientSecret}`}`]),
+    ...(clientId === ''
+      ? []
+      : [
+          `client: ${clientId}${issuer === '' ? '' : ` at ${issuer}`}${clientSecret === '' ? '' : `, secret ${clientSecret}`}`,
+        ]),
   ];
 }
 

@@ -21,8 +21,16 @@ import {
   takeRequest,
 } from './consent-rows.ts';
 import { discover } from './discover.ts';
-import { findOrRegister, isFixed, toPin } from './oauth-client.ts';
-import { exchange, type Granted, oauthCodeOf, ProviderUnfit, requireIssuer, toConsentPage } from './oauth-protocol.ts';
+import { findOrRegister, isElsewhere, isFixed, toPin } from './oauth-client.ts';
+import {
+  exchange,
+  type Granted,
+  oauthCodeOf,
+  ProviderUnconfirmed,
+  ProviderUnfit,
+  requireIssuer,
+  toConsentPage,
+} from './oauth-protocol.ts';
 import { type OAuthClient, type Provider, readSealed, type StoredConsent, StoredRequest } from './sealed-texts.ts';
 
 /** How long a person may stay at the provider. */
@@ -67,7 +75,10 @@ export function createConsentFlow(deps: ConsentDeps) {
         if (error instanceof GatewayError) throw error;
         const why = await whyFailed(error);
         deps.log.warn({ server: name, why }, 'no consent could be asked for');
-        throw consentRefused('provider_unavailable', why);
+        throw consentRefused(
+          error instanceof ProviderUnconfirmed ? 'provider_unconfirmed' : 'provider_unavailable',
+          why,
+        );
       }
     },
     /** `also`: statements of the same unit, when the account is stored. */
@@ -191,9 +202,13 @@ function isFixedAt(name: string, client: OAuthClient, deps: ConsentDeps): boolea
   return server !== undefined && isFixed(server, client);
 }
 
-/** Throws if the server is another one than the person consented to, or gone. */
-function requireSame(server: string, { provider }: StoredRequest, deps: ConsentDeps): void {
-  if (findOAuthServer(deps, server)?.url !== provider.url) throw consentRefused('changed');
+/** Throws if the server, or the client that was registered by hand, is another one than the person consented to, or gone. */
+function requireSame(name: string, { provider, client }: StoredRequest, deps: ConsentDeps): void {
+  const server = findOAuthServer(deps, name);
+  if (server?.url !== provider.url) throw consentRefused('changed');
+  const { clientId } = server.oauth;
+  if (clientId !== undefined && (clientId !== client.clientId || isElsewhere(server, client)))
+    throw consentRefused('changed');
 }
 
 interface Kept {

@@ -17,5 +17,9 @@ const REFUSALS: Record<ConsentRefusal, { code: 'UNAUTHORIZED' | 'FORBIDDEN' | 'U
   changed: { code: 'UNAUTHORIZED', message: 'The tool server is another one now. Begin again.' },
   provider_refused: { code: 'UNAUTHORIZED', message: 'The provider of the tool server refused' },
   provider_unavailable: { code: 'UNAVAILABLE', message: 'No account can be connected to this tool server' },
+  provider_unconfirmed: {
+    code: 'FORBIDDEN',
+    message: 'An administrator has to confirm the provider of this tool server',
+  },
   account_disabled: { code: 'FORBIDDEN', message: 'This user is disabled or gone.' },
 };

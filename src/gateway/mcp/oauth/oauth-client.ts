@@ -4,7 +4,7 @@ import { CONSENT_CALLBACK } from '../../auth/origin-policy.ts';
 import { placeIn } from '../../secrets/sealed-rows.ts';
 import type { ConsentDeps } from './consent-deps.ts';
 import { findClient, listConsents, putClient } from './consent-rows.ts';
-import { type OAuthFetch, ProviderUnfit, register } from './oauth-protocol.ts';
+import { type OAuthFetch, ProviderUnconfirmed, ProviderUnfit, register } from './oauth-protocol.ts';
 import { OAuthClient, type Provider, readSealed, StoredConsent } from './sealed-texts.ts';
 
 /** A registration that expires sooner is not used for a consent: the person may stay at the provider so long. */
@@ -22,7 +22,7 @@ export async function findOrRegister(
   const redirectUri = new URL(CONSENT_CALLBACK, deps.baseUrl()).href;
   const place = { issuer: provider.issuer, redirectUri };
   const fixed = toFixedClient(server, place, deps);
-  if (fixed) await requireKnownIssuer(server, fixed, deps);
+  if (fixed) await requireKnownIssuer(server, { client: fixed, provider }, deps);
   return (
     fixed ??
     toDescribedClient(provider, place, deps) ??
@@ -59,20 +59,47 @@ export function presentClient(
   deps: Pick<ConsentDeps, 'environment'>,
 ): OAuthClient {
   const { issuer, redirectUri } = client;
-  return (server && isFixed(server, client) && toFixedClient(server, { issuer, redirectUri }, deps)) || client;
+  if (!server || !isFixed(server, client) || isElsewhere(server, client)) return client;
+  return toFixedClient(server, { issuer, redirectUri }, deps) ?? client;
 }
 
+/** Whether the settings say that the client of its id belongs to another provider. */
+export const isElsewhere = (
+  { oauth }: Pick<OAuthServer, 'oauth'>,
+  { clientId, issuer }: Pick<OAuthClient, 'clientId' | 'issuer'>,
+): boolean => oauth.clientId === clientId && oauth.issuer !== undefined && !isSameIssuer(oauth.issuer, issuer);
+
+/** People leave the last slash out, and so do some providers. */
+const isSameIssuer = (one: string, other: string): boolean => hrefOf(one) === hrefOf(other);
+
+const hrefOf = (url: string): string => new URL(url).href.replace(/\/$/, '');
+
 /**
- * A client that was registered by hand belongs to one provider. The tool server names the provider: one that names another
- * would be given the secret, and the codes of the consents, of the first.
+ * A client that was registered by hand belongs to one provider, which gets its secret and the codes of all consents. The tool
+ * server names the provider, so a person has to have said that it is this one: in the settings, or in an earlier version by
+ * the first consent.
  */
-async function requireKnownIssuer(server: OAuthServer, client: OAuthClient, deps: ConsentDeps): Promise<void> {
+async function requireKnownIssuer(
+  server: OAuthServer,
+  { client, provider }: { client: OAuthClient; provider: Provider },
+  deps: ConsentDeps,
+): Promise<void> {
+  const named = hrefOf(client.issuer).slice(0, MOST_NAMED);
+  if (isElsewhere(server, client))
+    throw new ProviderUnconfirmed(
+      `it names the provider ${named}, but oauth.clientId is registered with ${server.oauth.issuer} (oauth.issuer)`,
+    );
+  if (server.oauth.issuer !== undefined) return;
   const known = (await findPinned(server.name, deps)) ?? (await findUsed(server, client, deps));
-  if (known === undefined || known.clientId !== client.clientId || known.issuer === client.issuer) return;
-  throw new ProviderUnfit(
-    'it names another provider than the one that its accounts were connected at, and oauth.clientId belongs to that one. If that is intended, disconnect the accounts of all users of this server first',
+  const isKnown = known?.clientId === client.clientId;
+  if (isKnown && known.issuer === client.issuer) return;
+  const other = isKnown ? `another provider than before, ${named}` : `the provider ${named}`;
+  throw new ProviderUnconfirmed(
+    `it names ${other}, which would get oauth.clientSecret and the codes of all consents at ${new URL(provider.tokenEndpoint).host}. If oauth.clientId is registered there, an administrator has to set oauth.issuer to it`,
   );
 }
+
+const MOST_NAMED = 200;
 
 /** Remembers the provider of a client that was registered by hand. No registration is read from it: it has no address. */
 export const toPin = ({ issuer, clientId }: OAuthClient): OAuthClient => ({ issuer, clientId, redirectUri: '' });

@@ -19,6 +19,9 @@ export class ProviderUnfit extends Error {
   override readonly name = 'ProviderUnfit';
 }
 
+/** Nobody has said that the client in the settings is registered with the provider that the tool server names. */
+export class ProviderUnconfirmed extends ProviderUnfit {}
+
 /** The protocol package is loaded with the first server that needs it. */
 export const load = () => import('@modelcontextprotocol/client');
 

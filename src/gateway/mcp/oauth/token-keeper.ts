@@ -15,7 +15,7 @@ import {
   putPending,
   renewConsent,
 } from './consent-rows.ts';
-import { isFixed, presentClient } from './oauth-client.ts';
+import { isElsewhere, isFixed, presentClient } from './oauth-client.ts';
 import { oauthCodeOf, refresh } from './oauth-protocol.ts';
 import { readSealed, StoredConsent } from './sealed-texts.ts';
 
@@ -129,8 +129,9 @@ export class TokenKeeper {
     const stored =
       unsaved?.stored ?? readSealed(StoredConsent, vault.open(placeIn('mcp_consents', row.consent_id), row.sealed));
     if (!stored) return problem('mcp_token_undecryptable_key_unknown');
-    // The tokens are for the address that the person consented to.
-    if (stored.provider.url !== server.url) return problem('mcp_consent_required');
+    // The tokens are for the address, and of the provider, that the person consented to.
+    if (stored.provider.url !== server.url || isElsewhere(this.#present(server), stored.client))
+      return problem('mcp_consent_required');
     const known = unsaved ?? { row, stored };
     const expiresMs = known.row.expires_ms;
     const isOver = expiresMs !== null && expiresMs <= clock.now() && stored.refreshToken === undefined;

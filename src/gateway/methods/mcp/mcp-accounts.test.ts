@@ -6,7 +6,7 @@ import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts'
 const FAR = {
   name: 'far',
   url: 'https://far.example/mcp',
-  oauth: { scopes: ['a', 'b'], clientId: 'me', clientSecret: 'hush-client-1' },
+  oauth: { scopes: ['a', 'b'], clientId: 'me', issuer: 'https://sso.example', clientSecret: 'hush-client-1' },
 };
 const clientOf = async ({ call }: WholeGateway, serverId: string, reveal = false) => {
   const { authType, oauth } = await call('mcp.get', { serverId, reveal });
@@ -35,7 +35,10 @@ test('a server with accounts is added and changed; its secret is masked, and sta
   assert.deepEqual(await clientOf(gateway, serverId, true), ['oauth_user', { ...FAR.oauth, scopes: [] }]);
   // As HTTP says that nothing was given, and as clients send an empty field.
   for (const left of [undefined, ''])
-    await call('mcp.update', { serverId, oauth: { scopes: ['a', 'b'], clientId: left, clientSecret: left } });
+    await call('mcp.update', {
+      serverId,
+      oauth: { scopes: ['a', 'b'], clientId: left, issuer: left, clientSecret: left },
+    });
   assert.deepEqual(await clientOf(gateway, serverId, true), ['oauth_user', FAR.oauth]);
   await call('mcp.update', { serverId, oauth: { scopes: [] } });
   const url = 'https://elsewhere.example/mcp';
@@ -43,7 +46,7 @@ test('a server with accounts is added and changed; its secret is masked, and sta
   await call('mcp.update', { serverId, url });
   assert.deepEqual(await clientOf(gateway, serverId, true), [
     'oauth_user',
-    { scopes: [], clientId: 'me', clientSecret: '' },
+    { scopes: [], clientId: 'me', issuer: 'https://sso.example', clientSecret: '' },
   ]);
   await call('mcp.update', { serverId, authType: 'static', headers: { 'X-Key': 'hush-key-1' } });
   assert.deepEqual(await clientOf(gateway, serverId), ['static', undefined]);

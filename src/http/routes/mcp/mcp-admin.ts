@@ -33,6 +33,7 @@ export const toMcpServer = (server: Server) => ({
   auth_type: server.authType,
   oauth_scopes: server.oauth?.scopes.join(' ') ?? '',
   oauth_client_id: server.oauth?.clientId ?? '',
+  oauth_issuer: server.oauth?.issuer ?? '',
   oauth_client_secret: server.oauth?.clientSecret ?? '',
   network: server.network,
   folders: server.folders,
@@ -57,11 +58,12 @@ const scopesOf = (scopes: string | readonly string[]): string[] =>
   typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : [...scopes];
 
 /** Undefined if the request says nothing of it. */
-function toOAuth({ oauth_scopes: scopes, oauth_client_id: id, oauth_client_secret: secret }: Fields) {
+function toOAuth({ oauth_scopes: scopes, oauth_client_id: id, oauth_issuer: issuer, ...fields }: Fields) {
   const oauth = {
     scopes: scopes == null || scopes.length === 0 ? undefined : scopesOf(scopes),
     clientId: given(id),
-    clientSecret: given(secret),
+    issuer: given(issuer),
+    clientSecret: given(fields.oauth_client_secret),
   };
   return Object.values(oauth).every((value) => value === undefined) ? undefined : oauth;
 }
@@ -101,6 +103,7 @@ const fieldNames = {
   headers: 'headers',
   oauth: 'oauth_client_id',
   'oauth.clientId': 'oauth_client_id',
+  'oauth.issuer': 'oauth_issuer',
   'oauth.clientSecret': 'oauth_client_secret',
   'oauth.scopes': 'oauth_scopes',
 };

@@ -29,6 +29,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   denied: 'The provider reports that you refused.',
   changed: 'The address of the tool server has changed meanwhile. Begin again.',
   provider_refused: 'The provider refused. The log of the daemon has the reason.',
+  provider_unconfirmed:
+    'The tool server names a provider that no administrator has confirmed. The log of the daemon has its name.',
   provider_unavailable: 'The provider cannot be reached, or cannot be used. The log of the daemon has the reason.',
   account_disabled: 'Your user is disabled. Ask an administrator.',
 } satisfies Record<ConsentRefusal, string>;

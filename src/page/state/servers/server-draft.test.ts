@@ -8,7 +8,7 @@ const TRACKER: McpServer = {
   ...{ args: [], env: {}, network: [], folders: [], writesFolders: false, sandbox: true, autoApprove: false },
   ...{ enabled: true, timeoutSecs: 120, state: 'idle', notes: [], about: '', calls: 0, resources: 0, prompts: 0 },
   ...{ tools: [], serverId: 'srv_1', source: 'store', createdBy: '', nodeId: 'box-1', authType: 'oauth_user' },
-  oauth: { scopes: ['read', 'write'], clientId: 'headgate', clientSecret: '***' },
+  oauth: { scopes: ['read', 'write'], clientId: 'headgate', issuer: 'https://sso.example', clientSecret: '***' },
 };
 
 test('a server with accounts is added with what the form says, and changed only where the form was', () => {
@@ -19,7 +19,7 @@ test('a server with accounts is added with what the form says, and changed only 
     hasAccounts: 'on',
   };
   assert.deepEqual(readServer({ ...fresh, scopes: ' read  write ' }, undefined).oauth, {
-    ...{ scopes: ['read', 'write'], clientId: undefined, clientSecret: undefined },
+    ...{ scopes: ['read', 'write'], clientId: undefined, issuer: undefined, clientSecret: undefined },
   });
   const shown = { ...textsOf(TRACKER), hasAccounts: 'on' };
   assert.equal(readServer(shown, TRACKER).oauth, undefined);

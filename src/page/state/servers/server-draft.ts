@@ -23,6 +23,7 @@ export function textsOf(server: McpServer) {
       .join('\n'),
     scopes: oauth?.scopes.join(' '),
     clientId: oauth?.clientId,
+    issuer: oauth?.issuer,
     clientSecret: oauth?.clientSecret,
     timeoutSecs: String(timeoutSecs),
   };
@@ -80,9 +81,15 @@ function readAccounts(
   const scopes = changed('scopes')
     ?.split(/\s+/)
     .filter((scope) => scope !== '');
-  const [clientId, clientSecret] = [changed('clientId')?.trim(), changed('clientSecret')?.trim()];
-  const isSame = had && [scopes, clientId, clientSecret].every((text) => text === undefined);
-  return isSame ? {} : { authType: 'oauth_user', oauth: { scopes, clientId, clientSecret } };
+  const trimmed = (field: string) => changed(field)?.trim();
+  const oauth = {
+    scopes,
+    clientId: trimmed('clientId'),
+    issuer: trimmed('issuer'),
+    clientSecret: trimmed('clientSecret'),
+  };
+  const isSame = had && Object.values(oauth).every((text) => text === undefined);
+  return isSame ? {} : { authType: 'oauth_user', oauth };
 }
 
 /** A ticked box is sent as `on`, and one that is not ticked is missing. */

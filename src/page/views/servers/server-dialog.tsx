@@ -160,6 +160,13 @@ function AccountFields({ server }: { server: McpServer | undefined }) {
         value={texts?.clientId}
         hint="Only for providers at which you have registered Headgate yourself."
       />
+      <TextField
+        name="issuer"
+        label="Issuer of the provider"
+        value={texts?.issuer}
+        inputMode="url"
+        hint="With a client id: the client is used with this provider only."
+      />
       <TextField name="clientSecret" label="Client secret" value={texts?.clientSecret} isSecret />
     </>
   );
