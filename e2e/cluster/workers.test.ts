@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
-import { within } from '../support/deadline.ts';
+import { pause, within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 import { closeCrew, crewScene, startPair } from './crew.ts';
 
@@ -76,3 +78,46 @@ test(
     assert.equal((await operator.call('audit.verify', {})).ok, true);
   },
 );
+
+test(
+  'a record that a worker writes names its user as that is called now, and is signed within seconds',
+  installed,
+  async () => {
+    await using pair = await startPair();
+    const { lead, wsId } = pair;
+    const operator = await lead.client();
+    const { userId } = await operator.call('user.create', {
+      username: 'ada',
+      displayName: 'Ada',
+      password: 'correct horse',
+      roles: ['builtin-admin'],
+    });
+    const { token } = await operator.call('user.token.create', { userId, name: 'e2e', scopes: ['approve'] });
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const share = async (how: string) => {
+      const body = JSON.stringify({ ws_id: wsId, command: `/share ${how}` });
+      const answer = await lead.fetch('/v1/api/command', { method: 'POST', headers, body });
+      assert.equal(answer.status, 200, await answer.text());
+    };
+    const latest = async () => (await operator.call('audit.list', { action: 'workstream.share' })).events[0];
+    let isPrivate = false;
+    await until(async () => {
+      isPrivate = !isPrivate;
+      await share(isPrivate ? 'private' : 'shared');
+      return (await latest())?.username === 'ada';
+    }, 'the worker knows the new user');
+    const signed = async () => Number(JSON.parse(await readFile(path.join(lead.home, 'audit-head.json'), 'utf8')).seq);
+    const { seq = Number.POSITIVE_INFINITY } = (await latest()) ?? {};
+    await until(async () => (await signed()) >= seq, 'the record is signed');
+  },
+);
+
+/** Resolves when it is so. */
+async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  const again = async (): Promise<void> => {
+    if (await isSo()) return;
+    await pause(100);
+    return again();
+  };
+  await within(again(), 10_000, () => what);
+}

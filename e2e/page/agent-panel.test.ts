@@ -124,6 +124,7 @@ test('a server with accounts is added by the form, and its settings are kept', a
   await form.getByLabel(/^Each person uses it/).check();
   await form.getByLabel(/^Rights/).fill('notes.read  notes.write');
   await form.getByLabel('Client id').fill('headgate');
+  await form.getByLabel(/^Issuer/).fill('https://sso.example');
   await form.getByLabel('Client secret').fill('canary-secret');
   await assertAccessible(page, 'the form of a server with accounts');
   await form.getByRole('button', { name: 'Add' }).click();
@@ -139,7 +140,7 @@ test('a server with accounts is added by the form, and its settings are kept', a
     const { servers: all } = await client.call('mcp.list', { reveal: true });
     return all.find(({ name }) => name === 'calendar');
   };
-  const oauth = { scopes: ['notes.read', 'notes.write'], clientId: 'headgate', issuer: '', clientSecret: 'canary-secret' };
+  const oauth = { scopes: ['notes.read', 'notes.write'], clientId: 'headgate', issuer: 'https://sso.example', clientSecret: 'canary-secret' };
   assert.deepEqual([(await stored())?.oauth, (await stored())?.timeoutSecs], [oauth, 60]);
   await button(page, 'Edit calendar').click();
   await edit.getByLabel(/^Each person uses it/).uncheck();

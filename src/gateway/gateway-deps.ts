@@ -57,7 +57,7 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   oidc: OidcMethodDeps['oidc'];
   users: Users;
   orgs: Orgs;
-  trail: Pick<AuditTrail, 'list' | 'verify' | 'statementOf'>;
+  trail: Pick<AuditTrail, 'list' | 'verify' | 'statementOf' | 'noteRecord'>;
   audit: CallAudit;
   vault: SecretsMethodDeps['vault'];
   isLoginSecretChosen: boolean;

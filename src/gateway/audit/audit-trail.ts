@@ -46,13 +46,18 @@ export class AuditTrail {
 
   /** Stores a record in the unit of what it records. */
   statementOf(record: AuditRecord): Statement {
-    this.#isDue = true;
-    this.#wake();
+    this.noteRecord();
     return {
       sql: APPEND_AUDIT,
       inTurn: true,
       parameters: [JSON.stringify(record), record.atMs, record.action, record.userId],
     };
+  }
+
+  /** There is a record to be signed: of this daemon, or of another one that uses the database. */
+  noteRecord(): void {
+    this.#isDue = true;
+    this.#wake();
   }
 
   async append(record: AuditRecord): Promise<void> {

@@ -1,7 +1,7 @@
 import { endWaitingForUser } from '../channels/delivery-rows.ts';
 import type { UserTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Statement } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 
 /** A person as other parts see it: without the password. */
 export interface User {
@@ -48,6 +48,16 @@ export interface ChosenPassword {
 
 /** Names that differ only in case are one name, so that nobody can pose as another user. */
 export const nameKeyOf = (username: string): string => username.toLowerCase();
+
+/** All users with their roles, in the order of creation. */
+export async function readUsers({ db }: Pick<Store, 'db'>): Promise<{ row: UserTable; roleIds: string[] }[]> {
+  const [rows, assignments] = await Promise.all([
+    db.selectFrom('users').selectAll().orderBy('created_ms').orderBy('user_id').execute(),
+    db.selectFrom('role_assignments').select(['user_id', 'role_id']).execute(),
+  ]);
+  const assigned = Map.groupBy(assignments, ({ user_id }) => user_id);
+  return rows.map((row) => ({ row, roleIds: assigned.get(row.user_id)?.map(({ role_id }) => role_id) ?? [] }));
+}
 
 export const toUserRow = (
   { username, displayName, passwordHash }: NewUser,

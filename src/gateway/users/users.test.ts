@@ -29,6 +29,23 @@ async function setUp() {
   return { clock, store, open, roles, users, news, add, scopesOf, [Symbol.asyncDispose]: () => store.close() };
 }
 
+test('users that another daemon has created, renamed or deleted are those of this one after it has read them', async () => {
+  await using world = await setUp();
+  const ada = await world.add('ada');
+  const eve = await world.add('eve');
+  const { users: ofWorker } = await world.open();
+  await world.add('bob');
+  await world.users.update(ada.userId, { displayName: 'Ada L.' }, []);
+  await world.users.remove(eve.userId, []);
+  ofWorker.become((await world.open()).users);
+  assert.deepEqual(
+    [ofWorker.count, ofWorker.find(ada.userId)?.displayName, ofWorker.find(eve.userId)],
+    [2, 'Ada L.', undefined],
+  );
+  assert.deepEqual([ofWorker.findLogin('BOB')?.username, ofWorker.findLogin('eve')], ['bob', undefined]);
+  assert.ok(ofWorker.boundsOf(ada.userId));
+});
+
 test('of many first users that are set up at once, one is created', async () => {
   await using world = await setUp();
   const person = { displayName: 'A', passwordHash: null, roleIds: ['builtin-admin'], by: 'setup' };

@@ -19,6 +19,7 @@ import {
   type LoginUser,
   type NewUser,
   nameKeyOf,
+  readUsers,
   removalOf,
   toLoginUser,
   toUser,
@@ -48,8 +49,8 @@ interface UsersDeps {
  */
 export class Users {
   readonly #deps: UsersDeps;
-  readonly #byId = new Map<string, Entry>();
-  readonly #byName = new Map<string, Entry>();
+  #byId = new Map<string, Entry>();
+  #byName = new Map<string, Entry>();
   readonly #serially = createSerialKeys();
   readonly #listeners = new Set<(userId: string, news: UserNews) => void>();
 
@@ -59,15 +60,15 @@ export class Users {
   }
 
   static async open(deps: UsersDeps): Promise<Users> {
-    const { db } = deps.store;
-    const [rows, assignments] = await Promise.all([
-      db.selectFrom('users').selectAll().orderBy('created_ms').orderBy('user_id').execute(),
-      db.selectFrom('role_assignments').select(['user_id', 'role_id']).execute(),
-    ]);
     const users = new Users(deps);
-    const roleIds = Map.groupBy(assignments, ({ user_id }) => user_id);
-    for (const row of rows) users.#add(row, roleIds.get(row.user_id)?.map(({ role_id }) => role_id) ?? []);
+    for (const { row, roleIds } of await readUsers(deps.store)) users.#add(row, roleIds);
     return users;
+  }
+
+  /** Has the users of another instance from now on, which has read them later. Tells nobody. */
+  become(later: Users): void {
+    this.#byId = later.#byId;
+    this.#byName = later.#byName;
   }
 
   get count(): number {
@@ -112,9 +113,8 @@ export class Users {
 
   /** Aborts when the user is deleted, disabled or has fewer rights. */
   endOf(userId: string): AbortSignal {
-    return this.boundsOf(userId) === undefined
-      ? AbortSignal.abort()
-      : (this.#byId.get(userId)?.end.signal ?? AbortSignal.abort());
+    const entry = this.boundsOf(userId) && this.#byId.get(userId);
+    return entry?.end.signal ?? AbortSignal.abort();
   }
 
   /** Called after a change was stored. */

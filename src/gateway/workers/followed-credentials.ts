@@ -3,13 +3,13 @@ import { type CredentialDeps, openCredentials } from '../auth/open-credentials.t
 
 type Opened = Awaited<ReturnType<typeof openCredentials>>;
 
-/** The credentials of a worker, which the active daemon changes. Without `reload`, they are those of this daemon itself. */
+/** The credentials and users of a worker, which the active daemon changes. Without `reload`, they are those of this daemon itself. */
 export interface FollowedCredentials {
   authenticator: Authenticator;
   reload?(): Promise<void>;
 }
 
-export function followCredentials({ authenticator: first }: Opened, deps: CredentialDeps): FollowedCredentials {
+export function followCredentials({ authenticator: first, users }: Opened, deps: CredentialDeps): FollowedCredentials {
   let latest = first;
   return {
     authenticator: {
@@ -19,7 +19,9 @@ export function followCredentials({ authenticator: first }: Opened, deps: Creden
       viewerOf: (principalId) => latest.viewerOf(principalId),
     },
     async reload() {
-      latest = (await openCredentials(deps)).authenticator;
+      const opened = await openCredentials(deps);
+      latest = opened.authenticator;
+      users.become(opened.users);
     },
   };
 }

@@ -14,7 +14,7 @@ import { createWorker, type Worker } from './worker.ts';
 
 /** This daemon as one that gives work to others; undefined: it cannot. */
 export function createLeadOf(
-  { machines, store, shared, nodes, workdirs, server, clock, log }: LeadDeps,
+  { machines, store, shared, nodes, workdirs, auth, server, clock, log }: LeadDeps,
   {
     records: { events, budgets, policies, rules },
     talks: { global, streams, workstreams, outbox },
@@ -36,7 +36,12 @@ export function createLeadOf(
     store,
     loaded: () => workstreams.list(DAEMON).length,
     held: createHeldTables(
-      [...rulesHeld({ policies, rules }), { tables: OUTBOX, reload: async () => outbox.deliveries.wake() }],
+      [
+        ...rulesHeld({ policies, rules }),
+        { tables: OUTBOX, reload: async () => outbox.deliveries.wake() },
+        { tables: AUDIT, reload: async () => auth.trail.noteRecord() },
+        { tables: [...CREDENTIALS, ...SECRETS], reload: async () => undefined },
+      ],
       { store, log },
     ),
     nodes: toNodeDirectory(nodes),
@@ -49,10 +54,17 @@ export function createLeadOf(
   });
 }
 
-type LeadDeps = Pick<GatewayDeps, 'machines' | 'store' | 'shared' | 'nodes' | 'workdirs' | 'server' | 'clock' | 'log'>;
+type LeadDeps = Pick<
+  GatewayDeps,
+  'machines' | 'store' | 'shared' | 'nodes' | 'workdirs' | 'auth' | 'server' | 'clock' | 'log'
+>;
 
 /** Workers add messages to it, and the active daemon delivers them. */
 const OUTBOX = ['outbox'];
+/** Workers add records to it, and the active daemon signs them. */
+const AUDIT = ['audit'];
+/** Only the active daemon changes them, and workers read them again. */
+const [CREDENTIALS, SECRETS] = [['users', 'roles', 'role_assignments', 'api_tokens'], ['secrets']];
 
 /** What both a worker and the active daemon may change. */
 const rulesHeld = ({ policies, rules }: Pick<Conversations['records'], 'policies' | 'rules'>): Holder[] => [
@@ -90,9 +102,9 @@ export function createWorkerOf(
     held: createHeldTables(
       [
         ...rulesHeld(records),
-        { tables: ['users', 'roles', 'role_assignments', 'api_tokens'], reload: async () => auth.reload?.() },
-        { tables: OUTBOX, reload: async () => undefined },
-        { tables: ['secrets'], reload: () => mcpAdmin.stored.load().then(() => toolServers.start()) },
+        { tables: CREDENTIALS, reload: async () => auth.reload?.() },
+        { tables: [...OUTBOX, ...AUDIT], reload: async () => undefined },
+        { tables: SECRETS, reload: () => mcpAdmin.stored.load().then(() => toolServers.start()) },
       ],
       { store, log },
     ),

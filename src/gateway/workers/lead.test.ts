@@ -247,3 +247,15 @@ test('a worker may ask for the nodes, and run commands on them', async () => {
   });
   over.abort();
 });
+
+test('what a worker may have changed without saying so is read when it joins, and when it has gone', async () => {
+  const { lead, over, steps, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  const reloads = () => steps.filter((step) => JSON.stringify(step) === '["reload",null]').length;
+  const { link } = await join('a');
+  assert.equal(reloads(), 1);
+  link.end('it was killed');
+  assert.equal(reloads(), 2);
+  over.abort();
+});

@@ -80,6 +80,9 @@ export function createLead(deps: LeadDeps): Lead {
       if (joining.version !== version) throw otherVersion(version);
       crew.join(link(), joining);
       waiting.note(joining.nodeId, new Map(), { isAll: true }); // before the next look for machines that have gone
+      // What it has changed while there was no link, and what it does not come to say at its end.
+      held.reload();
+      link().ended.addEventListener('abort', () => held.reload(), { once: true });
       resync(joining.nodeId);
       return null;
     },

@@ -165,7 +165,7 @@ function AccountFields({ server }: { server: McpServer | undefined }) {
         label="Issuer of the provider"
         value={texts?.issuer}
         inputMode="url"
-        hint="With a client id: the client is used with this provider only."
+        hint="The provider that gave you this id. It is used with no other."
       />
       <TextField name="clientSecret" label="Client secret" value={texts?.clientSecret} isSecret />
     </>
