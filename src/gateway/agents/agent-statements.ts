@@ -1,5 +1,5 @@
 import type { Step } from '../../agent/run/recorder.ts';
-import { spenderOf } from '../runs/authors.ts';
+import { spenderOf } from '../queue/authors.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import { stepStatements } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';

@@ -22,7 +22,7 @@ import {
   type SubAgentTask,
 } from '../../agent/subagents/sub-agents.ts';
 import { decisionInTime, WITHDRAWN } from '../questions/decision-in-time.ts';
-import { spenderOf } from '../runs/authors.ts';
+import { spenderOf } from '../queue/authors.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { authorsOf } from '../runs/authors.ts';
+import { authorsOf } from '../queue/authors.ts';
 import { requestOf } from '../runs/run-rows.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';

@@ -17,7 +17,7 @@ import type { Ids } from '../../ids.ts';
 import { isUnavailable } from '../../is-unavailable.ts';
 import type { Log } from '../../log.ts';
 import type { JudgeSettings } from '../live-settings.ts';
-import { lastAuthorOf } from '../runs/authors.ts';
+import { lastAuthorOf } from '../queue/authors.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import { insertJournal } from '../runs/run-rows.ts';
 import { type Store, tookEffect } from '../store/store.ts';

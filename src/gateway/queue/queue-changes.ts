@@ -4,12 +4,12 @@ import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { lesserOf, type Sender } from '../rights.ts';
-import { editorsAfter } from '../runs/authors.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { editorsAfter } from './authors.ts';
 
 /** Changes to messages that wait. Each is stored before it is answered. */
 export interface QueueChanges {

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import { MAX_ACTIVE, type NewWatch, type WatchBook } from '../../agent/watches/watch-book.ts';
 import type { Ids } from '../../ids.ts';
-import { lastAuthorOf } from '../runs/authors.ts';
+import { lastAuthorOf } from '../queue/authors.ts';
 import { requestOf } from '../runs/run-rows.ts';
 import type { WatchTable } from '../store/schema/watches/watch-schema.ts';
 import type { Statement, Store } from '../store/store.ts';

@@ -6,8 +6,8 @@ import { FirmEnds } from '../../timing/firm-ends.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { parentNamed } from '../auth/lineage.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { authorsOf, type Written } from '../queue/authors.ts';
 import { holdsOneOf } from '../rights.ts';
-import { authorsOf, type Written } from '../runs/authors.ts';
 import type { RunRequest } from '../runs/run-record.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 

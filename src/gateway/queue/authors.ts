@@ -1,4 +1,4 @@
-import type { RunRecord, RunRequest } from './run-record.ts';
+import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 
 /** As much of a run as tells who wrote its message. */
 export interface Written extends Pick<RunRecord, 'principal'> {
