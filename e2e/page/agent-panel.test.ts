@@ -140,7 +140,12 @@ test('a server with accounts is added by the form, and its settings are kept', a
     const { servers: all } = await client.call('mcp.list', { reveal: true });
     return all.find(({ name }) => name === 'calendar');
   };
-  const oauth = { scopes: ['notes.read', 'notes.write'], clientId: 'headgate', issuer: 'https://sso.example', clientSecret: 'canary-secret' };
+  const oauth = {
+    scopes: ['notes.read', 'notes.write'],
+    clientId: 'headgate',
+    issuer: 'https://sso.example',
+    clientSecret: 'canary-secret',
+  };
   assert.deepEqual([(await stored())?.oauth, (await stored())?.timeoutSecs], [oauth, 60]);
   await button(page, 'Edit calendar').click();
   await edit.getByLabel(/^Each person uses it/).uncheck();
