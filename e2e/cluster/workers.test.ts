@@ -106,7 +106,11 @@ test(
       await share(isPrivate ? 'private' : 'shared');
       return (await latest())?.username === 'ada';
     }, 'the worker knows the new user');
-    const signed = async () => Number(JSON.parse(await readFile(path.join(lead.home, 'audit-head.json'), 'utf8')).seq);
+    /** The number of the record that was signed last; 0: none by this daemon. */
+    const signed = async () => {
+      const head = await readFile(path.join(lead.home, 'audit-head.json'), 'utf8').catch(() => '{"seq":0}');
+      return Number(JSON.parse(head).seq);
+    };
     const { seq = Number.POSITIVE_INFINITY } = (await latest()) ?? {};
     await until(async () => (await signed()) >= seq, 'the record is signed');
   },
