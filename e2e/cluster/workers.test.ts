@@ -111,8 +111,10 @@ test(
       const head = await readFile(path.join(lead.home, 'audit-head.json'), 'utf8').catch(() => '{"seq":0}');
       return Number(JSON.parse(head).seq);
     };
-    const { seq = Number.POSITIVE_INFINITY } = (await latest()) ?? {};
-    await until(async () => (await signed()) >= seq, 'the record is signed');
+    const isSigned = async () => (await signed()) >= ((await latest())?.seq ?? Number.POSITIVE_INFINITY);
+    await until(isSigned, 'all records so far are signed');
+    await share(isPrivate ? 'shared' : 'private');
+    await until(isSigned, 'the record that only the worker has made is signed');
   },
 );
 
