@@ -48,12 +48,16 @@ test('feedback that was given with an approval belongs to the turn that asked, a
 });
 
 /** As versions before the mark stored it. */
-const unmark = (gateway: WholeGateway) => {
-  const body = "json_remove(body_json, '$.feedback')";
-  const sql = `update messages set body_json = ${body}, checksum = message_checksum(ws_id, seq, run_id, ${body}, created_ms)
-    where json_extract(body_json, '$.feedback') is not null`;
-  return gateway.store.commit({ statements: [{ sql, parameters: [] }] });
-};
+async function unmark({ store }: WholeGateway): Promise<void> {
+  const rows = await store.db.selectFrom('messages').select(['ws_id', 'seq', 'body_json']).execute();
+  const sql = `update messages set body_json = ?1, checksum = message_checksum(ws_id, seq, run_id, ?1, created_ms)
+    where ws_id = ?2 and seq = ?3`;
+  const statements = rows.flatMap(({ ws_id, seq, body_json }) => {
+    const { feedback, ...message } = JSON.parse(body_json);
+    return feedback ? [{ sql, parameters: [JSON.stringify(message), ws_id, seq], expect: 1 }] : [];
+  });
+  await store.commit({ statements });
+}
 
 test('feedback of an earlier version, which has no mark, belongs to the turn that asked, also in forks of forks', async () => {
   await using gateway = await wholeGateway();
