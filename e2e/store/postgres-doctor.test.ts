@@ -23,18 +23,17 @@ test(
     const check = async () => {
       const { stdout } = await runHeadgate(['doctor', '--json', '--home', daemon.home], { HEADGATE_STORE_URL });
       const { findings }: { findings: { name: string; level: string; text: string }[] } = JSON.parse(stdout);
-      return findings.flatMap(({ name, level, text }) => (/database|files/.test(name) ? [`${level}: ${text}`] : []));
+      return findings.flatMap(({ name, level, text }) =>
+        /database|files|same keys/.test(name) ? [`${level}: ${text}`] : [],
+      );
     };
-    const [left, database, ...others] = await check();
+    const [left, database, keys, ...others] = await check();
     assert.equal(left, 'ok: headgate.db is left from before store.url was set; nothing uses it');
     assert.match(String(database), /^ok: PostgreSQL /);
-    assert.deepEqual(others, []);
+    assert.deepEqual([keys, others], ['ok: the key and the token are those of the database', []]);
     await chmod(former, 0o644);
     assert.match(String((await check())[0]), /^warning: the former headgate\.db can be read by other users/);
     await rm(path.join(daemon.home, 'headgate-key'));
-    assert.match(
-      String((await check())[1]),
-      /^problem: the secrets of PostgreSQL .* are encrypted with the key \S+, but/,
-    );
+    assert.match(String((await check())[2]), /^problem: .* are encrypted with the key \S+, but/);
   },
 );

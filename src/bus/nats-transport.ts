@@ -1,6 +1,7 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { wordsOf } from '../../protocol/words-of.ts';
 import type { Log } from '../log.ts';
+import { connectTo, placeOfNats, subjectOf } from './nats-connection.ts';
 import type { Transport, TransportDeps } from './transport.ts';
 
 export interface NatsOptions extends TransportDeps {
@@ -11,31 +12,18 @@ export interface NatsOptions extends TransportDeps {
 
 /** Before the client tries to connect again. */
 const RETRY_MS = 250;
-/** How often the client asks whether the server is still there; twice without an answer ends the connection. */
-const PING_MS = 2_000;
-
-/** Each daemon has one subject, with its process id. */
-const subjectOf = (process: string): string => `headgate.${process}`;
 
 /**
  * Connects to a NATS server, and again whenever the connection is lost. While there is none, messages are refused instead of
  * being kept for later. Throws in words if the first connection fails.
  */
 export async function connectNats({ url, own, onMessage, log }: NatsOptions): Promise<Transport> {
-  const { host, username, password, protocol } = new URL(url);
-  const place = `nats://${host}`;
-  const connection = await connect({
-    servers: host,
-    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-    ...(protocol === 'tls:' && { tls: {} }),
+  const place = placeOfNats(url);
+  const connection = await connectTo(url, {
     name: `headgate ${own}`,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RETRY_MS,
     ignoreAuthErrorAbort: true,
-    pingInterval: PING_MS,
-    ignoreClusterUpdates: true,
-  }).catch((error: unknown) => {
-    throw new Error(`${place} cannot be reached: ${wordsOf(error)}`, { cause: error });
   });
   connection.subscribe(subjectOf(own), {
     callback(error, { data }) {

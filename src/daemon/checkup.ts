@@ -2,14 +2,15 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import type { Surroundings } from '../home/home-path.ts';
+import { checkBus } from './checkup/bus-check.ts';
 import { checkConfig } from './checkup/config-check.ts';
 import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
 import { checkSandboxParts } from './checkup/sandbox-checks.ts';
 import { checkSecrets } from './checkup/secret-checks.ts';
-import { checkSchema, checkStore } from './checkup/store-check.ts';
+import { checkSameSecrets, checkSchema, checkStore } from './checkup/store-check.ts';
 import { checkTools } from './checkup/tool-checks.ts';
-import { resolveOptions, storeUrlOf } from './config/options.ts';
+import { busUrlOf, resolveOptions, storeUrlOf } from './config/options.ts';
 
 /** Checks the settings and the machine as a daemon that starts now would see them. */
 export interface Checkup {
@@ -24,6 +25,8 @@ export interface Checkup {
   store(): Promise<Finding> | undefined;
   /** Whether `store.url` names a database, so that a file of the home is a former one. */
   hasServer: boolean;
+  /** What the machines of the database need to work together. */
+  machines(): Promise<Finding[]>;
   /** What keeps a daemon of this version from using a file of a home; undefined: nothing. `all` reads the file. */
   schema: typeof checkSchema;
   /** `folder` must exist. */
@@ -44,9 +47,14 @@ export async function openCheckup(home: string, around: Surroundings): Promise<C
     model: async (health) => (health ? toModelFinding(health) : askModel(config, environment)),
     store() {
       const url = storeUrlOf(config, environment);
-      return url === undefined ? undefined : checkStore(url, { home, environment });
+      return url === undefined ? undefined : checkStore(url);
     },
     hasServer,
+    async machines() {
+      const [storeUrl, busUrl] = [storeUrlOf(config, environment), busUrlOf(config, environment)];
+      const secrets = storeUrl === undefined ? [] : await checkSameSecrets({ home, environment }, storeUrl);
+      return busUrl === undefined ? secrets : [...secrets, await checkBus(busUrl)];
+    },
     schema: checkSchema,
     tools: (folder) => checkTools({ folder, workdir: workdir(), config, environment }),
     async sandbox(folder) {

@@ -20,15 +20,21 @@ export interface NatsServer {
 /** The password in the address, which no output may contain. */
 export const NATS_PASSWORD = 'nats-p4ssw-of-tests';
 
-/** Starts a server that nobody else uses. It ends when this process ends in order. */
-export async function startNats(): Promise<NatsServer> {
+/** The only user. */
+const LOGIN = ['--user', 'headgate', '--pass', NATS_PASSWORD];
+
+/**
+ * Starts a server that nobody else uses. It ends when this process ends in order. `config`: its configuration file, in place of
+ * the only user.
+ */
+export async function startNats({ config }: { config?: string } = {}): Promise<NatsServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-nats-'));
   let port = -1; // any free one
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    const login = ['--user', 'headgate', '--pass', NATS_PASSWORD];
+    const settings = config === undefined ? LOGIN : ['--config', config];
     const place = ['--addr', '127.0.0.1', '--port', String(port), '--ports_file_dir', folder];
-    server = spawn('/usr/sbin/nats-server', [...place, ...login], { stdio: 'ignore' });
+    server = spawn('/usr/sbin/nats-server', [...place, ...settings], { stdio: 'ignore' });
     port = await portIn(folder, server);
   };
   const kill = async (): Promise<void> => {
@@ -56,7 +62,7 @@ async function portIn(folder: string, server: ChildProcess): Promise<number> {
     if (server.exitCode !== null) throw new Error(`nats-server ended with ${server.exitCode}`);
     const [name] = await readdir(folder);
     const text = name === undefined ? '' : await readFile(path.join(folder, name), 'utf8');
-    const [, port] = /nats:\/\/[^":]*:(\d+)/.exec(text) ?? [];
+    const [, port] = /(?:nats|tls):\/\/[^":]*:(\d+)/.exec(text) ?? [];
     if (port !== undefined) return Number(port);
     await sleep(20);
   }

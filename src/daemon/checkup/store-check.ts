@@ -1,9 +1,10 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Environment } from '../../environment.ts';
+import type { StoreFacts } from '../../gateway/store/postgres/lease/candidate.ts';
 import { plannedMigration } from '../../gateway/store/schema/migrations.ts';
 import type { Connection } from '../../gateway/store/sqlite/sqlite-connection.ts';
 import { requireWholeFile } from '../../gateway/store/store-identity.ts';
-import { readMachineKeys } from '../../home/machine-key.ts';
+import { COPY_SECRETS, otherSecrets } from '../life/same-secrets.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const UNUSABLE = 'A daemon of this version does not start with it.';
@@ -19,17 +20,12 @@ export function checkSchema(file: string, all: Connection['all']): Finding | und
   }
 }
 
-/** Checks that the database of `store.url` can be reached and decrypted, and has the files of messages. */
-export async function checkStore(
-  url: string,
-  { home, environment }: { home: string; environment: Environment },
-): Promise<Finding> {
-  const keys = (await readMachineKeys(home, environment).catch(() => [])).map(({ id }) => id); // the secrets' check reports it
+/** Checks that the database of `store.url` can be reached, and has the files of messages. */
+export async function checkStore(url: string): Promise<Finding> {
   const { inspectPostgres } = await import('../../gateway/store/postgres/inspect-postgres.ts');
   try {
-    const { text, missingFiles, refusal, neededKey } = await inspectPostgres(url);
+    const { text, missingFiles, refusal } = await inspectPostgres(url);
     if (refusal !== undefined) return problem('database', refusal, UNUSABLE);
-    if (neededKey !== undefined && !keys.includes(neededKey)) return wrongKey(text, neededKey, keys);
     if (missingFiles === 0) return ok('database', text);
     return warning(
       'database',
@@ -41,9 +37,18 @@ export async function checkStore(
   }
 }
 
-const wrongKey = (text: string, needed: string, keys: readonly string[]): Finding =>
-  problem(
-    'database',
-    `the secrets of ${text} are encrypted with the key ${needed}, but headgate-key is missing or holds ${keys.join(' and ') || 'none'}`,
-    'Copy headgate-key and token from the home that used the database before.',
-  );
+interface CheckedHome {
+  home: string;
+  environment: Environment;
+}
+
+/** Compares the secrets of this home with those of the other homes that use the database of `store.url`. */
+export async function checkSameSecrets(own: CheckedHome, url: string): Promise<Finding[]> {
+  const { readStoreFacts } = await import('../../gateway/store/postgres/inspect-postgres.ts');
+  const facts = await readStoreFacts(url).catch((): StoreFacts => ({})); // `checkStore` says that it cannot be reached
+  if (facts.machineKeyId === undefined && facts.tokenDigest === undefined) return [];
+  const name = 'same keys';
+  const others = await otherSecrets(own, facts);
+  if (others.length === 0) return [ok(name, 'the key and the token are those of the database')];
+  return others.map((text) => problem(name, text, COPY_SECRETS));
+}

@@ -167,7 +167,7 @@ function machineLabelsOf(config: StoreNaming, environment: Surroundings['environ
 }
 
 /** The NATS server between the daemons of the database; undefined: there is none. */
-function busUrlOf(config: StoreNaming, environment: Surroundings['environment']): string | undefined {
+export function busUrlOf(config: StoreNaming, environment: Surroundings['environment']): string | undefined {
   const text = present(environment).HEADGATE_STORE_BUS;
   if (text === undefined) return config.store.bus;
   if (isBusAddress(text)) return text;

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
 import type { MigrationPlan, SchemaVersion } from '../schema/schema-version.ts';
+import { readFacts, type StoreFacts } from './lease/candidate.ts';
 import { placeOf } from './place-of.ts';
 import { messageOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
@@ -11,8 +12,6 @@ export interface Inspected {
   text: string;
   /** How many files of messages the database does not have. */
   missingFiles: number;
-  /** The key of the machine that its secrets are encrypted with; undefined: it has none. */
-  neededKey: string | undefined;
   /** Why a daemon of this version would not start over it. */
   refusal: string | undefined;
 }
@@ -23,8 +22,8 @@ export const inspectPostgres = (url: string): Promise<Inspected> =>
     const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version");
     const refusal = await whyRefused(client, place);
     const text = `PostgreSQL ${rows[0]?.version} at ${place}`;
-    if (refusal !== undefined) return { text, refusal, neededKey: undefined, missingFiles: 0 };
-    return { text, refusal, neededKey: await findKey(client), missingFiles: await countMissing(client) };
+    if (refusal !== undefined) return { text, refusal, missingFiles: 0 };
+    return { text, refusal, missingFiles: await countMissing(client) };
   });
 
 /** What a start of this version would do to the tables. Changes nothing. Throws for a database of a newer version. */
@@ -32,6 +31,9 @@ export async function plannedPostgresMigration(url: string): Promise<MigrationPl
   const found = await lookInto(url, schemaIn);
   return planFrom(found, { place: placeOf(url) });
 }
+
+/** What the homes of all its daemons have in common. Throws an error in words, without the password. */
+export const readStoreFacts = (url: string): Promise<StoreFacts> => lookInto(url, readFacts);
 
 const schemaIn = (client: pg.Client): Promise<SchemaVersion> =>
   readSchema((sql, parameters) => rowsOf(client, sql, parameters));
@@ -67,12 +69,6 @@ async function lookInto<T>(url: string, look: (client: pg.Client, place: string)
 async function hasTable(client: pg.Client, name: string): Promise<boolean> {
   const { rows } = await client.query(`select 1 where to_regclass('${SCHEMA}.${name}') is not null`);
   return rows.length > 0;
-}
-
-async function findKey(client: pg.Client): Promise<string | undefined> {
-  if (!(await hasTable(client, 'store_keys'))) return undefined;
-  const { rows } = await client.query<{ machine_id: string }>(`select machine_id from ${SCHEMA}.store_keys`);
-  return rows[0]?.machine_id;
 }
 
 async function countMissing(client: pg.Client): Promise<number> {

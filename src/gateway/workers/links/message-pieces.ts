@@ -1,5 +1,7 @@
 /** Servers of the bus refuse messages of more than 1 MB. */
 const PIECE_BYTES = 512 * 1024;
+/** The longest message: a piece with its seal and its session. */
+export const LONGEST_MESSAGE_BYTES = PIECE_BYTES + 200;
 /** A text that is longer is refused by its reader. */
 const MOST_BYTES = 256 * 1024 * 1024;
 

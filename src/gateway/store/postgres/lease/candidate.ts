@@ -154,12 +154,12 @@ async function connect({ url, machine, log }: CandidateDeps): Promise<{ client: 
   }
 }
 
-async function readFacts(client: PostgresClient): Promise<StoreFacts> {
+export async function readFacts(client: PostgresClient): Promise<StoreFacts> {
   const [there] = await rowsOf(client, `select to_regclass('${SCHEMA}.store_keys') is not null as there`);
   if (!there?.there) return {};
   const [row] = await rowsOf(
     client,
-    `select (select machine_id from store_keys) as key, (select value from meta where key = 'operator_token_sha256') as token`,
+    `select (select machine_id from ${SCHEMA}.store_keys) as key, (select value from ${SCHEMA}.meta where key = 'operator_token_sha256') as token`,
   );
   return {
     ...(typeof row?.key === 'string' && { machineKeyId: row.key }),
