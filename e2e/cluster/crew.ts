@@ -56,9 +56,11 @@ interface CrewOptions {
   isAlone?: boolean;
   /** Of its machine, separated by commas. */
   labels?: string;
+  /** Of another release. */
+  entry?: string;
 }
 
-async function startMember({ args = [], isAlone = false, labels }: CrewOptions): Promise<DaemonUnderTest> {
+async function startMember({ args = [], isAlone = false, labels, entry }: CrewOptions): Promise<DaemonUnderTest> {
   const { url, nats, model, folder } = await crewScene();
   homes += 1;
   const home = path.join(folder, `member-${homes}`);
@@ -71,6 +73,7 @@ async function startMember({ args = [], isAlone = false, labels }: CrewOptions):
     home,
     model: model.url,
     ...(labels !== undefined && { env: { HEADGATE_STORE_MACHINE_LABELS: labels } }),
+    ...(entry !== undefined && { entry }),
     args: isAlone ? args : [...args, '--workdir', await folderNamed('shared')],
     config: { store: { url, bus: nats.url }, nodes: { '*': { allow: ['system.*'] } } },
   });
@@ -127,7 +130,7 @@ export async function untilJoined(lead: DaemonUnderTest, ...workers: DaemonUnder
 }
 
 /** A new workstream that this worker has. */
-async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
+export async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
   const { body: nodes } = await lead.get('/v1/api/cluster/nodes');
   const { node_id } = nodes.nodes.find(({ server_url }: { server_url: string }) => server_url === worker.url);
   const { body: made } = await lead.post('/v1/api/route/workstreams/new', { target_node: node_id });

@@ -108,6 +108,8 @@ export const ClusterMachine = z
     seenAgoMs: Count,
     /** What it has, such as `gpu`. Absent from earlier versions. */
     labels: z.array(z.string()).optional(),
+    /** Why it does not work together with the others; absent: it does, or has not tried yet. */
+    trouble: z.string().optional(),
     /** Of the active one, if others can take over: it rises with each change, and is renewed every two seconds. */
     lease: z.strictObject({ epoch: Count, sinceMs: Count, renewedAgoMs: Count }).optional(),
   })

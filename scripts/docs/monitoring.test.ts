@@ -67,7 +67,7 @@ test('every word of an expression that could be a metric has matchers', () => {
 });
 
 /** The functions and keywords of the query language that the files use. */
-const WORDS = new Set('absent and changes histogram_quantile increase offset or rate sum topk unless'.split(' '));
+const WORDS = new Set('absent and changes histogram_quantile increase max offset or rate sum topk unless'.split(' '));
 
 test('every rule selects the job of the daemon, and every panel the chosen instance and data source', () => {
   for (const { alert, expr } of rules)
@@ -109,6 +109,7 @@ test('rules compare labels with values that exist', () => {
 function valuesOf({ metric, label }: { metric: string; label: string }): readonly string[] {
   if (label === 'job') return ['headgate'];
   if (label === 'outcome') return ['ok', ...Object.keys(ERROR_CODES)];
+  if (metric === 'service_machines') return ['active', 'worker', 'standby', 'lost'];
   if (label === 'queue') return ['messages', 'passwords', 'store'];
   return metric === 'service_workstreams_by_state' ? WorkstreamState.options : PARTS;
 }

@@ -14,7 +14,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import type { DaemonStore } from '../gateway/store/daemon-store.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
-import type { Machines } from '../gateway/workers/team.ts';
+import type { Machines, Membership } from '../gateway/workers/team.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -56,13 +56,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const server = machineOf(options, url);
   try {
     const proof = proofOf(options);
-    const machine = machineOfProcess(options, { server, address, proof });
+    const membership: Membership = { isJoined: false, trouble: undefined };
+    const machine = machineOfProcess(options, { server, address, proof, membership });
     const { store, listening, candidate } = options.worker
-      ? await joinAsWorker(options, { machine, proof, address })
+      ? await joinAsWorker(options, { machine, proof, address, membership })
       : { candidate: undefined, ...(await takeTurn(options, { machine, proof, address })) };
     try {
       const machines = machinesOf(store, proof, options);
-      const together = await workingTogether(options, { store, proof, candidate });
+      const together = await workingTogether(options, { store, proof, candidate, membership });
       return await serve(options, { store, listening, address, server, machines, together, release: lock.release });
     } catch (error) {
       await store.close();
@@ -130,6 +131,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
   const { authenticator } = auth;
   const http = { gateway, authenticator, policies, machines: placed.machines, bodies, closing: stopping.signal };
   const server = await listenAfter(listening, options, { open: () => createHttp(options, http), address });
+  if (options.worker) listening?.show(gateway.metrics);
   const { signal } = stopping;
   const { outputs } = agent;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });

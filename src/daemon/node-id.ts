@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { hostname, platform } from 'node:os';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import type { Machine } from '../gateway/store/postgres/lease/lease.ts';
+import type { Membership } from '../gateway/workers/team.ts';
 import type { OwnProof } from '../http/standby/active-daemon.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { machineUrlOf } from './life/machine-url.ts';
@@ -31,12 +32,13 @@ interface ProcessParts {
   address: { host: string; port: number };
   /** Absent: no other daemon can use the store. */
   proof: OwnProof | undefined;
+  membership: Readonly<Membership>;
 }
 
 /** How this process describes itself to the other daemons of its database. */
 export const machineOfProcess = (
   { ids, machineUrl, worker }: Pick<DaemonOptions, 'ids' | 'machineUrl' | 'worker'>,
-  { server, address, proof }: ProcessParts,
+  { server, address, proof, membership }: ProcessParts,
 ): Machine => ({
   process: proof?.process ?? ids.secret(8),
   nodeId: server.nodeId,
@@ -46,4 +48,5 @@ export const machineOfProcess = (
   address: () => (address.port === 0 && machineUrl === undefined ? undefined : machineUrlOf(address, machineUrl)),
   publicKey: proof?.key.publicKey ?? '',
   isWorker: worker !== undefined,
+  trouble: () => membership.trouble,
 });

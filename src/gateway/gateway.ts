@@ -10,9 +10,9 @@ import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import type { EventLog } from './events/event-log.ts';
-import { createFrameCheck } from './frame-check.ts';
+import { createFrameCheck, type FrameCheck } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { Health } from './health.ts';
+import { Health, type Served } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { HealthSamples } from './metrics/health-samples.ts';
 import { loadOf } from './metrics/load-metrics.ts';
@@ -29,6 +29,7 @@ import type { EventStreams } from './streams/event-streams.ts';
 import { tracedDispatch } from './traces/traced-dispatch.ts';
 import { auditOfWorker } from './workers/audited-elsewhere.ts';
 import { createLeadOf, createWorkerOf } from './workers/join-machines.ts';
+import type { Lead } from './workers/lead.ts';
 import { aloneAt } from './workers/team.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
@@ -77,13 +78,12 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const conversations = createConversations(deps, shared);
   const { events, attachments } = conversations.records;
   const { workstreams, streams, global } = conversations.talks;
-  events.onAppended((_, entries) => {
-    for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
-  });
+  inspectAppended(events, check);
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const chats = channelNouns(deps, conversations, metrics);
   const samples = new HealthSamples({ clock, store });
-  const health: Health = createHealth(deps, { conversations, channels: chats.health, samples }, (summary) => {
+  const others = () => lead?.loads() ?? [];
+  const health: Health = createHealth(deps, { conversations, channels: chats.health, samples, others }, (summary) => {
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
@@ -98,15 +98,15 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     audit: store.machine === null ? deps.auth.audit : auditOfWorker(deps.auth.audit),
     requireLease,
     forwarding: lead?.forwarding,
-    metrics,
+    metrics: store.machine === null ? metrics : UNCOUNTED,
     check,
     clock,
     log,
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
-  const worker = createWorkerOf(deps, { conversations, broadcast, dispatch, cluster });
+  const worker = createWorkerOf(deps, { conversations, broadcast, dispatch, cluster, health });
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  observe(metrics, deps, { workstreams, health, sockets, channels: chats.health });
+  observe(metrics, deps, { workstreams, health, sockets, channels: chats.health, lead });
   const { recover, run, shutdown } = lifeOf(deps, { workstreams, nouns, sockets, together: lead ?? worker, stopping });
   const gateway: Gateway = {
     dispatch,
@@ -126,6 +126,9 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   };
   return { gateway, parts: { conversations, broadcast, presence } };
 }
+
+/** The active daemon counts the calls that it passes on to a worker. */
+const UNCOUNTED: Pick<Metrics, 'request'> = { request: () => undefined };
 
 interface LivingParts {
   workstreams: Conversations['talks']['workstreams'];
@@ -178,16 +181,18 @@ function observe(
     store,
     shared,
     server,
+    machines,
     auth,
     toolServers,
-  }: Pick<GatewayDeps, 'live' | 'store' | 'shared' | 'server' | 'auth' | 'toolServers'>,
-  { workstreams, health, sockets, channels }: ObservedParts,
+  }: Pick<GatewayDeps, 'live' | 'store' | 'shared' | 'server' | 'machines' | 'auth' | 'toolServers'>,
+  { workstreams, health, sockets, channels, lead }: ObservedParts,
 ): void {
   const all = { list: () => workstreams.list(DAEMON) };
-  metrics.mirror(stateOf({ live, health, workstreams: all, sockets, toolServers, shared }));
+  metrics.mirror(stateOf({ live, health, workstreams: all, sockets, toolServers }));
+  if (shared) metrics.observeMachines({ shared, isBusConnected: machines?.isBusConnected, survey: lead?.survey });
   metrics.observeLoad(loadOf({ workstreams: all, store, server, passwords: auth.passwords }));
   metrics.observeLoaded(workstreams);
-  metrics.observeChannels(() => channels.figures());
+  if (store.machine === null) metrics.observeChannels(() => channels.figures());
 }
 
 interface ObservedParts {
@@ -195,6 +200,7 @@ interface ObservedParts {
   health: Health;
   sockets: GatewayServer;
   channels: ChannelNouns['health'];
+  lead: Lead | undefined;
 }
 
 type HealthDeps = Pick<
@@ -206,11 +212,12 @@ interface ReportedParts {
   conversations: Pick<Conversations, 'talks' | 'turns'>;
   channels: ChannelNouns['health'];
   samples: HealthSamples;
+  others: () => readonly Served[];
 }
 
 function createHealth(
   { server, models, startNotices, store, storePath, notSandboxed, live, toolServers, clock }: HealthDeps,
-  { conversations: { talks, turns }, channels, samples }: ReportedParts,
+  { conversations: { talks, turns }, channels, samples, others }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
   const { sessions, workstreams } = talks;
@@ -228,6 +235,7 @@ function createHealth(
     channels,
     toolServers,
     states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
+    others,
     samples,
     publish,
     clock,
@@ -281,5 +289,12 @@ function createSockets(
     clock,
     ids,
     log,
+  });
+}
+
+/** Some events of logs are checked, as some frames are. */
+function inspectAppended(events: Pick<EventLog, 'onAppended'>, check: FrameCheck): void {
+  events.onAppended((_, entries) => {
+    for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
 }

@@ -6,7 +6,7 @@ import { type Notice, warn } from '../../protocol/notice.ts';
 import { NO_TOOL_SERVERS } from '../agent/mcp/no-servers-fixture.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { Health } from './health.ts';
+import { Health, type Served } from './health.ts';
 import type { Look } from './metrics/health-samples.ts';
 
 const DAMAGED = warn('changes_lost', 'a file was damaged');
@@ -18,6 +18,7 @@ function setUp() {
   const notices: Notice[] = [];
   const channels: ChannelHealthRow[] = [];
   const looks: Look[] = [];
+  const others: Served[] = [];
   const published: [HealthSummary['status'], number][] = [];
   const health: Health = new Health({
     version: '1',
@@ -32,6 +33,7 @@ function setUp() {
     notSandboxed: undefined,
     live: { maxWorkstreams: 50 },
     states: () => ['idle', 'error', 'idle'],
+    others: () => others,
     sessions: { known: () => ({ count: 0, newest: [] }) },
     toolServers: NO_TOOL_SERVERS,
     channels: { look: async () => undefined, rows: () => [...channels], notices: () => [] },
@@ -41,7 +43,7 @@ function setUp() {
     publish: ({ status }) => void published.push([status, health.version()]),
     clock,
   });
-  return { clock, backend, store, notices, channels, health, published, looks };
+  return { clock, backend, store, notices, channels, health, published, looks, others };
 }
 
 /** The running service, and `[status, version]` of its published summaries. */
@@ -128,4 +130,20 @@ test('an important change is published within two seconds, a shorter flap is not
   assert.equal(parts.health.summary().telegram.configured, true);
   stop();
   await ended;
+});
+
+test('the workstreams of workers count, but not as those of this machine', () => {
+  const { health, others } = setUp();
+  const own = {
+    workstreams: { total: 3, idle: 2, thinking: 0, running: 0, attention: 0, error: 1 },
+    maxWorkstreams: 50,
+  };
+  others.push(
+    { workstreams: { total: 4, idle: 0, thinking: 1, running: 2, attention: 1, error: 0 }, maxWorkstreams: 20 },
+    { workstreams: { total: 1, idle: 1, thinking: 0, running: 0, attention: 0, error: 0 }, maxWorkstreams: 10 },
+  );
+  const { workstreams, maxWorkstreams } = health.summary();
+  assert.deepEqual(workstreams, { total: 8, idle: 3, thinking: 1, running: 2, attention: 1, error: 1 });
+  assert.equal(maxWorkstreams, 80);
+  assert.deepEqual(health.here(), own);
 });

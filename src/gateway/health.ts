@@ -26,6 +26,8 @@ export interface HealthDeps {
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
+  /** Of the workers that have joined. */
+  others(): readonly Served[];
   channels: Pick<ChannelHealth, 'look' | 'rows' | 'notices'>;
   toolServers: Pick<ToolServers, 'list'>;
   sessions: Pick<SessionList, 'known'>;
@@ -39,13 +41,21 @@ export interface HealthDeps {
   clock: Clock;
 }
 
+/** What a machine has to do. */
+export interface Served {
+  /** Loaded ones, per state. */
+  workstreams: HealthSummary['workstreams'];
+  /** How many it loads at most. */
+  maxWorkstreams: number;
+}
+
 const RECENT = 5;
 const REFRESH_MS = 60_000;
 /** A change is published soon, but a flapping state is not published each time. */
 const LOOK_MS = 2_000;
 
 /**
- * The health of the daemon. Nearly all values are available without waiting; the figures of chat services are as old as the
+ * The health of the daemon, with the workstreams of all machines. Nearly all values are available without waiting; the figures of chat services are as old as the
  * last look at them.
  */
 export class Health {
@@ -74,8 +84,13 @@ export class Health {
     return this.#deps.samples.list(stepMinutes);
   }
 
+  /** Of this machine alone. */
+  here(): Served {
+    return { workstreams: countStates(this.#deps.states()), maxWorkstreams: this.#deps.live.maxWorkstreams };
+  }
+
   summary(): HealthSummary {
-    const { version, nodeId, models, startNotices, store, notSandboxed, live, clock } = this.#deps;
+    const { version, nodeId, models, startNotices, store, notSandboxed, others, clock } = this.#deps;
     const begunMs = clock.monotonic();
     const backend = models.health();
     const stored = store.health();
@@ -92,8 +107,7 @@ export class Health {
       uptimeSeconds: Math.round((clock.monotonic() - this.#startedMs) / 100) / 10,
       model: modelId,
       modelAlias: alias,
-      workstreams: countStates(this.#deps.states()),
-      maxWorkstreams: live.maxWorkstreams,
+      ...others().reduce(together, this.here()),
       backend,
       store: stored,
       sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },
@@ -143,6 +157,18 @@ export class Health {
     }
   }
 }
+
+const together = (one: Served, other: Served): Served => ({
+  workstreams: {
+    total: one.workstreams.total + other.workstreams.total,
+    idle: one.workstreams.idle + other.workstreams.idle,
+    thinking: one.workstreams.thinking + other.workstreams.thinking,
+    running: one.workstreams.running + other.workstreams.running,
+    attention: one.workstreams.attention + other.workstreams.attention,
+    error: one.workstreams.error + other.workstreams.error,
+  },
+  maxWorkstreams: one.maxWorkstreams + other.maxWorkstreams,
+});
 
 function countStates(states: WorkstreamState[]): HealthSummary['workstreams'] {
   const counts = { total: states.length, idle: 0, thinking: 0, running: 0, attention: 0, error: 0 };

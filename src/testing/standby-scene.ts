@@ -8,6 +8,7 @@ import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { FORWARDED, UNKNOWN_SESSION } from '../gateway/auth/machines/forwarded-head.ts';
 import { createMachineKey } from '../gateway/auth/machines/machine-key.ts';
 import { createMachineSessions, type MachineSessions } from '../gateway/auth/machines/machine-sessions.ts';
+import type { Membership } from '../gateway/workers/team.ts';
 import { GREETING, GREETING_PATH } from '../http/machines/machine-edge.ts';
 import type { ActiveDaemon } from '../http/standby/active-daemon.ts';
 import { createStandbyServer } from '../http/standby/standby-server.ts';
@@ -19,6 +20,8 @@ interface SceneOptions {
   /** The answer of the active daemon. */
   answer?: RequestListener | undefined;
   upgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  /** Of a worker. */
+  membership?: Membership | undefined;
   /** A certificate of `localhost` and its key: the active daemon is behind TLS. */
   tls?: { cert: string; key: string } | undefined;
 }
@@ -32,14 +35,14 @@ export interface GotRequest {
 }
 
 /** A server as of an active daemon, and a real standby before it. Tests write raw requests. */
-export async function standbyScene({ answer, upgrade, tls }: SceneOptions = {}) {
+export async function standbyScene({ answer, upgrade, membership, tls }: SceneOptions = {}) {
   const own = { process: 'standby', key: createMachineKey() };
   const one = await someActive('one', { known: own.key.publicKey, answer, upgrade, tls });
   const clock = fakeClock();
   const log = recordingLog();
   let active: ActiveDaemon | undefined = one.daemon;
-  const { server, forwarder } = createStandbyServer({
-    state: () => ({ version: '1.0.0', nodeId: 'here_0001', isWorker: false, active: undefined }),
+  const { server, forwarder, show } = createStandbyServer({
+    state: () => ({ version: '1.0.0', nodeId: 'here_0001', membership, active: undefined }),
     own,
     active: () => active,
     originPolicy: { checkHost: (host) => host === 'localhost' },
@@ -51,7 +54,7 @@ export async function standbyScene({ answer, upgrade, tls }: SceneOptions = {}) 
   const port = await listening(server);
   const more: Server[] = [];
   return {
-    ...{ one, clock, log, server, forwarder, port },
+    ...{ one, clock, log, server, forwarder, show, port },
     /** From now on, the database names this one. */
     name(daemon: ActiveDaemon | undefined) {
       active = daemon;

@@ -1,6 +1,8 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { DaemonStore } from '../../gateway/store/daemon-store.ts';
 import type { Candidate } from '../../gateway/store/postgres/lease/candidate.ts';
 import type { Machine } from '../../gateway/store/postgres/lease/lease.ts';
+import type { Membership } from '../../gateway/workers/team.ts';
 import type { OwnProof } from '../../http/standby/active-daemon.ts';
 import type { StandbyServer } from '../../http/standby/standby-server.ts';
 import type { ListenAddress } from '../../listen.ts';
@@ -27,13 +29,17 @@ interface JoinDeps {
   proof: OwnProof | undefined;
   /** Where it listens; its port is set once it is known. */
   address: ListenAddress;
+  membership: Membership;
 }
 
 /** How often a worker looks which daemon is active. */
 const LOOK_MS = 250;
 
 /** Opens the store of a worker, once another daemon is active. */
-export async function joinAsWorker(options: DaemonOptions, { machine, proof, address }: JoinDeps): Promise<Joined> {
+export async function joinAsWorker(
+  options: DaemonOptions,
+  { machine, proof, address, membership }: JoinDeps,
+): Promise<Joined> {
   const { storeUrl, busUrl, worker, clock, log } = options;
   if (storeUrl === undefined || busUrl === undefined || proof === undefined || worker === undefined)
     throw new UsageError(
@@ -46,8 +52,8 @@ export async function joinAsWorker(options: DaemonOptions, { machine, proof, add
   let listening: StandbyServer | undefined;
   try {
     await asStartError(() => requireSameSecrets(options, candidate.facts));
-    listening = await listenAsStandby(options, candidate, { machine, own: proof, address });
-    await untilLed(candidate, options, worker.signal);
+    listening = await listenAsStandby(options, candidate, { machine, own: proof, address, membership });
+    await untilLed(candidate, options, { signal: worker.signal, membership });
     const store = await openStore(options, machine);
     void followLead(candidate, options, worker.signal);
     return { store, listening, candidate };
@@ -58,13 +64,36 @@ export async function joinAsWorker(options: DaemonOptions, { machine, proof, add
   }
 }
 
-async function untilLed(candidate: Candidate, { clock }: DaemonOptions, signal: AbortSignal): Promise<void> {
+interface Waiting {
+  signal: AbortSignal;
+  membership: Membership;
+}
+
+/** Resolves when another daemon is active whose tables this version can use. */
+async function untilLed(
+  candidate: Candidate,
+  { clock, log }: DaemonOptions,
+  { signal, membership }: Waiting,
+): Promise<void> {
   for (;;) {
-    await candidate.isFree();
-    if (candidate.holder()?.publicKey !== undefined) return;
+    const before = membership.trouble;
+    membership.trouble = await candidate
+      .isFree()
+      .then(() => whyNotLed(candidate))
+      .catch(wordsOf);
+    if (membership.trouble === undefined) return;
+    if (membership.trouble !== before) log.warn({ reason: membership.trouble }, 'this worker waits');
     await clock.sleep(LOOK_MS, signal);
   }
 }
+
+async function whyNotLed(candidate: Candidate): Promise<string | undefined> {
+  if (candidate.holder()?.publicKey === undefined) return 'no daemon is active';
+  return (await candidate.hasOlderTables()) ? OLDER_TABLES : undefined;
+}
+
+const OLDER_TABLES =
+  'The database has the tables of an older Headgate. This worker joins when the active daemon has been upgraded.';
 
 async function followLead(candidate: Candidate, { clock, log }: DaemonOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -1,5 +1,6 @@
 import type { Candidate, Holder } from '../../gateway/store/postgres/lease/candidate.ts';
 import type { Machine } from '../../gateway/store/postgres/lease/lease.ts';
+import type { Membership } from '../../gateway/workers/team.ts';
 import type { ActiveDaemon, OwnProof } from '../../http/standby/active-daemon.ts';
 import { createStandbyServer, type StandbyServer } from '../../http/standby/standby-server.ts';
 import { type ListenAddress, listen } from '../../listen.ts';
@@ -11,19 +12,21 @@ interface ListenDeps {
   own: OwnProof;
   /** Its port is set once it is known. */
   address: ListenAddress;
+  /** Of a worker. */
+  membership?: Readonly<Membership>;
 }
 
 /** Serves clients by the active daemon, and says so. */
 export async function listenAsStandby(
   options: DaemonOptions,
   candidate: Candidate,
-  { machine, own, address }: ListenDeps,
+  { machine, own, address, membership }: ListenDeps,
 ): Promise<StandbyServer> {
   const { standby, worker, version, clock, ids, log } = options;
   const { nodeId } = machine;
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const waiting = createStandbyServer({
-    state: () => ({ version, nodeId, isWorker: machine.isWorker === true, active: candidate.holder() }),
+    state: () => ({ version, nodeId, membership, active: candidate.holder() }),
     own,
     active: () => toActive(candidate.holder()),
     originPolicy,

@@ -21,7 +21,7 @@ interface LocalClusterDeps {
 }
 
 interface ShownParts {
-  health: Pick<Health, 'summary'>;
+  health: Pick<Health, 'summary' | 'here'>;
   workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
   /** The workers; undefined: there can be none. */
@@ -113,7 +113,8 @@ export function createLocalCluster(
       }) ?? (() => undefined),
     async read(viewer): Promise<ClusterMember[]> {
       const loaded = workstreams.list(viewer).map(({ data }) => toWorkstream(data));
-      const { status, backend, version, workstreams: states } = health.summary();
+      const { status, backend, version } = health.summary();
+      const { workstreams: states } = health.here();
       const totalTokens = loaded.reduce((sum, { tokens }) => sum + tokens, 0);
       const about = { state: 'active' as const, reachable: true, health: { status, backend }, version };
       const labels = [...server.labels];

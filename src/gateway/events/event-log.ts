@@ -159,7 +159,7 @@ export class EventLog {
     else if (told.kind === 'ended') this.end(wsId);
     else if (told.kind === 'released') this.release(wsId);
     else if (told.kind === 'left') this.leave(wsId, audienceFrom(told.terms));
-    else this.#grow(wsId, told.events);
+    else if (told.kind === 'events') this.#grow(wsId, told.events); // a newer version may tell more
   }
 
   /** Like `endFor`, of a log of another daemon: readers that begin now may have been allowed there before. They begin again. */

@@ -4,6 +4,7 @@ import type { NudgeKind } from '../../agent/message.ts';
 import { type ChannelMetrics, createChannelMetrics } from './channel-metrics.ts';
 import { createJudgeMetrics, type JudgeMetrics } from './judge-metrics.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
+import { type MachineFigures, observeMachines } from './machine-metrics.ts';
 import { createGauges, type MirroredState } from './state-metrics.ts';
 import { type LoadedWorkstreams, observeLoaded } from './workstream-metrics.ts';
 
@@ -30,6 +31,8 @@ export interface Metrics extends JudgeMetrics, ChannelMetrics {
   mirror(state: MirroredState): void;
   /** Adds the series that show how busy the daemon is. Call it once. */
   observeLoad(load: Load): void;
+  /** Adds the series about the machines of a database. Call it once. */
+  observeMachines(figures: MachineFigures): void;
   /** Adds the series of single workstreams. Call it once. */
   observeLoaded(workstreams: LoadedWorkstreams): void;
   /** Adds the standard process metrics: memory, CPU, handles, event loop lag. Call it once. */
@@ -61,6 +64,7 @@ export function createMetrics(): Metrics {
     evicted: counts.evicted,
     mirror: (state) => createGauges(registry, state),
     observeLoad: (load) => observeLoad(registry, load),
+    observeMachines: (figures) => observeMachines(registry, figures),
     observeLoaded: (workstreams) => observeLoaded(registry, workstreams),
     observeProcess: () => observeProcess(registry),
     text: () => registry.metrics(),

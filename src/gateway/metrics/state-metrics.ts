@@ -3,8 +3,8 @@ import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { figuresOf, type ServerFigures } from '../../agent/mcp/catalog/server-figures.ts';
 import type { ToolServers } from '../../agent/mcp/tool-servers.ts';
+import type { Health } from '../health.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { SharedStore } from '../store/daemon-store.ts';
 
 /** State that the gauges read from other parts. */
 export interface MirroredState {
@@ -19,25 +19,21 @@ export interface MirroredState {
   backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
   store(): Pick<HealthSummary['store'], 'status'>;
   toolServers(): ServerFigures;
-  /** Absent: no other daemon can use the store. */
-  shared?: Pick<SharedStore, 'epoch' | 'leaseAgeMs'> | undefined;
 }
 
 interface MirroredParts {
   live: Pick<LiveSettings, 'judge'>;
-  health: { summary(): HealthSummary };
+  health: Pick<Health, 'summary' | 'here'>;
   workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
   sockets: { readonly connections: number };
   toolServers: Pick<ToolServers, 'list'>;
-  shared: MirroredState['shared'];
 }
 
 /** Reads the gauges' state from its sources at each scrape. */
-export const stateOf = ({ live, health, workstreams, sockets, toolServers, shared }: MirroredParts): MirroredState => ({
-  shared,
+export const stateOf = ({ live, health, workstreams, sockets, toolServers }: MirroredParts): MirroredState => ({
   build: () => health.summary(),
   uptimeSeconds: () => health.summary().uptimeSeconds,
-  workstreams: () => health.summary().workstreams,
+  workstreams: () => health.here().workstreams,
   contextUsedRatio: () => {
     const [latest] = workstreams.list().sort((a, b) => b.data.updatedMs - a.data.updatedMs);
     return (latest?.data.status()?.pct ?? 0) / 100;
@@ -103,9 +99,4 @@ export function createGauges(registry: Registry, state: MirroredState): void {
   gauge('service_mcp_server_errors', 'Those of them that cannot be used now', () => state.toolServers().failed);
   gauge('service_mcp_resources', 'Resources that tool servers offer', () => state.toolServers().resources);
   gauge('service_mcp_prompts', 'Prompts that tool servers offer', () => state.toolServers().prompts);
-  const { shared } = state;
-  if (!shared) return;
-  gauge('service_lease_held', '1: this daemon is the active one', () => 1);
-  gauge('service_lease_epoch', 'Rises each time that another daemon takes over', () => shared.epoch);
-  gauge('service_lease_age_seconds', 'Time since the lease was renewed last', () => shared.leaseAgeMs() / 1000);
 }

@@ -1,12 +1,15 @@
 import type { Log } from '../../log.ts';
+import type { Served } from '../health.ts';
 import type { Link } from './links/link.ts';
 import { type Candidate, lacks } from './team.ts';
 import type { Joining } from './worker.ts';
 
 interface JoinedWorker extends Joining {
   link: Link;
-  /** How many workstreams it has loaded. */
+  /** How many workstreams it has loaded, with those that it will get. */
   loaded: number;
+  /** By its own words. */
+  load: Served | undefined;
 }
 
 /** The workers that have joined. */
@@ -21,7 +24,7 @@ export class Crew {
   join(link: Link, joining: Joining): void {
     const { nodeId } = joining;
     this.linkTo(nodeId)?.end('it has joined again');
-    const worker = { ...joining, link, loaded: 0 };
+    const worker = { ...joining, link, loaded: 0, load: undefined };
     this.#workers.set(nodeId, worker);
     link.ended.addEventListener('abort', () => this.#leave(worker));
     this.#log.info({ worker: nodeId }, 'a worker has joined');
@@ -48,8 +51,14 @@ export class Crew {
     return new Map([...this.#workers.values()].map(({ nodeId, serverUrl }) => [nodeId, serverUrl]));
   }
 
-  noteLoad(link: Link, loaded: number): void {
-    for (const worker of this.#workers.values()) if (worker.link === link) worker.loaded = loaded;
+  noteLoad(link: Link, load: Served): void {
+    for (const worker of this.#workers.values())
+      if (worker.link === link) Object.assign(worker, { load, loaded: load.workstreams.total });
+  }
+
+  /** What workers have to do. */
+  loads(): Served[] {
+    return [...this.#workers.values()].flatMap(({ load }) => load ?? []);
   }
 
   candidates(): Candidate[] {

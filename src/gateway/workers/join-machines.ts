@@ -3,6 +3,7 @@ import type { Broadcast } from '../connections/broadcast.ts';
 import type { Conversations } from '../conversations.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Health } from '../health.ts';
 import { toNodeDirectory } from '../nodes/node-directory.ts';
 import { adoptConversations } from '../recover-conversations.ts';
 import { DAEMON } from '../sharing/perception.ts';
@@ -34,6 +35,7 @@ export function createLeadOf(
     events,
     streams,
     store,
+    shared,
     loaded: () => workstreams.list(DAEMON).length,
     held: createHeldTables(
       [
@@ -77,20 +79,22 @@ interface Served {
   broadcast: Broadcast;
   dispatch: Dispatch;
   cluster: Pick<Cluster, 'read'>;
+  health: Pick<Health, 'here'>;
 }
 
 /** This daemon as one that gets work from the active one; undefined: it does not. */
 export function createWorkerOf(
   { machines, store, auth, mcpAdmin, toolServers, server, clock, log }: WorkerDeps,
-  { conversations: { records, talks }, broadcast, dispatch, cluster }: Served,
+  { conversations: { records, talks }, broadcast, dispatch, cluster, health }: Served,
 ): Worker | undefined {
   if (machines?.role !== 'worker') return undefined;
-  const { openHub, lead, leadLink } = machines;
-  const { global, streams, workstreams } = talks;
+  const { openHub, lead, leadLink, membership } = machines;
+  const { global, streams } = talks;
   return createWorker({
     openHub,
     lead,
     leadLink,
+    membership,
     nodeId: server.nodeId,
     serverUrl: server.url,
     version: server.version,
@@ -98,7 +102,7 @@ export function createWorkerOf(
     tellers: { events: records.events, broadcast, global },
     dispatch,
     streams,
-    loaded: () => workstreams.list(DAEMON).length,
+    load: () => health.here(),
     held: createHeldTables(
       [
         ...rulesHeld(records),

@@ -1,108 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSummary } from '../../agent/tools/node.ts';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { recordingLog } from '../../testing/temp-store.ts';
 import { untilTrue } from '../../testing/until-true.ts';
-import type { Store } from '../store/store.ts';
-import type { EventStreams } from '../streams/event-streams.ts';
 import { Elsewhere } from './elsewhere.ts';
-import { createLead } from './lead.ts';
-import type { HubHandlers } from './links/hub.ts';
+import { BOX, fakeLink, joiningOf, loadOf, world } from './lead-fixture.ts';
 import { settle } from './links/joined-links-fixture.ts';
-import type { Link, LinkHandlers } from './links/link.ts';
-import { WaitingWorkstreams } from './waiting-workstreams.ts';
-
-const notServed = () => assert.fail('it is not asked');
-
-const BOX: NodeSummary = {
-  ...{ nodeId: 'n1', name: 'box', platform: 'linux', commands: ['system.info'] },
-  ...{ isConnected: true, pairing: '7' },
-};
-
-/** A link from a worker, and what its worker was told and asked. */
-function fakeLink() {
-  const ended = new AbortController();
-  const sent: unknown[] = [];
-  const link: Link = {
-    async ask(what, body) {
-      sent.push([what, body]);
-      return { result: 'far', followed: [], isRecorded: false };
-    },
-    tell: (what, body) => void sent.push([what, body]),
-    take: notServed,
-    ended: ended.signal,
-    end: (why) => ended.abort(new Error(why)),
-  };
-  return { link, sent };
-}
-
-/** `isBusThere`: false, the bus cannot be reached. */
-function world({ isBusThere = true } = {}) {
-  const [clock, log, over] = [fakeClock(1_000), recordingLog(), new AbortController()];
-  const steps: unknown[] = [];
-  let greet: HubHandlers['onGreeted'];
-  let change: (tables: readonly string[]) => void = notServed;
-  const streams: EventStreams = { open: notServed, follow: notServed, states: () => [], onChange: notServed };
-  const away = () =>
-    new Promise<undefined>((resolve) => over.signal.addEventListener('abort', () => resolve(undefined)));
-  const db = {
-    selectFrom() {
-      steps.push('look for machines');
-      throw new Error('no database');
-    },
-  };
-  const store = { db, openLogs: notServed } as unknown as Store; // only to look for machines: no log is read
-  const waiting = new WaitingWorkstreams({ store, nodeId: 'lead' });
-  const lead = createLead({
-    async openHub(handlers) {
-      if (!isBusThere) return away();
-      greet = handlers.onGreeted;
-      return { open: notServed, isConnected: true, close: async () => void steps.push('close') };
-    },
-    tellers: {
-      events: { onTold: notServed, retell: (told) => void steps.push(told) },
-      broadcast: { onTold: notServed, retell: notServed },
-      global: { onTold: notServed, retell: notServed, tellStates: notServed },
-    },
-    events: { endings: 0, resync: notServed, end: notServed, leave: notServed },
-    streams,
-    store,
-    loaded: () => 3,
-    held: {
-      onChanged(listener) {
-        change = listener;
-      },
-      reload: (tables) => void steps.push(['reload', tables]),
-    },
-    nodes: {
-      list: async () => [BOX],
-      invoke: async ({ command }) => `${command} ran`,
-    },
-    takingOver: {
-      store,
-      shared: { endWorker: notServed, liveWorkers: async () => new Set<string>() },
-      owner: { labels: ['eu'], identify: notServed },
-      waiting,
-      adopt: notServed,
-      log,
-    },
-    waiting,
-    here: { nodeId: 'lead', labels: ['eu'] },
-    version: '1.2.3',
-    clock,
-    log,
-  });
-  const greeted = (link: Link): LinkHandlers => greet?.(() => link) ?? notServed();
-  const asked = { signal: over.signal, interim: notServed };
-  const join = async (nodeId: string, labels: readonly string[] = []) => {
-    const { link, sent } = fakeLink();
-    const handlers = greeted(link);
-    await handlers.answer('join', { nodeId, serverUrl: `http://${nodeId}`, version: '1.2.3', labels }, asked);
-    return { link, sent, handlers };
-  };
-  return { lead, over, steps, asked, join, waiting, change: (tables: readonly string[]) => change(tables) };
-}
+import { LINK_PROTOCOL } from './links/protocol-version.ts';
 
 test('workers that have gone are taken over although the bus cannot be reached', async () => {
   const { lead, over, steps } = world({ isBusThere: false });
@@ -128,8 +30,8 @@ test('the worker with the fewest workstreams gets the next one, if it has fewer 
   await settle();
   assert.deepEqual([lead.placement.choose([]), lead.placement.has('a')], [undefined, false]);
   const [a, b] = [await join('a'), await join('b')];
-  a.handlers.hear('loaded', 2);
-  b.handlers.hear('loaded', 1);
+  a.handlers.hear('load', loadOf(2));
+  b.handlers.hear('load', loadOf(1));
   const chosen = [1, 2, 3, 4].map(() => lead.placement.choose([]));
   assert.deepEqual(chosen, ['b', 'a', 'b', undefined]);
   assert.deepEqual([lead.placement.has('a'), lead.placement.has('c')], [true, false]);
@@ -141,9 +43,9 @@ test('a new workstream that needs labels goes to the machine with the fewest of 
   void lead.run(over.signal);
   await settle();
   const [busy, idle, both] = [await join('busy', ['gpu']), await join('idle'), await join('both', ['eu', 'gpu'])];
-  busy.handlers.hear('loaded', 9);
-  idle.handlers.hear('loaded', 0);
-  both.handlers.hear('loaded', 9);
+  busy.handlers.hear('load', loadOf(9));
+  idle.handlers.hear('load', loadOf(0));
+  both.handlers.hear('load', loadOf(9));
   const choose = (...labels: string[]) => lead.placement.choose(labels);
   assert.deepEqual([choose('gpu'), choose('gpu'), choose('eu', 'gpu')], ['busy', 'both', 'both']);
   assert.equal(choose('eu'), undefined, 'this daemon has it, and three');
@@ -257,5 +159,38 @@ test('what a worker may have changed without saying so is read when it joins, an
   assert.equal(reloads(), 1);
   link.end('it was killed');
   assert.equal(reloads(), 2);
+  over.abort();
+});
+
+test('a worker of another version joins, unless what it says over links is another language', async () => {
+  const { lead, over, greeted, asked } = world();
+  void lead.run(over.signal);
+  await settle();
+  const handlers = greeted(fakeLink().link);
+  const join = (joining: unknown) => handlers.answer('join', joining, asked);
+  for (const protocol of [LINK_PROTOCOL + 1, undefined])
+    await assert.rejects(
+      join({ ...joiningOf('a'), protocol }),
+      /The worker has version 1\.2\.4, which is too far from this one/,
+    );
+  assert.equal(lead.placement.has('a'), false);
+  assert.deepEqual(await join(joiningOf('a')), { protocol: LINK_PROTOCOL, version: '1.2.3' });
+  assert.equal(lead.placement.has('a'), true);
+  await assert.rejects(handlers.answer('later', {}, asked), /another version of Headgate, which does not know "later"/);
+  handlers.hear('later news', {});
+  over.abort();
+});
+
+test('the active daemon knows what its workers have to do', async () => {
+  const { lead, over, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  const [a, b] = [await join('a'), await join('b')];
+  assert.deepEqual(lead.loads(), [], 'they have not said it');
+  a.handlers.hear('load', loadOf(2));
+  b.handlers.hear('load', loadOf(1));
+  assert.deepEqual(lead.loads(), [loadOf(2), loadOf(1)]);
+  a.link.end('it is silent');
+  assert.deepEqual(lead.loads(), [loadOf(1)]);
   over.abort();
 });

@@ -1,10 +1,11 @@
-import { GatewayError } from '../../../protocol/errors.ts';
 import type { NodeDirectory } from '../../agent/tools/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ClusterMember } from '../cluster/cluster.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { Served } from '../health.ts';
 import type { Viewer } from '../sharing/perception.ts';
+import type { SharedStore } from '../store/daemon-store.ts';
 import type { Store } from '../store/store.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import { writeViewer } from './carried-call.ts';
@@ -15,12 +16,14 @@ import { createForwarding, type Far, type Forwarding } from './forwarding.ts';
 import type { HeldTables } from './held-tables.ts';
 import type { OpenHub } from './links/hub.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
+import { LINK_PROTOCOL, requireSameProtocol, unknownQuestion } from './links/protocol-version.ts';
 import { resyncLogs } from './resync-logs.ts';
+import { createSurvey, type Survey } from './survey.ts';
 import { type TakeOverDeps, watchMachines } from './take-over.ts';
 import { type Candidate, lacks, noMachine, type Placement, type Placing, requireLabels } from './team.ts';
 import { retell, type Tellers } from './told-news.ts';
 import type { WaitingWorkstreams } from './waiting-workstreams.ts';
-import type { Joining } from './worker.ts';
+import type { Joined, Joining } from './worker.ts';
 
 /** The active daemon, as it gives work to workers. */
 export interface Lead extends Placing {
@@ -31,6 +34,10 @@ export interface Lead extends Placing {
   urls(): ReadonlyMap<string, string>;
   /** The workers that have joined and answer, with their workstreams, as far as the viewer perceives them. */
   members(viewer: Viewer): Promise<ClusterMember[]>;
+  /** What the workers that have joined have to do. */
+  loads(): readonly Served[];
+  /** What the database says about the machines. */
+  survey(): Survey;
   /** Takes workers until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -41,6 +48,7 @@ interface LeadDeps {
   events: Pick<EventLog, 'endings' | 'resync' | 'end' | 'leave'>;
   streams: EventStreams;
   store: Pick<Store, 'openLogs' | 'db'>;
+  shared: Pick<SharedStore, 'machines' | 'liveWorkers'>;
   /** How many workstreams are loaded here. */
   loaded(): number;
   held: HeldTables;
@@ -55,13 +63,25 @@ interface LeadDeps {
   log: Log;
 }
 
-/** What they say to each other may differ. */
-const otherVersion = (version: string) =>
-  new GatewayError('CONFLICT', `The active daemon has version ${version}. Start the worker in this version.`);
-
 export function createLead(deps: LeadDeps): Lead {
-  const { openHub, tellers, streams, loaded, held, nodes, takingOver, waiting, here, version, clock, log } = deps;
+  const {
+    openHub,
+    tellers,
+    streams,
+    store,
+    shared,
+    loaded,
+    held,
+    nodes,
+    takingOver,
+    waiting,
+    here,
+    version,
+    clock,
+    log,
+  } = deps;
   const crew = new Crew({ log });
+  const survey = createSurvey({ store, shared, clock, log });
   const { far, resync } = createFar(crew, deps);
   held.onChanged((tables) => {
     for (const link of crew.links()) link.tell('changed', tables);
@@ -75,21 +95,21 @@ export function createLead(deps: LeadDeps): Lead {
     async answer(what, body, asked) {
       if (what === 'nodes') return nodes.list(asked.signal); // by `farNodes`
       if (what === 'invoke') return serveInvocation(body, asked, nodes); // by `farNodes`
-      if (what !== 'join') return null;
+      if (what !== 'join') throw unknownQuestion(what);
       const joining: Joining = body;
-      if (joining.version !== version) throw otherVersion(version);
+      requireSameProtocol(joining.protocol, { who: 'The worker', version: joining.version });
       crew.join(link(), joining);
       waiting.note(joining.nodeId, new Map(), { isAll: true }); // before the next look for machines that have gone
       // What it has changed while there was no link, and what it does not come to say at its end.
       held.reload();
       link().ended.addEventListener('abort', () => held.reload(), { once: true });
       resync(joining.nodeId);
-      return null;
+      return { protocol: LINK_PROTOCOL, version } satisfies Joined;
     },
     hear(what, body) {
       if (what === 'news') retell(body, tellers);
       else if (what === 'changed') noteChange(link(), body);
-      else if (what === 'loaded') crew.noteLoad(link(), Number(body));
+      else if (what === 'load') crew.noteLoad(link(), body);
     },
   });
   return {
@@ -98,6 +118,8 @@ export function createLead(deps: LeadDeps): Lead {
     placement: createPlacement(crew, { here, loaded }),
     waiting,
     urls: () => crew.urls(),
+    loads: () => crew.loads(),
+    survey: survey.latest,
     async members(viewer) {
       const asked = writeViewer(viewer);
       const answered = await Promise.allSettled(crew.links().map((link) => link.ask('member', asked)));
@@ -106,7 +128,7 @@ export function createLead(deps: LeadDeps): Lead {
     async run(signal) {
       const opening = openHub({ onGreeted, handlersOf: onGreeted }, signal);
       const watching = watchMachines({ takingOver, clock }, signal);
-      const [hub] = await Promise.all([opening, watching]);
+      const [hub] = await Promise.all([opening, watching, survey.run(signal)]);
       await hub?.close();
     },
   };

@@ -7,7 +7,7 @@ import type { Dispatch } from '../dispatch.ts';
 import { auditOfWorker } from './audited-elsewhere.ts';
 import { serveCall } from './serve-calls.ts';
 
-const CALL = { method: 'm', params: { a: 1 }, caller: { address: '192.0.2.1', requestId: 'r' } };
+const CALL = { method: 'health', params: { a: 1 }, caller: { address: '192.0.2.1', requestId: 'r' } };
 const asked = { signal: new AbortController().signal, interim: () => undefined };
 
 test('a forwarded call is answered for its caller, with the logs that it follows', async () => {
@@ -17,7 +17,7 @@ test('a forwarded call is answered for its caller, with the logs that it follows
     return { method, params, address, requestId, isSame: signal === asked.signal };
   };
   assert.deepEqual(await serveCall(CALL, asked, dispatch), {
-    result: { method: 'm', params: { a: 1 }, address: '192.0.2.1', requestId: 'r', isSame: true },
+    result: { method: 'health', params: { a: 1 }, address: '192.0.2.1', requestId: 'r', isSame: true },
     followed: [{ about, offset: 3 }],
     isRecorded: false,
   });

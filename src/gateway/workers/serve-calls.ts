@@ -1,10 +1,13 @@
+import { isMethodName } from '../../../protocol/index.ts';
 import type { Dispatch } from '../dispatch.ts';
 import { leaveRecord, wasRecorded } from './audited-elsewhere.ts';
 import { type CarriedAnswer, type Followed, readCaller, type WrittenCall } from './carried-call.ts';
 import type { Asked } from './links/link.ts';
+import { unknownQuestion } from './links/protocol-version.ts';
 
 /** Answers a call that another daemon forwards, for its caller. */
 export async function serveCall(call: WrittenCall, asked: Asked, dispatch: Dispatch): Promise<CarriedAnswer> {
+  if (!isMethodName(call.method)) throw unknownQuestion(call.method);
   const followed: Followed[] = [];
   const caller = readCaller(call.caller, asked, followed);
   leaveRecord(caller, call.method);

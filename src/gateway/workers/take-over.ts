@@ -4,7 +4,7 @@ import type { SharedStore } from '../store/daemon-store.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Store, tookEffect } from '../store/store.ts';
 import { findObstacle, type Obstacle, type Owner, type Placed } from './can-own.ts';
-import { formerMachine, MOVING, type WaitingWorkstreams } from './waiting-workstreams.ts';
+import { formerMachine, isMoving, MOVING, type WaitingWorkstreams } from './waiting-workstreams.ts';
 
 export interface TakeOverDeps {
   store: Store;
@@ -31,7 +31,7 @@ export interface Moved {
 export async function takeOver(machine: string, deps: TakeOverDeps): Promise<number> {
   const { store, shared, log } = deps;
   const movable = await movableFrom(machine, deps);
-  const isEnded = machine.startsWith(MOVING); // the daemon that took over has died meanwhile
+  const isEnded = isMoving(machine); // the daemon that took over has died meanwhile
   if (movable.length === 0) {
     if (isEnded) await giveBack(machine, deps);
     return 0;

@@ -6,16 +6,29 @@ import type { LeadLink } from './links/lead-link.ts';
 import type { WaitingWorkstreams } from './waiting-workstreams.ts';
 
 /** How this daemon works together with the others of its database. */
-export type Machines =
-  /** The active daemon, which gives workstreams to workers. */
-  | { role: 'lead'; openHub: OpenHub }
+export type Machines = {
+  openHub: OpenHub;
+  /** Absent: it uses no bus. */
+  isBusConnected?: () => boolean;
+} & (
+  | /** The active daemon, which gives workstreams to workers. */
+  { role: 'lead' }
   | {
       role: 'worker';
-      openHub: OpenHub;
       /** The active daemon, as the database names it now. */
       lead(): { process: string; publicKey: string } | undefined;
       leadLink: LeadLink;
-    };
+      membership: Membership;
+    }
+);
+
+/** Whether this daemon works together with the others. */
+export interface Membership {
+  /** Of a worker: it has joined the active daemon. */
+  isJoined: boolean;
+  /** Why not; undefined: it does, or has not tried yet. */
+  trouble: string | undefined;
+}
 
 /** Which machines may get a new workstream. */
 export interface Placement {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
 import type { Broadcast, ToldFrame } from '../connections/broadcast.ts';
 import type { EventLog, ToldLog } from '../events/event-log.ts';
 import type { GlobalEvents, ToldChange } from '../streams/global-events.ts';
@@ -33,7 +34,9 @@ export function collectNews({ events, broadcast, global }: Tellers, pass: (news:
 export function retell(news: readonly News[], { events, broadcast, global }: Tellers): void {
   for (const one of news) {
     if (one.of === 'log') events.retell(one.told);
-    else if (one.of === 'frame') broadcast.retell(one.told);
-    else global.retell(one.told);
+    else if (one.of === 'frame') {
+      // Of an event of a newer version, nobody here knows who may hear it.
+      if (Object.hasOwn(GATEWAY_EVENTS, one.told.event)) broadcast.retell(one.told);
+    } else if (one.of === 'change') global.retell(one.told); // a newer version may tell more
   }
 }

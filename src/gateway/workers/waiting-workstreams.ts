@@ -15,8 +15,10 @@ export interface WaitingRow {
 /** Rows that are taken over have this in front of the name of their former machine until they are. */
 export const MOVING = 'moving ';
 
-export const formerMachine = (machine: string): string =>
-  machine.startsWith(MOVING) ? machine.slice(MOVING.length) : machine;
+/** Whether the active daemon is taking over what this names. */
+export const isMoving = (machine: string): boolean => machine.startsWith(MOVING);
+
+export const formerMachine = (machine: string): string => (isMoving(machine) ? machine.slice(MOVING.length) : machine);
 
 /** The workstreams of machines that have gone, which this machine cannot have, and why: the only place that knows it. */
 export class WaitingWorkstreams {

@@ -7,7 +7,9 @@ import type { ToldLog } from '../events/event-log.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { HubHandlers } from './links/hub.ts';
 import { settle } from './links/joined-links-fixture.ts';
-import type { Link } from './links/link.ts';
+import type { Link, LinkHandlers } from './links/link.ts';
+import { LINK_PROTOCOL } from './links/protocol-version.ts';
+import type { Membership } from './team.ts';
 import { createWorker } from './worker.ts';
 
 const notServed = () => assert.fail('it is not asked');
@@ -15,7 +17,7 @@ const notServed = () => assert.fail('it is not asked');
 /** A link to an active daemon that answers when the test lets it. */
 function fakeLink() {
   const ended = new AbortController();
-  const joined = Promise.withResolvers<null>();
+  const joined = Promise.withResolvers<unknown>();
   const sent: unknown[] = [];
   const link: Link = {
     ask(what, body) {
@@ -37,11 +39,14 @@ function world(links: readonly (Link | undefined)[]) {
   let active: typeof lead | undefined = lead;
   let tell: (told: ToldLog) => void = notServed;
   const steps: string[] = [];
+  let handlers: LinkHandlers | undefined;
   const waiting = [...links];
+  const membership: Membership = { isJoined: false, trouble: undefined };
   const streams: EventStreams = { open: notServed, follow: notServed, states: notServed, onChange: notServed };
   const worker = createWorker({
-    async openHub({ onGreeted }: HubHandlers) {
+    async openHub({ onGreeted, handlersOf }: HubHandlers) {
       assert.equal(onGreeted, undefined, 'nobody greets a worker');
+      handlers = handlersOf(notServed);
       return {
         async open(process, publicKey) {
           steps.push(`open ${process} ${publicKey}`);
@@ -69,7 +74,8 @@ function world(links: readonly (Link | undefined)[]) {
     },
     dispatch: notServed,
     streams,
-    loaded: () => 3,
+    load: () => LOAD,
+    membership,
     held: { onChanged: () => undefined, reload: () => void steps.push('reload') },
     cluster: { read: notServed },
     version: '1.2.3',
@@ -80,23 +86,39 @@ function world(links: readonly (Link | undefined)[]) {
   const replace = (next: typeof active) => {
     active = next;
   };
-  return { worker, clock, log, over, steps, tell: (told: ToldLog) => tell(told), replace, lead };
+  return {
+    worker,
+    clock,
+    log,
+    over,
+    membership,
+    handlers: () => handlers ?? notServed(),
+    steps,
+    tell: (told: ToldLog) => tell(told),
+    replace,
+    lead,
+  };
 }
 
 const END = { kind: 'ended', wsId: 'a' } as const;
 const NEWS = ['news', [{ of: 'log', told: END }]];
-const JOIN = ['join', { nodeId: 'w', serverUrl: 'http://w', version: '1.2.3', labels: ['gpu'] }];
+const JOIN = [
+  'join',
+  { nodeId: 'w', serverUrl: 'http://w', version: '1.2.3', protocol: LINK_PROTOCOL, labels: ['gpu'] },
+];
+const JOINED = { version: '1.2.2', protocol: LINK_PROTOCOL };
+const LOAD = { workstreams: { total: 1, idle: 1, thinking: 0, running: 0, attention: 0, error: 0 }, maxWorkstreams: 9 };
 
 test('a worker joins, says each second how much it has to do, and tells its news', async () => {
   const { link, sent, joined } = fakeLink();
   const { worker, clock, over, steps, tell } = world([link]);
-  joined.resolve(null);
+  joined.resolve(JOINED);
   void worker.run(over.signal);
   await settle();
   tell(END);
   await settle();
   await clock.advance(1_000);
-  assert.deepEqual(sent, [JOIN, ['loaded', 3], NEWS, ['loaded', 3]]);
+  assert.deepEqual(sent, [JOIN, ['load', LOAD], NEWS, ['load', LOAD]]);
   assert.deepEqual(steps, ['open lead k', 'joined', 'reload']);
   over.abort();
   link.end('over');
@@ -110,23 +132,25 @@ test('what happens while the active daemon takes the worker is told, because it 
   assert.deepEqual([sent, steps], [[JOIN], ['open lead k']], 'nothing else is asked yet');
   tell(END);
   await settle();
-  joined.resolve(null);
+  joined.resolve(JOINED);
   await settle();
-  assert.deepEqual(sent, [JOIN, NEWS, ['loaded', 3]]);
+  assert.deepEqual(sent, [JOIN, NEWS, ['load', LOAD]]);
   over.abort();
   link.end('over');
 });
 
 test('a worker tries again until it has joined, and says once why it cannot', async () => {
   const { link, sent, joined } = fakeLink();
-  const { worker, clock, log, over, steps } = world([undefined, undefined, link]);
-  joined.resolve(null);
+  const { worker, clock, log, over, steps, membership } = world([undefined, undefined, link]);
+  joined.resolve(JOINED);
   void worker.run(over.signal);
   await settle();
+  assert.deepEqual(membership, { isJoined: false, trouble: 'it does not answer' });
   await clock.advance(500);
   await settle();
-  assert.deepEqual(sent, [JOIN, ['loaded', 3]]);
+  assert.deepEqual(sent, [JOIN, ['load', LOAD]]);
   assert.equal(steps.filter((step) => step === 'open lead k').length, 3);
+  assert.deepEqual(membership, { isJoined: true, trouble: undefined });
   assert.deepEqual(log.lines, [
     ['warn', 'this worker cannot join the active daemon'],
     ['info', 'this worker has joined the active daemon'],
@@ -138,7 +162,7 @@ test('a worker tries again until it has joined, and says once why it cannot', as
 test('a worker joins again after its link has ended, and leaves a daemon that is no longer active', async () => {
   const [first, second] = [fakeLink(), fakeLink()];
   const { worker, clock, over, steps, replace } = world([first.link, second.link]);
-  for (const { joined } of [first, second]) joined.resolve(null);
+  for (const { joined } of [first, second]) joined.resolve(JOINED);
   void worker.run(over.signal);
   await settle();
   replace({ process: 'next', publicKey: 'n' });
@@ -155,7 +179,7 @@ test('a worker joins again after its link has ended, and leaves a daemon that is
 test('a worker that is stopped leaves the active daemon', async () => {
   const { link, joined } = fakeLink();
   const { worker, clock, over, steps } = world([link]);
-  joined.resolve(null);
+  joined.resolve(JOINED);
   let isOver = false;
   const run = worker.run(over.signal).then(() => {
     isOver = true;
@@ -174,7 +198,7 @@ test('a worker that is stopped while it joins leaves the active daemon, too', as
   await settle();
   assert.deepEqual(sent, [JOIN]);
   over.abort();
-  joined.resolve(null);
+  joined.resolve(JOINED);
   for (let n = 0; n < 5 && steps.at(-1) !== 'close'; n += 1) await clock.advance(1_000);
   assert.deepEqual([steps.at(-1), link.ended.aborted], ['close', true]);
 });
@@ -182,7 +206,7 @@ test('a worker that is stopped while it joins leaves the active daemon, too', as
 test('a worker waits while no daemon is active', async () => {
   const { link, sent, joined } = fakeLink();
   const { worker, clock, over, steps, replace, lead } = world([link]);
-  joined.resolve(null);
+  joined.resolve(JOINED);
   replace(undefined);
   void worker.run(over.signal);
   await clock.advance(2_000);
@@ -191,6 +215,38 @@ test('a worker waits while no daemon is active', async () => {
   await clock.advance(250);
   await untilTrue(() => sent.length > 0);
   assert.deepEqual(sent[0], JOIN);
+  over.abort();
+  link.end('over');
+});
+
+test('a worker does not work for a daemon that says something else over links, and says why', async () => {
+  for (const answer of [{ ...JOINED, protocol: LINK_PROTOCOL + 1 }, { version: '1.2.2' }]) {
+    const { link, sent, joined } = fakeLink();
+    const { worker, log, over, membership, steps } = world([link]);
+    joined.resolve(answer);
+    void worker.run(over.signal);
+    await settle();
+    const trouble =
+      'The active daemon has version 1.2.2, which is too far from this one to work with it. Bring both to the same version.';
+    assert.deepEqual(membership, { isJoined: false, trouble });
+    assert.deepEqual([sent, steps], [[JOIN], ['open lead k']]);
+    assert.deepEqual(log.lines, [['warn', 'this worker cannot join the active daemon']]);
+    over.abort();
+  }
+});
+
+test('a worker refuses, in words, what only a newer version asks, and ignores what only that one tells', async () => {
+  const { link, joined } = fakeLink();
+  const { worker, over, handlers } = world([link]);
+  joined.resolve(JOINED);
+  void worker.run(over.signal);
+  await settle();
+  const asked = { signal: over.signal, interim: notServed };
+  const unknown = /has another version of Headgate, which does not know "later/;
+  await assert.rejects(handlers().answer('later', {}, asked), unknown);
+  const call = { method: 'later.method', params: {}, caller: { address: '' } };
+  await assert.rejects(handlers().answer('call', call, asked), unknown);
+  handlers().hear('later news', {});
   over.abort();
   link.end('over');
 });

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Cluster, ClusterMember } from '../cluster/cluster.ts';
 import type { Dispatch } from '../dispatch.ts';
+import type { Served } from '../health.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import { readViewer, type WrittenViewer } from './carried-call.ts';
 import { serveStream } from './far-streams.ts';
@@ -10,7 +11,9 @@ import type { HeldTables } from './held-tables.ts';
 import type { Hub, OpenHub } from './links/hub.ts';
 import type { LeadLink } from './links/lead-link.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
+import { LINK_PROTOCOL, requireSameProtocol, unknownQuestion } from './links/protocol-version.ts';
 import { serveCall } from './serve-calls.ts';
+import type { Membership } from './team.ts';
 import { collectNews, type Tellers } from './told-news.ts';
 
 /** What a worker says about itself. */
@@ -20,6 +23,14 @@ export interface Joining {
   serverUrl: string;
   version: string;
   labels: readonly string[];
+  /** What it says over links. */
+  protocol: number;
+}
+
+/** What the active daemon answers. */
+export interface Joined {
+  version: string;
+  protocol: number;
 }
 
 interface WorkerDeps {
@@ -27,6 +38,8 @@ interface WorkerDeps {
   /** The active daemon, as the database names it now. */
   lead(): { process: string; publicKey: string } | undefined;
   leadLink: Pick<LeadLink, 'joined'>;
+  /** What this worker says about itself. */
+  membership: Membership;
   nodeId: string;
   serverUrl(): string;
   version: string;
@@ -34,8 +47,8 @@ interface WorkerDeps {
   tellers: Tellers;
   dispatch: Dispatch;
   streams: EventStreams;
-  /** How many workstreams are loaded. */
-  loaded(): number;
+  /** What this machine has to do. */
+  load(): Served;
   held: HeldTables;
   cluster: Pick<Cluster, 'read'>;
   clock: Clock;
@@ -53,8 +66,8 @@ export interface Worker {
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { openHub, tellers, lead, leadLink, nodeId, serverUrl, version, labels } = deps;
-  const { dispatch, streams, loaded, held, cluster, clock, log } = deps;
+  const { openHub, tellers, lead, leadLink, membership, nodeId, serverUrl, version, labels } = deps;
+  const { dispatch, streams, load, held, cluster, clock, log } = deps;
   let link: Link | undefined;
   collectNews(tellers, (news) => link?.tell('news', news));
   held.onChanged((tables) => link?.tell('changed', tables));
@@ -64,10 +77,11 @@ export function createWorker(deps: WorkerDeps): Worker {
     return own && { ...own, node: { ...own.node, state: 'worker' } };
   };
   const handlersOf = (): LinkHandlers => ({
-    answer(what, body, asked) {
+    async answer(what, body, asked) {
       if (what === 'stream') return serveStream(body, asked, streams); // by `farStreams`
       if (what === 'member') return member(body); // by `createLead`
-      return serveCall(body, asked, dispatch); // by `createForwarding`
+      if (what === 'call') return serveCall(body, asked, dispatch); // by `createForwarding`
+      throw unknownQuestion(what);
     },
     hear(what, body) {
       if (what === 'changed') held.reload(body); // by `createLead`
@@ -75,32 +89,36 @@ export function createWorker(deps: WorkerDeps): Worker {
   });
   const join = async (hub: Hub): Promise<void> => {
     const found = lead();
-    if (found === undefined) return;
+    if (found === undefined) throw new Error('no daemon is active');
     const next = await hub.open(found.process, found.publicKey);
     link = next; // before it joins: the active daemon reads the logs while it takes the worker
-    await next.ask('join', { nodeId, serverUrl: serverUrl(), version, labels } satisfies Joining);
+    const joining: Joining = { nodeId, serverUrl: serverUrl(), version, protocol: LINK_PROTOCOL, labels };
+    const taken: Joined = await next.ask('join', joining);
+    requireSameProtocol(taken.protocol, { who: 'The active daemon', version: taken.version });
+    Object.assign(membership, { isJoined: true, trouble: undefined });
     leadLink.joined(next);
     held.reload();
     tellers.global.tellStates();
     log.info({ active: found.process }, 'this worker has joined the active daemon');
     while (!next.ended.aborted && lead()?.process === found.process) {
-      next.tell('loaded', loaded());
+      next.tell('load', load());
       await clock.sleep(LOAD_MS, next.ended).catch(() => undefined); // ended: it joins again
     }
     next.end('another daemon is active');
+  };
+  const noteTrouble = (error: unknown): void => {
+    const reason = wordsOf(error);
+    if (membership.trouble !== reason) log.warn({ reason }, 'this worker cannot join the active daemon');
+    membership.trouble = reason;
   };
   return {
     async run(signal) {
       const hub = await openHub({ onGreeted: undefined, handlersOf }, signal);
       if (hub === undefined) return;
       signal.addEventListener('abort', () => link?.end('this worker stops'), { once: true });
-      let told: string | undefined;
       while (!signal.aborted) {
-        await join(hub).catch((error: unknown) => {
-          if (told !== wordsOf(error))
-            log.warn({ reason: wordsOf(error) }, 'this worker cannot join the active daemon');
-          told = wordsOf(error);
-        });
+        await join(hub).catch(noteTrouble);
+        membership.isJoined = false;
         await clock.sleep(RETRY_MS, signal).catch(() => undefined); // aborted: the loop ends
       }
       await hub.close();

@@ -11,22 +11,12 @@ import type { Log } from '../../log.ts';
 import { withoutNode } from '../console/node-prefix.ts';
 import { everyAnswer } from '../exchange.ts';
 import { toOriginForm } from '../input/target.ts';
-import { iso } from '../iso.ts';
 import { rawAnswer } from '../raw/raw-answer.ts';
 import { answerUnread } from '../raw/unread.ts';
 import type { ActiveDaemon, OwnProof } from './active-daemon.ts';
 import { endSoon, hasBody } from './forwarded-message.ts';
 import { createForwarder, type Forwarder, type NoAnswer } from './forwarder.ts';
-
-/** What a standby says about itself. */
-export interface StandbyState {
-  version: string;
-  nodeId: string;
-  /** It runs workstreams for the active daemon. */
-  isWorker: boolean;
-  /** The daemon that is active; undefined while there is none, or while it is unknown. */
-  active: { nodeId: string; url: string | undefined; sinceMs: number } | undefined;
-}
+import { type StandbyState, toHealth, toMetrics } from './own-state.ts';
 
 interface StandbyDeps {
   state(): StandbyState;
@@ -43,6 +33,12 @@ interface StandbyDeps {
 export interface StandbyServer {
   server: Server;
   forwarder: Pick<Forwarder, 'counts' | 'follow' | 'close'>;
+  /** Also serves these metrics, of what a worker does. */
+  show(metrics: ShownMetrics): void;
+}
+
+interface ShownMetrics {
+  text(): Promise<string>;
 }
 
 /**
@@ -61,7 +57,8 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
     clock,
     log,
   });
-  const answerOf = createOwnAnswers(deps, forwarder.counts);
+  let shown: ShownMetrics | undefined;
+  const answerOf = createOwnAnswers(deps, { counts: forwarder.counts, before: () => shown?.text() });
   const ownUrl = (url: string) => withoutNode(url, { here: state() });
   const toOwn = (req: IncomingMessage) => {
     toOriginForm(req);
@@ -104,13 +101,24 @@ export function createStandbyServer(deps: StandbyDeps): StandbyServer {
   });
   answerUnread(server, { newRequestId, clock, log });
   server.on('connect', (_, socket) => refuse(socket, NO_PROXY));
-  return { server, forwarder };
+  return {
+    server,
+    forwarder,
+    show(metrics) {
+      shown = metrics;
+    },
+  };
+}
+
+interface OwnMetrics {
+  counts: Forwarder['counts'];
+  before(): Promise<string> | undefined;
 }
 
 /** What is answered here; undefined: it is the active daemon's to answer. */
 function createOwnAnswers(
   { state, originPolicy, clock }: StandbyDeps,
-  counts: Forwarder['counts'],
+  { counts, before }: OwnMetrics,
 ): (req: IncomingMessage) => Said | undefined {
   const startedMs = clock.monotonic();
   return ({ url = '/', headers, rawHeaders }) => {
@@ -119,13 +127,13 @@ function createOwnAnswers(
     if (!originPolicy.checkHost(headers.host)) return { status: 403, body: { error: UNKNOWN_HOST } };
     const path = url.split('?', 1)[0];
     if (path === '/health') return { status: 503, body: toHealth(state(), clock.monotonic() - startedMs) };
-    if (path === '/metrics') return { status: 200, type: METRICS_TYPE, body: toMetrics(counts) };
+    if (path === '/metrics') return { status: 200, type: METRICS_TYPE, before, body: toMetrics(state(), counts) };
     return headers[FORWARDED] === undefined ? undefined : NOT_NOW; // never twice
   };
 }
 
 /** Answers requests, and those for WebSockets. Connections end, so that clients soon ask the daemon that comes after this server. */
-function createAnswers({ requestIdPrefix, clock }: StandbyDeps) {
+function createAnswers({ requestIdPrefix, clock, log }: StandbyDeps) {
   let requests = 0;
   const newRequestId = () => {
     requests += 1;
@@ -137,19 +145,32 @@ function createAnswers({ requestIdPrefix, clock }: StandbyDeps) {
     const headers = { ...(status === 503 && { 'Retry-After': RETRY_SECONDS }) };
     return { requestId, answer: { status, contentType: type, body: text, headers } };
   };
+  const withBefore = ({ before, ...said }: Said): Promise<Said> | undefined =>
+    before?.()?.then(
+      (text) => ({ ...said, body: `${text}${said.body}` }),
+      (err: unknown) => {
+        log.warn({ err }, 'the metrics could not be read');
+        return said;
+      },
+    );
   return {
     newRequestId,
-    answer(req: IncomingMessage, res: ServerResponse, said: Said): void {
-      const { requestId, answer } = toAnswer(said);
+    answer: function answer(req: IncomingMessage, res: ServerResponse, said: Said): void {
+      const whole = withBefore(said);
+      if (whole !== undefined) {
+        void whole.then((text) => answer(req, res, text));
+        return;
+      }
+      const { requestId, answer: written } = toAnswer(said);
       req.resume();
-      res.writeHead(answer.status, {
+      res.writeHead(written.status, {
         ...everyAnswer({ requestId }),
-        'Content-Type': answer.contentType,
-        'Content-Length': Buffer.byteLength(answer.body),
-        ...answer.headers,
+        'Content-Type': written.contentType,
+        'Content-Length': Buffer.byteLength(written.body),
+        ...written.headers,
         Connection: 'close',
       });
-      res.end(req.method === 'HEAD' ? undefined : answer.body);
+      res.end(req.method === 'HEAD' ? undefined : written.body);
     },
     refuse(socket: Duplex, said: Said): void {
       const { requestId, answer } = toAnswer(said);
@@ -161,6 +182,8 @@ function createAnswers({ requestIdPrefix, clock }: StandbyDeps) {
 interface Said {
   status: 200 | 400 | 403 | 404 | 431 | 502 | 503;
   type?: string;
+  /** Comes before the body. */
+  before?(): Promise<string> | undefined;
   body: string | object;
 }
 
@@ -191,26 +214,3 @@ const UNKNOWN_OUTCOME: Said = {
 const REFUSALS: Record<NoAnswer, Said> = { unasked: NOT_NOW, unknown: UNKNOWN_OUTCOME };
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-
-/** So that monitoring does not take a standby for a daemon that is down. */
-const toMetrics = ({
-  forwarded,
-  open,
-}: Forwarder['counts']): string => `# HELP service_lease_held 1: this daemon is the active one
-# TYPE service_lease_held gauge
-service_lease_held 0
-# HELP service_forwarded_requests_total Requests that this standby forwarded to the active daemon
-# TYPE service_forwarded_requests_total counter
-service_forwarded_requests_total ${forwarded}
-# HELP service_forwarded_open Forwarded requests and sockets that go on
-# TYPE service_forwarded_open gauge
-service_forwarded_open ${open}
-`;
-
-const toHealth = ({ version, nodeId, isWorker, active }: StandbyState, upMs: number) => ({
-  status: isWorker ? 'worker' : 'standby',
-  version,
-  node_id: nodeId,
-  uptime_seconds: Math.round(upMs / 100) / 10,
-  active: active ? { node_id: active.nodeId, url: active.url ?? null, since: iso(active.sinceMs) } : null,
-});

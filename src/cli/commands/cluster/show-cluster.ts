@@ -28,9 +28,17 @@ export async function showCluster({ flags, around, root }: ClusterCommand): Prom
   process.stdout.write(
     flags.json
       ? `${JSON.stringify(status, null, 2)}\n`
-      : toTextTable([HEAD, ...status.machines.map((it) => toRow(it, tz))]),
+      : toTextTable([HEAD, ...status.machines.map((it) => toRow(it, tz))]) + toTroubles(status.machines),
   );
 }
+
+/** Why machines do not work together with the others, below the table. */
+const toTroubles = (machines: readonly ClusterMachine[]): string =>
+  machines
+    .flatMap(({ nodeId, trouble }) =>
+      trouble === undefined ? [] : [`${toSafeText(nodeId)}: ${toSafeText(trouble)}\n`],
+    )
+    .join('');
 
 const HEAD = ['MACHINE', 'STATE', 'VERSION', 'LABELS', 'ADDRESS', 'SINCE', 'SEEN', 'EPOCH'];
 

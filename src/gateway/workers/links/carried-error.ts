@@ -38,7 +38,8 @@ export function writeError(error: unknown, log: Pick<Log, 'error'>): WrittenErro
 export function readError(written: WrittenError): Error {
   if (written.kind === 'elsewhere') return new Elsewhere(written.machine);
   const { code, message, ...options } = written;
-  return new GatewayError(code, message, options);
+  const isKnown = Object.hasOwn(ERROR_CODES, code); // a newer version may have more
+  return new GatewayError(isKnown ? code : 'UPSTREAM_FAILED', message, options);
 }
 
 /** Why a question is cancelled: the run that asked is stopped, or the caller has gone. */

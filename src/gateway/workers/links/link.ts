@@ -106,7 +106,7 @@ export function createLink({ seal, send, handlers, clock, log }: LinkDeps): Link
     else if (frame.kind === 'cancel') answers.cancel(frame.id, frame.why);
     else if (frame.kind === 'tell') handlers.hear(frame.what, frame.body);
     else if (frame.kind === 'bye') end('the other daemon has ended it', { isTold: true });
-    else if (frame.kind !== 'here') questions.take(frame);
+    else if (frame.kind === 'interim' || frame.kind === 'answer' || frame.kind === 'refusal') questions.take(frame);
   };
   const watch = async (): Promise<void> => {
     while (!ended.signal.aborted) {

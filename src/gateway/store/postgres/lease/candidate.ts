@@ -36,6 +36,8 @@ export interface Candidate {
   onHolder(listener: () => void): void;
   /** Whether this daemon may take the lease now. Throws if the database cannot be reached. */
   isFree(): Promise<boolean>;
+  /** Whether this version would change the tables. Throws if it cannot use them, or the database cannot be reached. */
+  hasOlderTables(): Promise<boolean>;
   /** Resolves when this daemon may take the lease. Rejects when the signal aborts. */
   untilFree(signal: AbortSignal): Promise<void>;
   /** `isOver`: this daemon will not take the lease. */
@@ -95,7 +97,13 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
     facts: first.facts,
     holder: () => holder,
     onHolder: (listener) => void listeners.push(listener),
-    isFree: look,
+    isFree: () =>
+      look().catch((error: unknown) => {
+        void end(current);
+        current = undefined; // the next look connects again
+        throw error;
+      }),
+    hasOlderTables: () => wouldMigrate(current, deps),
     async untilFree(signal) {
       for (;;) {
         signal.throwIfAborted();
@@ -117,6 +125,14 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
       await end(client);
     },
   };
+}
+
+async function wouldMigrate(client: PostgresClient | undefined, { url }: CandidateDeps): Promise<boolean> {
+  if (client === undefined) throw new Error('the database is not connected');
+  const { from, to } = await plannedMigration((sql, parameters) => rowsOf(client, sql, parameters), {
+    place: placeOf(url),
+  });
+  return from !== to;
 }
 
 /** How soon a released lease is noticed. */

@@ -34,11 +34,11 @@ const CREATE = `create schema if not exists ${SCHEMA};
     seen_at timestamptz not null
   );
   alter table ${SCHEMA}.machines add column if not exists address text, add column if not exists public_key text,
-    add column if not exists is_worker boolean, add column if not exists labels text`;
+    add column if not exists is_worker boolean, add column if not exists labels text, add column if not exists trouble text`;
 
 /** The views of `information_schema` take twenty times as long. */
 const NEWEST_COLUMN = `select 1 as there from pg_attribute
-  where attrelid = to_regclass('${SCHEMA}.machines') and attname = 'labels' and not attisdropped`;
+  where attrelid = to_regclass('${SCHEMA}.machines') and attname = 'trouble' and not attisdropped`;
 
 /** Machines that start together wait for each other. */
 export async function createLeaseTables(client: PostgresClient): Promise<void> {

@@ -20,6 +20,8 @@ export interface Machine {
   publicKey: string;
   /** It writes only workstreams that it was given, beside the active daemon. */
   isWorker?: boolean;
+  /** Why it does not work together with the others. */
+  trouble?(): string | undefined;
 }
 
 /** The right to write. Its epoch rises with each change of the owner, so that a former owner is recognized. */
@@ -60,9 +62,18 @@ export const fenceOf = ({ name, owner, epoch }: Lease): Query => ({
 });
 
 /** Runs `work` in a transaction that holds the lease. Throws LeaseLost, with nothing written, if another daemon has it. */
-export async function fenced<T>(client: PostgresClient, lease: Lease, work: () => Promise<T>): Promise<T> {
+export const fenced = <T>(client: PostgresClient, lease: Lease, work: () => Promise<T>): Promise<T> =>
+  fencedAfter(client, lease, { before: async () => undefined, work });
+
+/** The same; `before` comes first in the transaction. */
+export async function fencedAfter<T>(
+  client: PostgresClient,
+  lease: Lease,
+  { before, work }: { before(): Promise<unknown>; work(): Promise<T> },
+): Promise<T> {
   await rowsOf(client, 'begin');
   try {
+    await before();
     await requireLease(client, lease);
     const result = await work();
     await rowsOf(client, 'commit');
@@ -161,6 +172,16 @@ export const END_SESSION = `select pg_terminate_backend(leases.pid::integer) fro
       where name = ? and ${FREE} and leases.pid <> pg_backend_pid()
       and locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
       and ((classid::bigint << 32) | objid::bigint) = ?::bigint and objsubid = 1`;
+
+/** Ends the leases of all workers, whose transactions have to end first. To be called in a transaction. */
+export async function endWorkerLeases(client: PostgresClient): Promise<void> {
+  const ofWorkers = `name <> '${DAEMON_LEASE}'`;
+  await rowsOf(client, `select 1 from leases where ${ofWorkers} for update`);
+  await rowsOf(
+    client,
+    `update leases set epoch = epoch + 1, owner = '', expires_at = '-infinity' where ${ofWorkers} and owner <> ''`,
+  );
+}
 
 const OWN = 'owner = $1 and epoch = $2 and name = $3';
 

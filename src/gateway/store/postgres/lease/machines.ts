@@ -9,13 +9,16 @@ import type { Peers } from './peers.ts';
 export async function reportMachine(client: PostgresClient, machine: Machine): Promise<void> {
   const { process, nodeId, version, labels, publicKey, isWorker = false } = machine;
   const address = machine.address() ?? null;
-  const about = [process, nodeId, machine.url(), version, address, publicKey, isWorker, toLabelColumn(labels)];
+  const trouble = machine.trouble?.()?.slice(0, LONGEST_TROUBLE) ?? null;
+  const about = [process, nodeId, machine.url(), version, address, publicKey, isWorker, toLabelColumn(labels), trouble];
   await rowsOf(client, REPORT, about);
 }
 
-const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, is_worker, labels, seen_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
-  on conflict (process) do update set seen_at = excluded.seen_at, labels = excluded.labels, address = coalesce(excluded.address, machines.address),
+const LONGEST_TROUBLE = 500;
+
+const REPORT = `insert into machines (process, node_id, server_url, version, address, public_key, is_worker, labels, trouble, seen_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
+  on conflict (process) do update set seen_at = excluded.seen_at, labels = excluded.labels, trouble = excluded.trouble, address = coalesce(excluded.address, machines.address),
     server_url = case when excluded.server_url = '' then machines.server_url else excluded.server_url end`;
 
 /** Removes former processes of this home, and machines that have been gone for a day. */
@@ -70,7 +73,7 @@ export const READ_PUBLIC_KEY = `select public_key from machines
   where process = $1 and seen_at > clock_timestamp() - interval '${3 * LEASE_MS} milliseconds'`;
 
 /** For the connections that only read. Ages are the server's, so that no other clock matters. */
-export const READ_MACHINES = `select process, machines.node_id, server_url, version, labels, is_worker, extract(epoch from started_at) * 1000 as started_ms,
+export const READ_MACHINES = `select process, machines.node_id, server_url, version, labels, is_worker, trouble, extract(epoch from started_at) * 1000 as started_ms,
     extract(epoch from clock_timestamp() - seen_at) * 1000 as seen_ago_ms,
     leases.epoch, extract(epoch from leases.since) * 1000 as since_ms,
     extract(epoch from leases.expires_at - clock_timestamp()) * 1000 as left_ms
@@ -87,6 +90,8 @@ export interface KnownMachine {
   /** `lost`: it has not reported for longer than a lease lasts. */
   state: 'active' | 'standby' | 'worker' | 'lost';
   isHere: boolean;
+  /** Why it does not work together with the others. */
+  trouble?: string;
   startedMs: number;
   /** How long ago it reported last. */
   seenAgoMs: number;
@@ -105,6 +110,7 @@ export interface MachineRow {
   started_ms: number;
   seen_ago_ms: number;
   is_worker: boolean | null;
+  trouble: string | null;
   epoch: number | null;
   since_ms: number | null;
   left_ms: number | null;
@@ -122,6 +128,7 @@ export function toMachine(row: MachineRow, here: Pick<Machine, 'process'>): Know
     isHere: row.process === here.process,
     startedMs: Math.round(row.started_ms),
     seenAgoMs,
+    ...(row.trouble !== null && { trouble: row.trouble }),
     ...(lease && { lease }),
   };
 }

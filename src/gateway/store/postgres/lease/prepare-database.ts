@@ -4,8 +4,8 @@ import { COPY_KEY, requireWhole } from '../../copying/copy-mark.ts';
 import { WORKERS_FROM } from '../../schema/list-schema.ts';
 import type { PostgresClient } from '../postgres-connection.ts';
 import { rowsOf } from '../rows-of.ts';
-import { migratePostgres, plannedMigration, type RunSql } from '../schema/postgres-migrations.ts';
-import { DAEMON_LEASE, fenced, type Lease, type Machine, requireLease } from './lease.ts';
+import { MIGRATION_LOCK, migratePostgres, plannedMigration, type RunSql } from '../schema/postgres-migrations.ts';
+import { DAEMON_LEASE, endWorkerLeases, fenced, fencedAfter, type Lease, type Machine, requireLease } from './lease.ts';
 
 /** What the database knows about itself and the daemon before. */
 export interface Claimed {
@@ -20,17 +20,31 @@ export async function prepareDatabase(
   lease: Lease,
 ): Promise<Claimed> {
   const run: RunSql = (sql, parameters) => rowsOf(client, sql, parameters);
-  if (machine.isWorker) {
-    const { from, to } = await plannedMigration(run, { place });
-    if (from !== to) throw new OlderSchema(place);
-  } else await migratePostgres(run, { place, log, onBegun: () => requireLease(client, lease) });
-  const [copy] = await rowsOf(client, 'select value from meta where key = $1', [COPY_KEY]);
-  requireWhole(place, copy && String(copy.value));
-  return fenced(client, lease, async () => {
-    if (machine.isWorker) await rowsOf(client, CLOSE_WAY_BACK);
-    else await claim(client, machine.process);
+  if (!machine.isWorker)
+    await migratePostgres(run, {
+      place,
+      log,
+      onBegun: () => requireLease(client, lease),
+      onBreaking: () => endWorkerLeases(client),
+    });
+  const work = async () => {
+    if (machine.isWorker) await useTables(client, { place, run });
+    const [copy] = await rowsOf(client, 'select value from meta where key = $1', [COPY_KEY]);
+    requireWhole(place, copy && String(copy.value));
+    if (!machine.isWorker) await claim(client, machine.process);
     return readClaimed(client, lease);
-  });
+  };
+  if (!machine.isWorker) return fenced(client, lease, work);
+  return fencedAfter(client, lease, { before: () => rowsOf(client, NO_MIGRATION), work });
+}
+
+/** Waits for a migration, which ends the leases that it finds, and keeps others waiting. */
+const NO_MIGRATION = `select pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
+
+async function useTables(client: PostgresClient, { place, run }: { place: string; run: RunSql }): Promise<void> {
+  const { from, to } = await plannedMigration(run, { place });
+  if (from !== to) throw new OlderSchema(place);
+  await rowsOf(client, CLOSE_WAY_BACK);
 }
 
 /** Versions before workers would run the workstreams that a worker has. */
