@@ -122,7 +122,7 @@ test('every name that protocol exports has a docstring', () => {
 for (const [name, homes] of Object.entries({
   ws: ['src/gateway/server.ts', 'src/cli/connect.ts'],
   express: ['src/http/'],
-  '@nats-io/transport-node': ['src/bus/nats-transport.ts'],
+  '@nats-io/transport-node': ['src/bus/nats-connection.ts'],
 })) {
   test(`only ${homes.join(' and ')} imports ${name}`, () => {
     const importers = product.filter((file) => packagesOf(file).includes(name));

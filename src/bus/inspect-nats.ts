@@ -11,11 +11,9 @@ export interface InspectedNats {
   refusal: string | undefined;
 }
 
-const LOGIN_MS = 5_000;
-
 /** Logs in, and sends itself a message as daemons do. Throws a `NatsTrouble` if that is impossible. `own`: an id that no daemon has. */
 export async function inspectNats({ url, own }: { url: string; own: string }): Promise<InspectedNats> {
-  const connection = await connectTo(url, { name: `headgate ${own}`, reconnect: false, timeout: LOGIN_MS });
+  const connection = await connectTo(url, { own, isLasting: false });
   const { info } = connection;
   const refusals = new Set<string>();
   const following = (async () => {

@@ -1,8 +1,13 @@
-import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { wordsOf } from '../../protocol/words-of.ts';
 
 /** How often the client asks whether the server is still there; twice without an answer ends the connection. */
 const PING_MS = 2_000;
+
+/** Before the client tries to connect again. */
+const RETRY_MS = 250;
+/** How long a login may take. */
+const LOGIN_MS = 10_000;
 
 /** Each daemon has one subject, with its process id. */
 export const subjectOf = (process: string): string => `headgate.${process}`;
@@ -10,16 +15,30 @@ export const subjectOf = (process: string): string => `headgate.${process}`;
 /** The server, without the user and the password. */
 export const placeOfNats = (url: string): string => `nats://${new URL(url).host}`;
 
+export type { NatsConnection };
+
+interface Connecting {
+  /** The process id of this daemon. */
+  own: string;
+  /** Connects again whenever the connection is lost. */
+  isLasting: boolean;
+}
+
 /** Connects to `nats://user:password@host:4222` or `tls://…`. Throws a `NatsTrouble` if that fails. */
-export function connectTo(url: string, options: NodeConnectionOptions): Promise<NatsConnection> {
+export function connectTo(url: string, { own, isLasting }: Connecting): Promise<NatsConnection> {
   const { host, username, password, protocol } = new URL(url);
   return connect({
     servers: host,
     ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     ...(protocol === 'tls:' && { tls: {} }),
+    name: `headgate ${own}`,
     pingInterval: PING_MS,
     ignoreClusterUpdates: true,
-    ...options,
+    reconnect: isLasting,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RETRY_MS,
+    ignoreAuthErrorAbort: isLasting,
+    timeout: LOGIN_MS,
   }).catch((error: unknown) => {
     throw new NatsTrouble(placeOfNats(url), error);
   });

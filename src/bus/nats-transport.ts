@@ -1,7 +1,6 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import { wordsOf } from '../../protocol/words-of.ts';
 import type { Log } from '../log.ts';
-import { connectTo, placeOfNats, subjectOf } from './nats-connection.ts';
+import { connectTo, type NatsConnection, placeOfNats, subjectOf } from './nats-connection.ts';
 import type { Transport, TransportDeps } from './transport.ts';
 
 export interface NatsOptions extends TransportDeps {
@@ -10,21 +9,13 @@ export interface NatsOptions extends TransportDeps {
   log: Log;
 }
 
-/** Before the client tries to connect again. */
-const RETRY_MS = 250;
-
 /**
  * Connects to a NATS server, and again whenever the connection is lost. While there is none, messages are refused instead of
  * being kept for later. Throws in words if the first connection fails.
  */
 export async function connectNats({ url, own, onMessage, log }: NatsOptions): Promise<Transport> {
   const place = placeOfNats(url);
-  const connection = await connectTo(url, {
-    name: `headgate ${own}`,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RETRY_MS,
-    ignoreAuthErrorAbort: true,
-  });
+  const connection = await connectTo(url, { own, isLasting: true });
   connection.subscribe(subjectOf(own), {
     callback(error, { data }) {
       if (error) log.warn({ reason: wordsOf(error) }, 'a message of another daemon could not be received');
