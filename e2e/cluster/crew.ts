@@ -52,7 +52,7 @@ export async function folderNamed(name: string): Promise<string> {
 
 interface CrewOptions {
   args?: string[];
-  /** Its folder is in its home, which others may not use. */
+  /** The active daemon does not have its folder. */
   isAlone?: boolean;
   /** Of its machine, separated by commas. */
   labels?: string;
@@ -98,11 +98,18 @@ export async function startPair(options: CrewOptions = {}): Promise<Pair> {
   await using opened = new AsyncDisposableStack();
   const lead = opened.use(await startLead());
   await untilServing(lead);
-  const worker = opened.use(await startWorker(options));
+  const worker = opened.use(await startWorker(options.isAlone ? await alone(options, lead) : options));
   await untilJoined(lead, worker);
   const wsId = await newAt(worker, lead);
   const kept = opened.move();
   return { lead, worker, wsId, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** No daemon may use a folder of its own home. */
+async function alone({ args = [], ...options }: CrewOptions, { home }: DaemonUnderTest): Promise<CrewOptions> {
+  const folder = path.join(home, 'not-for-it');
+  await mkdir(folder);
+  return { ...options, args: [...args, '--workdir', folder] };
 }
 
 /** Asks again and again, without taking the machine's time from the daemons. */

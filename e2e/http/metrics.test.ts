@@ -140,10 +140,11 @@ test('`/metrics` must have every specified metric with its type, its labels and 
   assert.ok(commits && commits.value > 0);
 });
 
-/** Only with a store that several daemons share, as in e2e/cluster/standby.test.ts. */
+/** Only with a store that several daemons share, as in e2e/cluster/standby.test.ts and figures.test.ts. */
 const SHARED = [
   ...['service_lease_age_seconds', 'service_lease_epoch', 'service_lease_held'],
-  ...['service_forwarded_requests_total', 'service_forwarded_open'],
+  ...['service_forwarded_requests_total', 'service_forwarded_open', 'service_machine_role', 'service_machines'],
+  ...['service_machine_versions', 'service_workstreams_waiting', 'service_worker_joined', 'service_bus_connected'],
 ];
 
 /** The metrics of a scrape, and those of a shared store; a summary or a histogram is one. */

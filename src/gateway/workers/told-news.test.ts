@@ -77,3 +77,16 @@ test('news are told again to the same parts, in order', () => {
     ['broadcast', frame],
   ]);
 });
+
+test('what only a newer version tells is ignored, and the rest is told', () => {
+  const { all, retold } = tellers();
+  const newer: News[] = JSON.parse(
+    JSON.stringify([
+      { of: 'later', told: {} },
+      { of: 'frame', told: { kind: 'event', event: 'later.event', payload: {}, terms: {} } },
+      { of: 'frame', told: frame },
+    ]),
+  );
+  retell(newer, all);
+  assert.deepEqual(retold, [['broadcast', frame]]);
+});

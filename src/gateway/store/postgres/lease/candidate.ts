@@ -60,7 +60,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
   const beganMs = clock.monotonic();
   let current: PostgresClient | undefined = first.client;
   let connectedMs = beganMs;
-  let reported: { url: string; atMs: number } | undefined;
+  let reported: { said: string; atMs: number } | undefined;
   let holder: Holder | undefined;
   const listeners: (() => void)[] = [];
 
@@ -80,12 +80,12 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
       connectedMs = clock.monotonic();
     }
     const nowMs = clock.monotonic();
-    // Its address is reported as soon as it listens.
-    const isDue = reported === undefined || nowMs - reported.atMs >= RENEW_MS || reported.url !== machine.url();
+    // Its address is reported as soon as it listens, and what is wrong as soon as it is known.
+    const isDue = reported === undefined || nowMs - reported.atMs >= RENEW_MS || reported.said !== saidBy(machine);
     if (isDue) {
-      const url = machine.url();
+      const said = saidBy(machine);
       await reportMachine(current, machine);
-      reported = { url, atMs: nowMs };
+      reported = { said, atMs: nowMs };
     }
     const found = await readLease(current);
     if (found === undefined || found.isFree) holder = undefined;
@@ -126,6 +126,8 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
     },
   };
 }
+
+const saidBy = ({ url, trouble }: Machine): string => `${url()} ${trouble?.() ?? ''}`;
 
 async function wouldMigrate(client: PostgresClient | undefined, { url }: CandidateDeps): Promise<boolean> {
   if (client === undefined) throw new Error('the database is not connected');

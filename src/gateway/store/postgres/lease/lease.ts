@@ -173,13 +173,18 @@ export const END_SESSION = `select pg_terminate_backend(leases.pid::integer) fro
       and locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
       and ((classid::bigint << 32) | objid::bigint) = ?::bigint and objsubid = 1`;
 
-/** Ends the leases of all workers, whose transactions have to end first. To be called in a transaction. */
+const OF_WORKERS = `name <> '${DAEMON_LEASE}'`;
+
+/** Keeps all workers from writing until the end of this transaction; theirs have to end first. */
+export async function holdWorkers(client: PostgresClient): Promise<void> {
+  await rowsOf(client, `select 1 from leases where ${OF_WORKERS} order by name for update`);
+}
+
+/** Ends the leases of all workers. To be called after `holdWorkers`. */
 export async function endWorkerLeases(client: PostgresClient): Promise<void> {
-  const ofWorkers = `name <> '${DAEMON_LEASE}'`;
-  await rowsOf(client, `select 1 from leases where ${ofWorkers} for update`);
   await rowsOf(
     client,
-    `update leases set epoch = epoch + 1, owner = '', expires_at = '-infinity' where ${ofWorkers} and owner <> ''`,
+    `update leases set epoch = epoch + 1, owner = '', expires_at = '-infinity' where ${OF_WORKERS} and owner <> ''`,
   );
 }
 

@@ -52,7 +52,9 @@ test(
     const url = await newDatabase();
     await (await open(url, 'a')).close();
     await using worker = await openWorker(url, 'w');
+    const busy = Array.from({ length: 30 }, (_, n) => note(worker, `busy ${n}`));
     await using active = await asNext({ isAdditive: true }, () => open(url, 'b'));
+    await Promise.all(busy);
     assert.equal(await note(worker, 'ws'), 1);
     await worker.close();
     await using again = await openWorker(url, 'w');

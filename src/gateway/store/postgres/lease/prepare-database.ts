@@ -5,7 +5,16 @@ import { WORKERS_FROM } from '../../schema/list-schema.ts';
 import type { PostgresClient } from '../postgres-connection.ts';
 import { rowsOf } from '../rows-of.ts';
 import { MIGRATION_LOCK, migratePostgres, plannedMigration, type RunSql } from '../schema/postgres-migrations.ts';
-import { DAEMON_LEASE, endWorkerLeases, fenced, fencedAfter, type Lease, type Machine, requireLease } from './lease.ts';
+import {
+  DAEMON_LEASE,
+  endWorkerLeases,
+  fenced,
+  fencedAfter,
+  holdWorkers,
+  type Lease,
+  type Machine,
+  requireLease,
+} from './lease.ts';
 
 /** What the database knows about itself and the daemon before. */
 export interface Claimed {
@@ -25,7 +34,11 @@ export async function prepareDatabase(
       place,
       log,
       onBegun: () => requireLease(client, lease),
-      onBreaking: () => endWorkerLeases(client),
+      // Otherwise the locks of tables and those of workers' transactions could wait for each other.
+      async onChanging({ isBreaking }) {
+        await holdWorkers(client);
+        if (isBreaking) await endWorkerLeases(client);
+      },
     });
   const work = async () => {
     if (machine.isWorker) await useTables(client, { place, run });

@@ -24,8 +24,8 @@ interface MigrateOptions {
   migrations?: readonly Migration[];
   /** Called in the transaction; throws if this daemon may not migrate. */
   onBegun?(): Promise<void>;
-  /** Called in the transaction, before tables become such that only this version and later ones can use them. */
-  onBreaking?(): Promise<void>;
+  /** Called in the transaction, before tables change. `isBreaking`: only this version and later ones can use them then. */
+  onChanging?(how: { isBreaking: boolean }): Promise<void>;
 }
 
 /**
@@ -34,13 +34,13 @@ interface MigrateOptions {
  */
 export async function migratePostgres(
   run: RunSql,
-  { place, log, migrations = MIGRATIONS, onBegun, onBreaking }: MigrateOptions,
+  { place, log, migrations = MIGRATIONS, onBegun, onChanging }: MigrateOptions,
 ): Promise<void> {
   await run('begin');
   try {
     await onBegun?.();
     await run(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    const { from, to } = await bringUp(run, { place, migrations, ...(onBreaking && { onBreaking }) });
+    const { from, to } = await bringUp(run, { place, migrations, ...(onChanging && { onChanging }) });
     await run('commit');
     if (from !== to) log.info({ from, to }, 'the database has a new schema');
     else if (to > versionAfter(migrations).version) log.info({ version: to }, NEWER_SCHEMA);
@@ -72,7 +72,7 @@ const FIND_NEWEST = `select version, to_jsonb(made) ->> 'usable_from' as "usable
   order by version desc limit 1`;
 const ADVICE = 'Start the newer Headgate that wrote it, or use another database.';
 
-type Known = Required<Pick<MigrateOptions, 'place' | 'migrations'>> & Pick<MigrateOptions, 'onBreaking'>;
+type Known = Required<Pick<MigrateOptions, 'place' | 'migrations'>> & Pick<MigrateOptions, 'onChanging'>;
 
 async function bringUp(run: RunSql, known: Known): Promise<MigrationPlan> {
   const { migrations } = known;
@@ -83,7 +83,7 @@ async function bringUp(run: RunSql, known: Known): Promise<MigrationPlan> {
   if (found > versionAfter(migrations).version) return plan; // the functions are the newer ones, too
   await defineFunctions(run, found === 0);
   if (found === newest) return plan;
-  if (found > 0 && plan.usableFrom > found) await known.onBreaking?.();
+  if (found > 0) await known.onChanging?.({ isBreaking: plan.usableFrom > found });
   for (const migration of migrations) {
     if (migration.version <= found) continue;
     for (const statement of translated(migration, { isFirst: found === 0 })) await run(statement);
