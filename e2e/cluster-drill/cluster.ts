@@ -1,29 +1,28 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { systemClock } from '../../src/clock.ts';
+import type { NatsServer } from '../../src/testing/nats-server.ts';
 import { type PostgresServer, queryPostgres } from '../../src/testing/postgres-server.ts';
-import type { ClusterEvidence, ProcessEnd, Recovery } from '../checker/cluster/cluster-evidence.ts';
-import { MOST_ATTEMPTS } from '../checker/cluster/cluster-rules.ts';
+import type { MachineState, ProcessEnd, Recovery } from '../checker/cluster/cluster-evidence.ts';
 import type { Random } from '../checker/random.ts';
 import type { Address } from '../checker/recording/record-socket.ts';
-import { copyKeys } from '../cluster/copy-keys.ts';
-import { type DaemonUnderTest, type JsonAnswer, startDaemon } from '../support/daemon/daemon.ts';
+import type { DaemonUnderTest, JsonAnswer } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
-import type { Network, Site } from './network.ts';
-
-/** A daemon of the service, with the links to it. */
-export interface Machine {
-  name: string;
-  daemon: DaemonUnderTest;
-  nodeId: string;
-  links: Site['links'];
-  isUp: boolean;
-  isFrozen: boolean;
-}
+import {
+  ASK_MS,
+  askUntil,
+  hasWorkstream,
+  type Machine,
+  type MachineOptions,
+  startMachine,
+  stateOf,
+  untilServed,
+} from './machine.ts';
 
 export interface Cluster extends AsyncDisposable {
   machines: readonly Machine[];
+  workers: readonly Machine[];
   server: PostgresServer;
+  bus: NatsServer;
   /** Of the database, past all links. */
   url: string;
   ends: readonly ProcessEnd[];
@@ -36,59 +35,47 @@ export interface Cluster extends AsyncDisposable {
   post: DaemonUnderTest['post'];
   /** The machine that the lease names, whether it lives or not, and the epoch. */
   lease(): Promise<{ holder: Machine; epoch: number }>;
+  /** How many workstreams a worker has, also those that are being taken over from it. */
+  countAt(worker: Machine): Promise<number>;
   /** Sends a signal; an end is what the drill wants, unless it only pauses. */
   signal(machine: Machine, signal: NodeJS.Signals): void;
-  /** Starts the daemons that have ended. Then asks each daemon, as a client does, until it serves. */
-  recover(round: number, faults: string): Promise<Recovery[]>;
-  states(): Promise<ClusterEvidence['states']>;
+  /**
+   * Starts the daemons that have ended. Then asks each daemon, as a client does, until it serves, and until workers have joined;
+   * then for each of these workstreams, until any daemon answers for it.
+   */
+  recover(asked: Pick<Recovery, 'round' | 'faults'> & { wsIds: readonly string[] }): Promise<Recovery[]>;
+  states(): Promise<MachineState[]>;
+  /** The machine whose connection with the database had this local port; `likely`, a node id, if it is one of several. */
+  userOf(port: number, likely?: string): Machine | undefined;
 }
 
-interface ClusterOptions {
-  network: Network;
-  folder: string;
+interface ClusterOptions extends Omit<MachineOptions, 'storeUrl' | 'busUrl'> {
   server: PostgresServer;
+  bus: NatsServer;
   url: string;
-  model: string;
-  env: Record<string, string>;
-  config: object;
   random: Random;
 }
 
-const NAMES = ['one', 'two', 'three'];
-/** A client asks so often. */
-const ASK_MS = 200;
-/** How long a client waits for an answer. */
-const CLIENT_MS = 5_000;
+const NAMES = { leads: ['one', 'two'], workers: ['three', 'four'] } as const;
 
-export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { server, url, random } = options;
+export async function startCluster({ server, bus, url, random, ...options }: ClusterOptions): Promise<Cluster> {
   await mkdir(path.join(options.folder, 'workspace'), { recursive: true });
   const machines: Machine[] = [];
-  const ends: ProcessEnd[] = [];
-  const asked = new WeakSet<Machine>();
-  const reach = new Map<Machine, AbortController>();
-  /** Until its process ends. */
-  const watch = (machine: Machine) => {
-    machine.isUp = true;
-    machine.isFrozen = false;
-    asked.delete(machine);
-    const { daemon, name } = machine;
-    void daemon.exited().then(({ code }) => {
-      machine.isUp = false;
-      ends.push({ machine: name, code, isAsked: asked.has(machine), stderr: daemon.output().stderr });
-    });
-  };
-  const abandon = (machine: Machine) => {
-    reach.get(machine)?.abort();
-    reach.set(machine, new AbortController());
-  };
-  for (const name of NAMES) {
-    const machine = await startMachine({ ...options, name, first: machines[0] });
-    machines.push(machine);
+  const { ends, watch, expectEnd } = watchProcesses();
+  const { abandon, signalOf } = createPatience();
+  const startOne = async (name: string, { isWorker }: Pick<Machine, 'isWorker'>) => {
+    const keys = machines[0]?.daemon.home;
+    const machine = await startMachine({ ...options, storeUrl: url, busUrl: bus.url }, { name, isWorker, keys });
     abandon(machine);
     watch(machine);
-    if (machines.length === 1) await untilServed(machine, () => Promise.resolve());
-  }
+    await untilServed(machine, () => Promise.resolve());
+    return machine;
+  };
+  const [first, ...others] = NAMES.leads;
+  machines.push(await startOne(first, { isWorker: false })); // it makes the tables and the keys
+  const further = others.map((name) => startOne(name, { isWorker: false }));
+  const workers = NAMES.workers.map((name) => startOne(name, { isWorker: true }));
+  machines.push(...(await Promise.all([...further, ...workers])));
   const bringUp = async (machine: Machine) => {
     if (machine.isUp) return;
     const isStarted = await machine.daemon.restart().then(
@@ -97,12 +84,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     );
     if (isStarted) watch(machine);
   };
-  const cluster: Cluster = {
-    ...{ machines, server, url, ends, abandon },
+  return {
+    ...{ machines, server, bus, url, ends, abandon },
+    workers: machines.filter(({ isWorker }) => isWorker),
     at() {
       const machine = random.pick(machines);
       const { url: to, token } = machine.daemon;
-      const signal = reach.get(machine)?.signal;
+      const signal = signalOf(machine);
       return { url: to, token, ...(signal && { signal }) };
     },
     abandonAll() {
@@ -110,29 +98,77 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
     post: (route, body) => postUntilAnswered(() => random.pick(machines), { route, body }),
     lease: () => leaseOf(url, machines),
+    countAt: (worker) => countAt(url, worker),
     signal(machine, signal) {
-      if (!['SIGSTOP', 'SIGCONT', 'SIGUSR2'].includes(signal)) asked.add(machine);
+      if (!['SIGSTOP', 'SIGCONT', 'SIGUSR2'].includes(signal)) expectEnd(machine);
       machine.isFrozen = signal === 'SIGSTOP';
       machine.daemon.signal(signal);
     },
-    recover: (round, faults) =>
-      Promise.all(
-        machines.map(async (machine) => ({
-          ...{ round, faults, machine: machine.name },
-          ...(await untilServed(machine, () => bringUp(machine))),
-        })),
-      ),
+    async recover({ round, faults, wsIds }) {
+      const serving = machines.map(async (machine) => ({
+        ...{ round, faults, machine: machine.name },
+        ...(await untilServed(machine, () => bringUp(machine))),
+      }));
+      const served = await Promise.all(serving);
+      const isThere = async () => {
+        const found = wsIds.map((wsId) => hasWorkstream(random.pick(machines), wsId));
+        return (await Promise.all(found)).every(Boolean);
+      };
+      return [...served, { round, faults, machine: 'all workstreams', ...(await askUntil(isThere)) }];
+    },
     states: () => Promise.all(machines.map(stateOf)),
+    userOf(port, likely) {
+      const used = machines.flatMap((machine) => {
+        const atMs = machine.links.database.usedAt(port);
+        return atMs === undefined ? [] : [{ machine, atMs }];
+      });
+      const newestFirst = used.sort((one, other) => other.atMs - one.atMs).map(({ machine }) => machine);
+      return newestFirst.find(({ nodeId }) => nodeId === likely) ?? newestFirst[0];
+    },
     async [Symbol.asyncDispose]() {
       for (const { daemon } of machines) await daemon[Symbol.asyncDispose]();
     },
   };
-  return cluster;
+}
+
+/** Notes the ends of processes. */
+function watchProcesses() {
+  const ends: ProcessEnd[] = [];
+  const asked = new WeakSet<Machine>();
+  return {
+    ends,
+    /** The drill ends it. */
+    expectEnd: (machine: Machine): void => void asked.add(machine),
+    /** Until its process ends. */
+    watch(machine: Machine): void {
+      machine.isUp = true;
+      machine.isFrozen = false;
+      asked.delete(machine);
+      const { daemon, name } = machine;
+      void daemon.exited().then(({ code }) => {
+        machine.isUp = false;
+        ends.push({ machine: name, code, isAsked: asked.has(machine), stderr: daemon.output().stderr });
+      });
+    },
+  };
+}
+
+/** How long clients wait for each daemon. */
+function createPatience() {
+  const waiting = new Map<Machine, AbortController>();
+  return {
+    abandon(machine: Machine): void {
+      waiting.get(machine)?.abort();
+      waiting.set(machine, new AbortController());
+    },
+    signalOf: (machine: Machine): AbortSignal | undefined => waiting.get(machine)?.signal,
+  };
 }
 
 async function leaseOf(url: string, machines: readonly Machine[]): ReturnType<Cluster['lease']> {
   for (;;) {
-    const rows = await queryPostgres(url, 'select node_id, epoch::int from headgate.leases').catch(() => undefined);
+    const sql = "select node_id, epoch::int from headgate.leases where name = 'daemon'";
+    const rows = await queryPostgres(url, sql).catch(() => undefined);
     const [row] = rows ?? [];
     const holder = machines.find(({ nodeId }) => nodeId === row?.node_id);
     if (holder) return { holder, epoch: Number(row?.epoch) };
@@ -141,56 +177,22 @@ async function leaseOf(url: string, machines: readonly Machine[]): ReturnType<Cl
   }
 }
 
+async function countAt(url: string, { nodeId }: Machine): Promise<number> {
+  for (;;) {
+    const sql = `select count(*) from headgate.workstreams where machine in ('${nodeId}', 'moving ${nodeId}')`;
+    const rows = await queryPostgres(url, sql).catch(() => undefined);
+    if (rows) return Number(rows[0]?.count);
+    await pause(ASK_MS); // the database is away
+  }
+}
+
+/** 404: a worker that was named has not joined again yet. */
 async function postUntilAnswered(pick: () => Machine, { route, body }: { route: string; body: unknown }) {
   for (;;) {
     const answer: JsonAnswer | undefined = await pick()
       .daemon.post(route, body)
       .catch(() => undefined);
-    if (answer !== undefined && answer.status < 500) return answer;
+    if (answer !== undefined && answer.status < 500 && answer.status !== 404) return answer;
     await pause(ASK_MS);
   }
-}
-
-async function startMachine({
-  name,
-  first,
-  ...options
-}: ClusterOptions & { name: string; first: Machine | undefined }) {
-  const { folder, url, env, config, network } = options;
-  const { links, start, storeUrl, model } = await network.site({ storeUrl: url, model: options.model });
-  const home = path.join(folder, name);
-  await mkdir(home, { mode: 0o700 });
-  await writeFile(path.join(home, 'config.json'), JSON.stringify(config));
-  if (first) await copyKeys(first.daemon.home, home);
-  const daemon = await startDaemon({
-    ...{ home, model, through: start.through, args: ['--standby', ...start.args] },
-    env: {
-      ...{ ...env, ...start.env },
-      HEADGATE_WORKDIR: path.join(folder, 'workspace'),
-      HEADGATE_STORE_URL: storeUrl,
-    },
-  });
-  links.inbound.leadTo(daemon.port);
-  const { node_id: nodeId } = (await daemon.get('/health')).body;
-  return { name, daemon, nodeId, links, isUp: true, isFrozen: false };
-}
-
-/** Asks as a client does. `bringUp` is the service manager of the machine. */
-async function untilServed({ daemon }: Machine, bringUp: () => Promise<void>) {
-  for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts += 1) {
-    await bringUp();
-    const isServed = await daemon
-      .fetch('/v1/api/workstreams?limit=1', { signal: AbortSignal.timeout(CLIENT_MS) })
-      .then(async (answer) => (await answer.arrayBuffer()).byteLength > 0 && answer.status === 200)
-      .catch(() => false); // it cannot be reached, or does not answer in time
-    if (isServed) return { attempts, isServed: true };
-    await systemClock.sleep(ASK_MS, new AbortController().signal);
-  }
-  return { attempts: MOST_ATTEMPTS, isServed: false };
-}
-
-async function stateOf({ name: machine, daemon }: Machine): Promise<ClusterEvidence['states'][number]> {
-  const answer = await daemon.get('/health').catch(() => undefined);
-  if (answer?.body.status === 'standby') return { machine, state: 'standby' };
-  return { machine, state: answer?.status === 200 ? 'active' : 'none' };
 }

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { NATS_PASSWORD, startNats } from '../../src/testing/nats-server.ts';
 import { POSTGRES_PASSWORD, startPostgres } from '../../src/testing/postgres-server.ts';
 import { check } from '../checker/check.ts';
-import type { ClusterEvidence } from '../checker/cluster/cluster-evidence.ts';
+import { ACTIVE, type ClusterEvidence } from '../checker/cluster/cluster-evidence.ts';
 import { checkCluster } from '../checker/cluster/cluster-rules.ts';
 import type { Evidence, Outage, Violation } from '../checker/evidence.ts';
 import { createRandom, type Random } from '../checker/random.ts';
@@ -14,10 +15,11 @@ import { openChapter } from '../drill/chapter.ts';
 import { createMoods } from '../drill/moods.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { type Cluster, startCluster } from './cluster.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import { FAULTS, pickFaults } from './faults.ts';
 import { namespacedNetwork } from './namespaces.ts';
 import { proxiedNetwork } from './network.ts';
 import { addFaults, type ClusterScore, NOTHING_DONE, scoreOf } from './score.ts';
+import type { Fault } from './strike.ts';
 import { installWitness, type Witness } from './witness.ts';
 
 export interface ClusterDrillOptions {
@@ -60,21 +62,22 @@ interface Stage {
   stored: DiskReader;
   witness: Witness;
   outages: Outage[];
-  facts: Pick<ClusterEvidence, 'writes' | 'recoveries'>;
+  facts: Pick<ClusterEvidence, 'writes' | 'recoveries' | 'placements'>;
   score: ClusterScore;
   faults: readonly Fault[];
 }
 
 /**
- * Actors, readers and an unpredictable model work with three daemons over one database while everything in between fails.
- * Stops at the first violation.
+ * Actors, readers and an unpredictable model work with four daemons over one database, of which two are workers, while
+ * everything in between fails. Stops at the first violation.
  */
 export async function runClusterDrill(options: ClusterDrillOptions): Promise<ClusterDrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-cluster-'));
   await using stack = new AsyncDisposableStack();
-  const server = await startPostgres();
+  const [server, bus] = await Promise.all([startPostgres(), startNats()]);
   stack.defer(() => server.close());
-  const stage = await openStage({ ...options, folder, server, stack });
+  stack.defer(() => bus.close());
+  const stage = await openStage({ ...options, folder, server, bus, stack });
   const violations = await play(stage, { ...options, folder }).catch((error: unknown) => {
     throw new Error(`the drill stopped after ${stage.score.rounds} rounds; the homes are in ${folder}`, {
       cause: error,
@@ -89,10 +92,19 @@ export async function runClusterDrill(options: ClusterDrillOptions): Promise<Clu
 interface Place extends ClusterDrillOptions {
   folder: string;
   server: Cluster['server'];
+  bus: Cluster['bus'];
   stack: AsyncDisposableStack;
 }
 
-async function openStage({ seed, only = '', folder, server, stack, hasNamespaces = false }: Place): Promise<Stage> {
+async function openStage({
+  seed,
+  only = '',
+  folder,
+  server,
+  bus,
+  stack,
+  hasNamespaces = false,
+}: Place): Promise<Stage> {
   const random = createRandom(seed);
   const url = await server.createDatabase();
   const model = stack.use(await startScriptedModel({ key: MODEL_KEY }));
@@ -100,7 +112,7 @@ async function openStage({ seed, only = '', folder, server, stack, hasNamespaces
   const spawnedMs = systemClock.now();
   const cluster = stack.use(
     await startCluster({
-      ...{ network, folder, server, url, model: model.url, config: CONFIG },
+      ...{ network, folder, server, bus, url, model: model.url, config: CONFIG },
       env: { HOME: folder, OPENAI_API_KEY: MODEL_KEY },
       random: random.fork('clients'),
     }),
@@ -114,35 +126,27 @@ async function openStage({ seed, only = '', folder, server, stack, hasNamespaces
       { name: 'the key of the model', value: MODEL_KEY },
       { name: 'the password of the database', value: POSTGRES_PASSWORD },
       { name: 'the password in the address of the database', value: encodeURIComponent(POSTGRES_PASSWORD) },
+      { name: 'the password of the bus', value: NATS_PASSWORD },
     ],
     boot: { spawnedMs, readyMs: systemClock.now() },
     stored,
     at: () => cluster.at(),
   });
-  const nameOf = (found: { name: string } | undefined) => found?.name ?? 'nobody';
   const witness = await installWitness(url, {
-    ofPort(port, owner) {
-      const users = cluster.machines.filter(({ links }) => links.database.isOwn(port));
-      return nameOf(users.find(({ name }) => name === owner) ?? users[0]);
-    },
-    ofNode: (nodeId) => nameOf(cluster.machines.find((machine) => machine.nodeId === nodeId)),
+    ofPort: cluster.userOf,
+    ofNode: (nodeId) => cluster.machines.find((machine) => machine.nodeId === nodeId)?.name,
   });
   return {
     ...{ cluster, model, recorder, random, stored, witness, outages: [], score: structuredClone(NOTHING_DONE) },
-    facts: { writes: [], recoveries: [] },
+    facts: { writes: [], recoveries: [], placements: [] },
     faults: FAULTS.filter(({ name }) => name.includes(only)),
   };
 }
 
 async function play(stage: Stage, { rounds, say, folder }: Pick<Place, 'rounds' | 'say' | 'folder'>) {
   for (let chapter = 0; stage.score.rounds < rounds; chapter += 1) {
-    const count = Math.min(ROUNDS_PER_CHAPTER, rounds - stage.score.rounds);
-    const { evidence, violations } = await playChapter(stage, {
-      name: `chapter-${chapter}`,
-      rounds: count,
-      folder,
-      say,
-    });
+    const most = Math.min(ROUNDS_PER_CHAPTER, rounds - stage.score.rounds);
+    const { evidence, violations } = await playChapter(stage, { name: `chapter-${chapter}`, most, folder, say });
     stage.score = scoreOf(stage.score, { evidence, facts: stage.facts });
     if (violations.length > 0) {
       await writeFile(
@@ -152,7 +156,7 @@ async function play(stage: Stage, { rounds, say, folder }: Pick<Place, 'rounds' 
       return violations;
     }
     stage.recorder.forget();
-    Object.assign(stage.facts, { writes: [], recoveries: [] });
+    Object.assign(stage.facts, { writes: [], recoveries: [], placements: [] });
     stage.model.requests.length = 0; // they hold whole conversations
     say(
       `${stage.score.rounds} rounds, ${stage.score.eventsSeen} events seen, ${stage.score.holders} holders of the lease`,
@@ -163,16 +167,38 @@ async function play(stage: Stage, { rounds, say, folder }: Pick<Place, 'rounds' 
 
 interface ChapterOptions {
   name: string;
-  rounds: number;
+  /** How many rounds it has at most. */
+  most: number;
   folder: string;
   say(line: string): void;
 }
 
-/** Some rounds with separate workstreams; stops at a violation. */
-async function playChapter(stage: Stage, { name, rounds, folder, say }: ChapterOptions) {
+/** The coordinator is anywhere, each worker has one of the others, and the daemon chooses the machine of the last one. */
+async function openPlaced(stage: Stage, name: string) {
+  const { cluster, facts } = stage;
+  const leader = stage.random.fork(`places of ${name}`).pick([undefined, ...cluster.workers]);
+  const places = [leader, ...cluster.workers];
+  const machineFor = (index: number) => places[index]?.nodeId;
+  const cast = await openChapter({
+    ...stage,
+    daemon: cluster,
+    name,
+    onCut: () => undefined,
+    isCluster: true,
+    machineFor,
+  });
+  for (const [index, wsId] of cast.wsIds.entries()) {
+    const machine = cluster.workers.find(({ nodeId }) => nodeId === cast.nodeIds[index])?.name ?? ACTIVE;
+    facts.placements.push({ wsId, machine });
+  }
+  return cast;
+}
+
+/** Some rounds with separate workstreams; stops at a violation, and when no worker has any of them. */
+async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOptions) {
   const { cluster, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;
-  const cast = await openChapter({ ...stage, daemon: cluster, name, onCut: () => undefined, isCluster: true });
+  const cast = await openPlaced(stage, name);
   const tokens = { from: 1_000, to: 3_000 };
   model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile, tokens }));
   const scope = { effectsFiles: [path.join(folder, 'workspace', effectsFile)] };
@@ -187,11 +213,13 @@ async function playChapter(stage: Stage, { name, rounds, folder, say }: ChapterO
       outages: stage.outages,
       requests: model.requests.map(({ body }) => body.messages),
     };
-    const states: ClusterEvidence['states'] = settled ? await cluster.states() : [{ machine: 'one', state: 'active' }];
+    const states: ClusterEvidence['states'] = settled
+      ? await cluster.states()
+      : [{ machine: 'one', isWorker: false, state: ACTIVE }];
     return { evidence, violations: judge(stage, evidence, states) };
   };
   let earlier: Evidence['disk'] | undefined;
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < most && (round === 0 || (await isShared(cluster))); round += 1) {
     const struck = await playRound(stage, cast, stage.random.fork(`round ${score.rounds}`));
     score.rounds += 1;
     addFaults(score, struck);
@@ -202,11 +230,20 @@ async function playChapter(stage: Stage, { name, rounds, folder, say }: ChapterO
     }
     earlier = seen.evidence.disk;
   }
-  stage.facts.recoveries.push(...(await cluster.recover(score.rounds, 'the end of a chapter')));
+  const { wsIds } = cast;
+  stage.facts.recoveries.push(
+    ...(await cluster.recover({ round: score.rounds, faults: 'the end of a chapter', wsIds })),
+  );
   await cast.settle(stage.random.fork(`end of ${name}`));
   const seen = await look(true, earlier);
   cast.leave();
   return seen;
+}
+
+/** Whether a worker has a workstream. */
+async function isShared(cluster: Cluster): Promise<boolean> {
+  const counts = await Promise.all(cluster.workers.map((machine) => cluster.countAt(machine)));
+  return counts.some((count) => count > 0);
 }
 
 function judge({ cluster, facts }: Stage, evidence: Evidence, states: ClusterEvidence['states']): Violation[] {
@@ -227,13 +264,11 @@ async function playRound(stage: Stage, cast: Awaited<ReturnType<typeof openChapt
   const over = new AbortController();
   const acting = cast.act(random, over.signal);
   await wait(random.int(200, 800));
-  const struck = random.chance(0.3)
-    ? [random.pick(stage.faults), random.pick(stage.faults)]
-    : [random.pick(stage.faults)];
+  const struck = pickFaults(stage.faults, random);
   const fromMs = systemClock.now();
   await Promise.all(struck.map((fault, index) => fault.strike(cluster, random.fork(`fault ${index}`))));
   const names = struck.map(({ name }) => name).join(' and ');
-  facts.recoveries.push(...(await cluster.recover(score.rounds + 1, names)));
+  facts.recoveries.push(...(await cluster.recover({ round: score.rounds + 1, faults: names, wsIds: cast.wsIds })));
   if (struck.some(({ isOutage }) => isOutage)) outages.push({ fromMs, toMs: systemClock.now() + RECONNECTING_MS });
   await wait(random.int(200, 800));
   over.abort();

@@ -10,8 +10,8 @@ export interface Link extends Disposable {
   readonly port: number;
   /** Where its connections go; a daemon knows its own port only after it has started. */
   leadTo(port: number): void;
-  /** Whether the connection with this local port goes through here, or went. */
-  isOwn(port: number): boolean;
+  /** When a connection with this local port began to go through here, for `performance.now()`; undefined: none did. */
+  usedAt(port: number): number | undefined;
   /** Ends all connections, and refuses new ones until `heal`. */
   cut(): void;
   /** No data passes until `heal`, and nobody is notified. */
@@ -38,7 +38,7 @@ interface Pair {
 export async function openLink(host = '127.0.0.1'): Promise<Link> {
   const weather: Weather = { isCut: false, stalled: new Set(), delayMs: 0 };
   const pairs = new Set<Pair>();
-  const ports = new Set<number>();
+  const ports = new Map<number, number>();
   let target = 0;
   const listener = createServer({ allowHalfOpen: true }, (client) => {
     if (weather.isCut) {
@@ -46,7 +46,7 @@ export async function openLink(host = '127.0.0.1'): Promise<Link> {
       return;
     }
     const server = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
-    server.on('connect', () => ports.add(server.localPort ?? 0));
+    server.on('connect', () => ports.set(server.localPort ?? 0, performance.now()));
     const pair: Pair = {
       ...{ client, server },
       flows: [
@@ -79,7 +79,7 @@ export async function openLink(host = '127.0.0.1'): Promise<Link> {
     leadTo(port) {
       target = port;
     },
-    isOwn: (port) => ports.has(port),
+    usedAt: (port) => ports.get(port),
     cut() {
       weather.isCut = true;
       endAll();

@@ -6,17 +6,17 @@ import { toClusterScoreCard } from './score.ts';
 
 const HELP = `npm run drill:cluster -- [--rounds 300] [--seed N] [--only WORDS] [--namespaces]
 
-Three daemons over one PostgreSQL database: one is active, two are standbys that forward. Clients of four workstreams use
-any of them, and go to another one with their cursors and keys. In each round, one or two things fail: a daemon is killed,
-stopped, drained or paused; sessions of the database are ended or paused; the database is killed or restarted; connections
-between daemons, or with the database, are cut, silent or slow. Afterwards, clients have to get on at each daemon. After
-every round, a checker decides from all that was seen, from the database, and from what the database recorded about each
-write, whether a promise was broken.
+Four daemons over one PostgreSQL database and one NATS server: one is active, one is a standby that forwards, and two are
+workers. Clients of four workstreams use any of them, and go to another one with their cursors and keys. In each round, one
+or two things fail: a daemon is killed, stopped, drained or paused; sessions of the database are ended or paused; the
+database or the bus is killed or restarted; connections between daemons, with the database, or with the bus are cut, silent
+or slow. Afterwards, clients have to get on at each daemon and in each workstream. After every round, a checker decides from
+all that was seen, from the database, and from what the database recorded about each write, whether a promise was broken.
 
   --rounds N    how often something fails (300)
   --seed N      chooses what happens; a run prints its own. What real processes do at which moment no seed can choose,
                 so a seed that failed may need some attempts
-  --only WORDS  only faults whose name contains these words, such as "kill" or "freeze active"
+  --only WORDS  only faults whose name contains these words, such as "worker" or "freeze active"
   --namespaces  each daemon has a network of its own (Linux, as root, with iproute2 and nftables), and the kernel drops,
                 refuses or slows its packets, in place of a proxy
 

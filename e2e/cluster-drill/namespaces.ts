@@ -47,17 +47,19 @@ export function namespacedNetwork(): Network {
       const address = `10.213.${number}.${names.length + 1}`;
       names.push(name);
       openNamespace(name, { bridge, address });
-      const [store, model] = await Promise.all([relayTo(services.storeUrl), relayTo(services.model)]);
+      const [store, bus, model] = await Promise.all([
+        relayTo(services.storeUrl),
+        relayTo(services.busUrl),
+        relayTo(services.model),
+      ]);
       return {
         links: {
-          database: filtered(store, name, {
-            table: 'database',
-            crossing: () => ({ arriving: `tcp sport ${store.port}`, leaving: `tcp dport ${store.port}` }),
-            isServer: false,
-          }),
+          database: outboundLink(store, name, 'database'),
+          bus: outboundLink(bus, name, 'bus'),
           inbound: inboundLink(name, here),
         },
         storeUrl: moved(services.storeUrl, { host: here, port: store.port }),
+        busUrl: moved(services.busUrl, { host: here, port: bus.port }),
         model: moved(services.model, { host: here, port: model.port }),
         start: { through: ['ip', 'netns', 'exec', name], args: ['--host', address], env: {} },
       } satisfies Site;
@@ -113,6 +115,14 @@ function filtered(link: Link, name: string, { table, crossing, isServer }: Filte
   };
 }
 
+/** From a daemon to a server that is reached through a relay. */
+const outboundLink = (relay: Link, name: string, table: string): Link =>
+  filtered(relay, name, {
+    table,
+    crossing: () => ({ arriving: `tcp sport ${relay.port}`, leaving: `tcp dport ${relay.port}` }),
+    isServer: false,
+  });
+
 /** A table that does not exist cannot be deleted, so it is made first. */
 const CLEARED = (table: string): string => `table inet ${table}\ndelete table inet ${table}\n`;
 
@@ -131,7 +141,7 @@ function inboundLink(name: string, here: string): Link {
     leadTo(next) {
       port = next;
     },
-    isOwn: () => false,
+    usedAt: () => undefined,
     cut: () => undefined,
     stall: () => undefined,
     slow(ms) {

@@ -2,10 +2,11 @@ import { type Link, openLink } from './link.ts';
 
 /** Where a daemon runs, and how it reaches the others. */
 export interface Site {
-  /** From it to PostgreSQL, and from other daemons to it. */
-  links: { database: Link; inbound: Link };
+  /** From it to PostgreSQL and to NATS, and from other daemons to it. */
+  links: { database: Link; bus: Link; inbound: Link };
   /** The addresses of what it uses, as it sees them. */
   storeUrl: string;
+  busUrl: string;
   model: string;
   /** What starts it, its flags and its environment. */
   start: { through?: readonly string[]; args: readonly string[]; env: Record<string, string> };
@@ -14,6 +15,7 @@ export interface Site {
 /** What daemons use, on this machine. */
 export interface Services {
   storeUrl: string;
+  busUrl: string;
   model: string;
 }
 
@@ -34,14 +36,16 @@ export function moved(url: string, to: { host?: string; port: number }): string 
 export function proxiedNetwork(): Network {
   const opened: Link[] = [];
   return {
-    async site({ storeUrl, model }) {
-      const links = { database: await openLink(), inbound: await openLink() };
+    async site({ storeUrl, busUrl, model }) {
+      const links = { database: await openLink(), bus: await openLink(), inbound: await openLink() };
       opened.push(...Object.values(links));
       links.database.leadTo(Number(new URL(storeUrl).port));
+      links.bus.leadTo(Number(new URL(busUrl).port));
       return {
         links,
         model,
         storeUrl: moved(storeUrl, { port: links.database.port }),
+        busUrl: moved(busUrl, { port: links.bus.port }),
         start: { args: [], env: { HEADGATE_STORE_MACHINE_URL: `http://127.0.0.1:${links.inbound.port}` } },
       };
     },

@@ -1,7 +1,8 @@
-import type { ClusterEvidence } from '../checker/cluster/cluster-evidence.ts';
+import { type ClusterEvidence, movingFrom, type Write } from '../checker/cluster/cluster-evidence.ts';
+import { DAEMON_LEASE } from '../checker/cluster/owner-rules.ts';
 import type { Evidence } from '../checker/evidence.ts';
-import { NOTHING_SEEN, type Tally, tallyOf } from '../drill/score.ts';
-import type { Fault } from './faults.ts';
+import { NOTHING_SEEN, sharesOf, type Tally, tallyOf } from '../drill/score.ts';
+import type { Fault } from './strike.ts';
 
 /** The counts of a drill. */
 export interface ClusterScore extends Tally {
@@ -16,14 +17,19 @@ export interface ClusterScore extends Tally {
   approvals: number;
   decided: number;
   effects: number;
-  /** The most that a client had to ask after a fault. */
+  /** The most that a client had to ask after a fault, and how long that took each time. */
   mostAttempts: number;
+  recoveryMs: number[];
+  /** Workstreams of workers, and those of them that the active daemon took over. */
+  atWorkers: number;
+  takenOver: number;
   violations: number;
 }
 
 export const NOTHING_DONE: ClusterScore = {
   ...NOTHING_SEEN,
   ...{ rounds: 0, faults: {}, holders: 0, writes: 0, runs: 0, approvals: 0, decided: 0, effects: 0, mostAttempts: 0 },
+  ...{ recoveryMs: [], atWorkers: 0, takenOver: 0 },
   violations: 0,
 };
 
@@ -39,10 +45,14 @@ interface Chapter {
 /** The counts after one more chapter. */
 export function scoreOf(before: ClusterScore, { evidence, facts: { writes, recoveries } }: Chapter): ClusterScore {
   const approvals = evidence.disk.workstreams.flatMap((workstream) => workstream.approvals);
+  const owned = (isIt: (write: Write) => boolean) => new Set(writes.filter(isIt).map(({ wsId }) => wsId)).size;
   return {
     ...before,
     ...tallyOf(evidence, before),
-    holders: Math.max(before.holders, ...writes.map(({ epoch }) => epoch)),
+    holders: Math.max(before.holders, ...writes.map(({ epochs }) => epochs[DAEMON_LEASE] ?? 0)),
+    atWorkers: before.atWorkers + owned(({ owner, machine }) => owner === machine),
+    takenOver: before.takenOver + owned(({ owner }) => owner?.startsWith(movingFrom('')) === true),
+    recoveryMs: [...before.recoveryMs, ...recoveries.map(({ tookMs }) => tookMs)],
     writes: before.writes + writes.length,
     runs: before.runs + evidence.disk.workstreams.flatMap(({ runs }) => runs).length,
     approvals: before.approvals + approvals.length,
@@ -53,6 +63,7 @@ export function scoreOf(before: ClusterScore, { evidence, facts: { writes, recov
 }
 
 export function toClusterScoreCard(score: ClusterScore): string {
+  const { p50, p99, worst } = sharesOf(score.recoveryMs);
   const rows: [string, string | number][] = [
     ['rounds', score.rounds],
     ...Object.entries(score.faults).map(([name, count]): [string, number] => [`  ${name}`, count]),
@@ -63,6 +74,8 @@ export function toClusterScoreCard(score: ClusterScore): string {
     ['runs', score.runs],
     ['approvals', `${score.approvals} (${score.decided} decided)`],
     ['effects', `${score.effects} lines written by commands`],
+    ['workstreams of workers', `${score.atWorkers} (${score.takenOver} taken over)`],
+    ['recovered after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
     ['most attempts', score.mostAttempts],
     ['violations', score.violations],
   ];

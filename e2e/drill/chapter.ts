@@ -26,14 +26,19 @@ interface ChapterParts {
   onCut(): void;
   /** There are several daemons: fewer workstreams, whose clients connect again within a round, until they are cut off. */
   isCluster?: boolean;
+  /** The id of the machine that gets a workstream; default: the daemon chooses. */
+  machineFor?(index: number): string | undefined;
 }
 
 /** New workstreams with their actors and readers. */
-export async function openChapter({ name, daemon, recorder, stored, onCut, isCluster }: ChapterParts) {
+export async function openChapter({ name, daemon, recorder, stored, onCut, isCluster, machineFor }: ChapterParts) {
   const [most, leading] = isCluster ? [WORKSTREAMS / 2, LEADS / 2] : [WORKSTREAMS, LEADS];
   const created = await Promise.all(
     Array.from({ length: most }, (_, index) =>
-      daemon.post('/v1/api/workstreams/new', index < leading ? { kind: 'coordinator' } : {}),
+      daemon.post('/v1/api/route/workstreams/new', {
+        ...(index < leading && { kind: 'coordinator' }),
+        target_node: machineFor?.(index),
+      }),
     ),
   );
   const wsIds = created.map(({ body }) => String(body.ws_id));
@@ -59,6 +64,8 @@ export async function openChapter({ name, daemon, recorder, stored, onCut, isClu
 
   return {
     wsIds,
+    /** The machines that have them, by the answers. */
+    nodeIds: created.map(({ body }) => String(body.node_id)),
     withChildren,
     next,
     /** Resolves after the daemon has died, or after `leave`. */

@@ -134,8 +134,12 @@ function budgetsIn(approvals: Disk['workstreams'][number]['approvals']) {
 }
 
 export function recoveryOf(boots: readonly Boot[]): Score['recoveryMs'] {
-  const all = boots.flatMap(({ spawnedMs, readyMs }) => (readyMs === undefined ? [] : [readyMs - spawnedMs]));
-  const sorted = all.sort((a, b) => a - b);
+  return sharesOf(boots.flatMap(({ spawnedMs, readyMs }) => (readyMs === undefined ? [] : [readyMs - spawnedMs])));
+}
+
+/** What half of some durations, 99 percent of them, and all of them do not exceed. */
+export function sharesOf(durations: readonly number[]): Score['recoveryMs'] {
+  const sorted = durations.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return { p50: at(0.5), p99: at(0.99), worst: at(1) };
 }

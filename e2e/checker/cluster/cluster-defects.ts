@@ -1,21 +1,27 @@
+import type { RuleName } from '../check.ts';
 import type { Random } from '../random.ts';
 import type { ClusterEvidence, Write } from './cluster-evidence.ts';
 import type { ClusterRuleName } from './cluster-rules.ts';
+import { DAEMON_LEASE } from './owner-rules.ts';
 
 /** A defect in correct evidence, and the rule that must find it. */
 export interface ClusterDefect {
   name: string;
-  rule: ClusterRuleName;
+  /** About several daemons, or one of those that hold for one daemon, too. */
+  rule: ClusterRuleName | RuleName;
   /** Changes the evidence in place. */
   apply(evidence: ClusterEvidence, random: Random): void;
 }
 
-const newestEpoch = ({ writes }: ClusterEvidence): number => Math.max(...writes.map(({ epoch }) => epoch));
+/** Of the active daemons. */
+const ownWrites = ({ writes }: ClusterEvidence): Write[] => writes.filter(({ lease }) => lease === DAEMON_LEASE);
+
+const newestEpoch = (evidence: ClusterEvidence): number => Math.max(...ownWrites(evidence).map(({ epoch }) => epoch));
 const lastNumber = ({ writes }: ClusterEvidence): number => Math.max(...writes.map(({ last }) => last));
 
 /** Of a holder that was replaced. */
 const pickFormer = (evidence: ClusterEvidence, random: Random): Write =>
-  random.pick(evidence.writes.filter(({ epoch }) => epoch < newestEpoch(evidence)));
+  random.pick(ownWrites(evidence).filter(({ epoch }) => epoch < newestEpoch(evidence)));
 
 /** A call with an answer that says yes. */
 function pickAccepted({ story }: ClusterEvidence, random: Random, isIt: (method: string) => boolean) {
@@ -27,8 +33,7 @@ export const CLUSTER_DEFECTS: ClusterDefect[] = [
     name: 'two daemons hold the lease at once',
     rule: 'an epoch has one holder',
     apply(evidence, random) {
-      const { epoch, ...own } = random.pick(evidence.writes);
-      evidence.writes.push({ ...own, epoch, session: 'another', machine: 'four', owner: 'four' });
+      evidence.writes.push({ ...random.pick(ownWrites(evidence)), session: 'another', machine: 'six', holder: 'six' });
     },
   },
   {
@@ -40,10 +45,10 @@ export const CLUSTER_DEFECTS: ClusterDefect[] = [
   },
   {
     name: 'a standby writes',
-    rule: 'only the holder of the lease writes',
+    rule: 'only the holder of a lease writes',
     apply(evidence, random) {
-      const write = random.pick(evidence.writes);
-      write.machine = random.pick(['one', 'two', 'three'].filter((name) => name !== write.owner));
+      const write = random.pick(ownWrites(evidence));
+      write.machine = random.pick(['one', 'two', 'three'].filter((name) => name !== write.holder));
     },
   },
   {

@@ -1,16 +1,23 @@
 import { applyRules } from '../apply-rules.ts';
 import type { CallHistory, Finding, Violation } from '../evidence.ts';
 import { firstRuns, messageOf } from '../rules/answers.ts';
-import type { ClusterEvidence, ProcessEnd, Write } from './cluster-evidence.ts';
+import { ACTIVE, type ClusterEvidence, type ProcessEnd, type Write } from './cluster-evidence.ts';
+import { endedWorkersWriteNothing, oneOwner, oneWriter, ownersWriteRows, placedWhereAsked } from './owner-rules.ts';
+import { placeOf } from './place-of.ts';
 
 type ClusterRule = (evidence: ClusterEvidence) => Iterable<Finding>;
 
 /** Every rule about several daemons, by the sentence it checks. */
 export const CLUSTER_RULES = {
-  'only the holder of the lease writes': ownersWrite,
+  'only the holder of a lease writes': holdersWrite,
   'an epoch has one holder': oneHolder,
   'a session writes in one epoch': oneEpoch,
   'nothing is written in an older epoch': epochsRise,
+  'only the owner of a workstream writes its rows': ownersWriteRows,
+  'a workstream has one owner at a time': oneOwner,
+  'a log has one writer at a time': oneWriter,
+  'a lost worker writes nothing after its end': endedWorkersWriteNothing,
+  'a workstream is where its creator was told': placedWhereAsked,
   'one decision wins': oneWinner,
   'a call without a key has one effect': oneEffect,
   'clients get on after a fault': clientsGetOn,
@@ -23,34 +30,39 @@ export type ClusterRuleName = keyof typeof CLUSTER_RULES;
 /** All violations of rules about several daemons. */
 export const checkCluster = (evidence: ClusterEvidence): Violation[] => applyRules(CLUSTER_RULES, evidence);
 
-const placeOf = ({ first, last, table, session }: Write): string =>
-  `writes ${first} to ${last}, ${table}, session ${session}`;
-
-function* ownersWrite({ writes }: ClusterEvidence): Generator<Finding> {
+/** The active daemon needs the lease of the database, and each worker its own one. */
+function* holdersWrite({ writes }: ClusterEvidence): Generator<Finding> {
   for (const write of writes) {
-    const { machine, owner, epoch } = write;
-    if (machine === owner) continue;
-    yield { what: `${machine} wrote while ${owner} held the lease (epoch ${epoch})`, where: placeOf(write) };
+    const { machine, lease, holder, epoch } = write;
+    if (machine === holder) continue;
+    yield {
+      what: `${machine} wrote while ${holder} held the lease "${lease}" (epoch ${epoch})`,
+      where: placeOf(write),
+    };
   }
 }
 
 function* oneHolder({ writes }: ClusterEvidence): Generator<Finding> {
-  for (const [epoch, own] of Map.groupBy(writes, (write) => write.epoch)) {
-    const owners = [...new Set(own.map(({ owner }) => owner))];
-    if (owners.length > 1) yield { what: `was held by ${owners.join(' and ')}`, where: `epoch ${epoch}` };
+  for (const [epoch, own] of Map.groupBy(writes, (write) => `lease "${write.lease}", epoch ${write.epoch}`)) {
+    const holders = [...new Set(own.map(({ holder }) => holder))];
+    if (holders.length > 1) yield { what: `was held by ${holders.join(' and ')}`, where: epoch };
   }
 }
 
-/** A session belongs to a process, and a process that lost the lease has to connect again to get another one. */
+/** A session belongs to a process, and a process that lost its lease has to connect again to get another one. */
 function* oneEpoch({ writes }: ClusterEvidence): Generator<Finding> {
   for (const [session, own] of Map.groupBy(writes, (write) => write.session)) {
-    const epochs = [...new Set(own.map(({ epoch }) => epoch))];
+    const epochs = [...new Set(own.map(({ lease, epoch }) => `${epoch} of the lease "${lease}"`))];
     if (epochs.length > 1) yield { what: `wrote in the epochs ${epochs.join(' and ')}`, where: `session ${session}` };
   }
 }
 
-/** The lease is taken only when the transactions of its former holder have ended. */
+/** A lease is taken only when the transactions of its former holder have ended. */
 function* epochsRise({ writes }: ClusterEvidence): Generator<Finding> {
+  for (const own of Map.groupBy(writes, (write) => write.lease).values()) yield* epochsOfLeaseRise(own);
+}
+
+function* epochsOfLeaseRise(writes: readonly Write[]): Generator<Finding> {
   let lowest = Number.POSITIVE_INFINITY;
   for (const [epoch, own] of [...Map.groupBy(writes, (write) => write.epoch)].sort(([one], [other]) => other - one)) {
     for (const write of own)
@@ -76,7 +88,7 @@ function* oneWinner({ story: { calls, disk } }: ClusterEvidence): Generator<Find
 const isUnkeyed = ({ method, params }: CallHistory): boolean =>
   method === 'workstream.send' && params.idempotencyKey === undefined && params.message !== undefined && !params.steer;
 
-/** Nobody repeats such a call, neither its client nor a standby. */
+/** Nobody repeats such a call, neither its client nor a daemon that forwards it. */
 function* oneEffect({ story: { calls, disk } }: ClusterEvidence): Generator<Finding> {
   const accepted = Map.groupBy(disk.workstreams.flatMap(firstRuns), (run) => `${run.ws_id} ${messageOf(run)}`);
   for (const { params } of calls.filter(isUnkeyed)) {
@@ -92,15 +104,16 @@ export const MOST_ATTEMPTS = 300;
 function* clientsGetOn({ recoveries }: ClusterEvidence): Generator<Finding> {
   for (const { round, faults, machine, attempts, isServed } of recoveries) {
     if (!isServed || attempts > MOST_ATTEMPTS)
-      yield { what: `${machine} did not serve after ${attempts} attempts`, where: `round ${round}: ${faults}` };
+      yield { what: `${machine}: no answer after ${attempts} attempts`, where: `round ${round}: ${faults}` };
   }
 }
 
 function* oneActive({ states }: ClusterEvidence): Generator<Finding> {
-  const active = states.filter(({ state }) => state === 'active').map(({ machine }) => machine);
+  const active = states.filter(({ state }) => state === ACTIVE).map(({ machine }) => machine);
   if (active.length !== 1) yield { what: `${active.length} are active: ${active.join(', ')}`, where: 'at rest' };
-  for (const { machine, state } of states)
-    if (state === 'none') yield { what: 'is neither active nor a standby', where: machine };
+  for (const { machine, isWorker, state } of states)
+    if (isWorker ? state !== 'worker' : state !== ACTIVE && state !== 'standby')
+      yield { what: isWorker ? 'is no worker' : 'is neither active nor a standby', where: machine };
 }
 
 /** It was replaced, or the database was lost while it started; a service manager starts it again. */

@@ -30,6 +30,7 @@ export function callOverSocket(socket: RecordedSocket, { method, params }: CallW
   const history = historyOf({ method, params });
   const { promise: answered, resolve } = Promise.withResolvers<Answer | undefined>();
   socket.request(method, toSocketParams(method, params), ({ ok, payload, error }) => {
+    if (error?.code === LOST_BEHIND.code) return resolve(undefined);
     const answer: Answer = { atMs: systemClock.now(), ok, payload, ...(error && { code: error.code }) };
     history.answers.push(answer);
     resolve(answer);
@@ -65,7 +66,7 @@ export function callOverHttp({ url, token, signal }: Address, wish: CallWish): R
       body: JSON.stringify({ ...params, ws_id: wsId, ...(approvalId !== undefined && { approval_id: approvalId }) }),
     });
     const { run_id: runId, ...payload } = await response.json();
-    if (response.status === LOST_BEHIND) return undefined;
+    if (response.status === LOST_BEHIND.status) return undefined;
     const answer: Answer = {
       atMs: systemClock.now(),
       ok: response.ok,
@@ -83,8 +84,8 @@ export function callOverHttp({ url, token, signal }: Address, wish: CallWish): R
   return { history, answered };
 }
 
-/** A standby answers so when the active daemon was lost after the request was sent there: it may have been carried out. */
-const LOST_BEHIND = 502;
+/** A daemon answers so when another one was lost after the request was sent there: it may have been carried out. */
+const LOST_BEHIND = { status: 502, code: 'UPSTREAM_FAILED' };
 
 /** The error codes that the rules use, by HTTP status. */
 const CODES: Record<number, string> = { 404: 'NOT_FOUND', 409: 'CONFLICT', 503: 'UNAVAILABLE' };
