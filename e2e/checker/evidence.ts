@@ -30,6 +30,8 @@ export interface Evidence {
   boots: Boot[];
   /** When nothing could be stored; missing if nobody prevented it. */
   outages?: readonly Outage[];
+  /** When machines could not reach each other, or one took over from another; missing if there is one machine. */
+  breaks?: readonly Outage[];
   memory: { budgetBytes: number; samples: MemorySample[] };
   /** Values that only their owner may see. */
   secrets: { name: string; value: string }[];
@@ -196,7 +198,7 @@ export interface Boot {
   diedMs?: number;
 }
 
-/** A time in which the database was away. */
+/** A time in which something was away, such as the database. */
 export interface Outage {
   fromMs: number;
   toMs: number;

@@ -62,6 +62,8 @@ interface Stage {
   stored: DiskReader;
   witness: Witness;
   outages: Outage[];
+  /** The times of all faults. */
+  breaks: Outage[];
   facts: Pick<ClusterEvidence, 'writes' | 'recoveries' | 'placements'>;
   score: ClusterScore;
   faults: readonly Fault[];
@@ -137,7 +139,17 @@ async function openStage({
     ofNode: (nodeId) => cluster.machines.find((machine) => machine.nodeId === nodeId)?.name,
   });
   return {
-    ...{ cluster, model, recorder, random, stored, witness, outages: [], score: structuredClone(NOTHING_DONE) },
+    ...{
+      cluster,
+      model,
+      recorder,
+      random,
+      stored,
+      witness,
+      outages: [],
+      breaks: [],
+      score: structuredClone(NOTHING_DONE),
+    },
     facts: { writes: [], recoveries: [], placements: [] },
     faults: FAULTS.filter(({ name }) => name.includes(only)),
   };
@@ -211,6 +223,7 @@ async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOpt
       ...found,
       artefacts: [...found.artefacts, ...outputs],
       outages: stage.outages,
+      breaks: stage.breaks,
       requests: model.requests.map(({ body }) => body.messages),
     };
     const states: ClusterEvidence['states'] = settled
@@ -260,7 +273,7 @@ const RECONNECTING_MS = 10_000;
 
 /** Clients work, something fails and is repaired, and clients go on for a while. */
 async function playRound(stage: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {
-  const { cluster, facts, outages, score } = stage;
+  const { breaks, cluster, facts, outages, score } = stage;
   const over = new AbortController();
   const acting = cast.act(random, over.signal);
   await wait(random.int(200, 800));
@@ -269,6 +282,7 @@ async function playRound(stage: Stage, cast: Awaited<ReturnType<typeof openChapt
   await Promise.all(struck.map((fault, index) => fault.strike(cluster, random.fork(`fault ${index}`))));
   const names = struck.map(({ name }) => name).join(' and ');
   facts.recoveries.push(...(await cluster.recover({ round: score.rounds + 1, faults: names, wsIds: cast.wsIds })));
+  breaks.push({ fromMs, toMs: systemClock.now() });
   if (struck.some(({ isOutage }) => isOutage)) outages.push({ fromMs, toMs: systemClock.now() + RECONNECTING_MS });
   await wait(random.int(200, 800));
   over.abort();

@@ -1,7 +1,7 @@
 import type { EventFrame } from '../../../protocol/frames.ts';
 import type { AgentEvent } from '../../../protocol/methods/agent.ts';
 import type { ChatEvent } from '../../../protocol/methods/chat.ts';
-import type { Evidence, Finding, SocketHistory } from '../evidence.ts';
+import type { Evidence, Finding, Outage, SocketHistory } from '../evidence.ts';
 
 /** Broadcasts carry `seq` without gaps on one connection, because no client here is slow enough to be skipped. */
 export function* broadcastNumbers({ sockets }: Evidence): Generator<Finding> {
@@ -18,7 +18,7 @@ export function* broadcastNumbers({ sockets }: Evidence): Generator<Finding> {
 
 /** The `agent` events of a run are numbered without gaps; clients present at its start see number 1. */
 export function* agentNumbers(evidence: Evidence): Generator<Finding> {
-  for (const { where, events } of heardRuns(evidence)) {
+  for (const { where, events } of heardParts(evidence)) {
     let last: number | undefined;
     for (const told of events) {
       const what = wrongNumber(told, last);
@@ -52,7 +52,7 @@ const isAgentEnd = ({ event, payload }: RunEvent): boolean =>
 
 /** The text of each sample is the previous text plus its delta. */
 export function* cumulativeText(evidence: Evidence): Generator<Finding> {
-  for (const { where, events } of heardRuns(evidence)) {
+  for (const { where, events } of heardParts(evidence)) {
     for (const [stream, samples] of Map.groupBy(events.flatMap(samplesIn), (sample) => sample.stream)) {
       for (const [index, { text, delta }] of samples.entries()) {
         const before = samples[index - 1]?.text;
@@ -96,6 +96,32 @@ const heardRuns = ({ sockets }: Evidence): HeardRun[] =>
       })),
     );
   });
+
+/**
+ * The same, in parts: another machine that continues a run numbers its events from 1 again, and what a worker says while it
+ * cannot be reached is lost.
+ */
+const heardParts = (evidence: Evidence): Pick<HeardRun, 'where' | 'events'>[] =>
+  heardRuns(evidence).flatMap(({ where, events }) =>
+    partsOf(events, evidence.breaks ?? []).map((part) => ({ where, events: part })),
+  );
+
+function partsOf(events: readonly RunEvent[], breaks: readonly Outage[]): RunEvent[][] {
+  const parts: RunEvent[][] = [[]];
+  let last: RunEvent | undefined;
+  for (const told of events) {
+    const mayBegin = last !== undefined && told.event === 'agent' && mayHaveBroken(breaks, last, told);
+    if (mayBegin && told.payload.seq !== (last?.payload.seq ?? 0) + 1) parts.push([]);
+    parts.at(-1)?.push(told);
+    if (told.event === 'agent') last = told;
+  }
+  return parts;
+}
+
+const mayHaveBroken = (breaks: readonly Outage[], before: RunEvent, after: RunEvent): boolean =>
+  breaks.some(({ fromMs, toMs }) => momentOf(before) < toMs && momentOf(after) > fromMs);
+
+const momentOf = ({ event, payload }: RunEvent): number => (event === 'agent' ? payload.ts : 0);
 
 /** A subscription changes the runs that a socket receives, so each answer begins a new stretch. */
 function stretchesOf({ frames }: SocketHistory): RunEvent[][] {
