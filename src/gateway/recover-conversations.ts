@@ -48,9 +48,10 @@ export async function adoptConversations(
   await resyncLogs(wsIds, { events, store: from });
   await recoverWatches({ store: from, killLeftover, server, log });
   const handles = await workstreams.whileArriving(wsIds, async () => {
-    await workstreams.load(recovered, restoring({ store, log }), from);
+    const open = await workstreams.load(recovered, restoring({ store, log }), from);
     await takeRows();
-    return workstreams.adopt(recovered);
+    open();
+    return workstreams.adopt(recovered); // in the same turn
   });
   for (const handle of handles) runs.track(handle);
 }
@@ -106,7 +107,8 @@ export async function recoverConversations(
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
   restoreQuestions(recovered, budgets);
   await coordinators.recover();
-  await workstreams.load(recovered, restoring({ store, log }));
+  const open = await workstreams.load(recovered, restoring({ store, log }));
+  open();
   if (store.machine === null) await requireMain(workstreams); // the active daemon has it
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
   warnOfLabels(workstreams, { server, log });

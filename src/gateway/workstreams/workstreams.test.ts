@@ -50,6 +50,23 @@ test('whoever asks for a workstream that arrives waits until it is there, or cou
   }
 });
 
+test('a workstream that is taken over is found when its runs can be continued, and not before', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = (await make(gateway, 'a')).data;
+  const change = (set: string) =>
+    gateway.store.commit({ statements: [{ sql: `update workstreams set ${set} where ws_id = ?`, parameters: [wsId] }] });
+  await change('loaded = 0');
+  await gateway.crash();
+  await change("loaded = 1, machine = 'moving one'");
+  const { workstreams } = gateway.parts;
+  const from = Object.create(gateway.store, { machine: { value: 'moving one' } });
+  const open = await workstreams.load(new Map(), async () => undefined, from);
+  await change('machine = null');
+  const before = workstreams.find(wsId, DAEMON);
+  open();
+  assert.deepEqual([before, workstreams.find(wsId, DAEMON)?.data.wsId], [undefined, wsId]);
+});
+
 test('workstreams created at the same time stay within the limit', async () => {
   await using gateway = await wholeGateway(THREE);
   const outcomes = await Promise.allSettled(

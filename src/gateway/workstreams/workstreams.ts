@@ -51,14 +51,18 @@ export class Workstreams {
     this.#deps = deps;
   }
 
-  /** Opens the previously open workstreams, and gives them their unfinished runs. `from`: reads the rows of a machine that has gone. */
+  /**
+   * Reads the previously open workstreams and their unfinished runs. Nobody finds them before the returned function opens them:
+   * they would seem to have no runs. `from`: reads the rows of a machine that has gone.
+   */
   async load(recovered: Map<string, AdoptedRun[]>, restore: RestoreRun, from = this.#deps.store) {
     const rows = await readOpen(from, recovered.keys());
     await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
-    for (const row of rows.filter(({ ws_id }) => !this.#open.has(ws_id))) {
-      const { data } = this.#add(row);
-      for (const run of recovered.get(row.ws_id) ?? []) await restore(data, run);
-    }
+    const loaded = rows.filter(({ ws_id }) => !this.#open.has(ws_id)).map((row) => this.#make(row));
+    for (const { data } of loaded) for (const run of recovered.get(data.wsId) ?? []) await restore(data, run);
+    return (): void => {
+      for (const one of loaded) this.#addMade(one);
+    };
   }
 
   /** Continues the loaded runs. Call it when all listeners are registered. */
@@ -230,10 +234,13 @@ export class Workstreams {
     return kind === 'fixed' ? [...this.#open.values()].find(({ data }) => data.sessionKey === key) : undefined;
   }
 
-  #add(row: WorkstreamTable): Workstream {
-    const data = createWorkstreamData(row, this.#deps);
-    const workstream = new Workstream(data, this.#deps);
-    this.#open.set(row.ws_id, workstream);
+  #make = (row: WorkstreamTable): Workstream => new Workstream(createWorkstreamData(row, this.#deps), this.#deps);
+
+  #add = (row: WorkstreamTable): Workstream => this.#addMade(this.#make(row));
+
+  #addMade(workstream: Workstream): Workstream {
+    const { data } = workstream;
+    this.#open.set(data.wsId, workstream);
     if (data.always) this.#deps.always.noteChange();
     this.#deps.workdirs.hold(data); // held from now on, so that a folder created there later is not mistaken for it
     this.#deps.onLoaded(data);
