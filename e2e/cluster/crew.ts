@@ -58,9 +58,12 @@ interface CrewOptions {
   labels?: string;
   /** Of another release. */
   entry?: string;
+  /** More settings. */
+  config?: object;
 }
 
-async function startMember({ args = [], isAlone = false, labels, entry }: CrewOptions): Promise<DaemonUnderTest> {
+async function startMember(options: CrewOptions): Promise<DaemonUnderTest> {
+  const { args = [], isAlone = false, labels, entry, config = {} } = options;
   const { url, nats, model, folder } = await crewScene();
   homes += 1;
   const home = path.join(folder, `member-${homes}`);
@@ -75,7 +78,7 @@ async function startMember({ args = [], isAlone = false, labels, entry }: CrewOp
     ...(labels !== undefined && { env: { HEADGATE_STORE_MACHINE_LABELS: labels } }),
     ...(entry !== undefined && { entry }),
     args: isAlone ? args : [...args, '--workdir', await folderNamed('shared')],
-    config: { store: { url, bus: nats.url }, nodes: { '*': { allow: ['system.*'] } } },
+    config: { store: { url, bus: nats.url }, nodes: { '*': { allow: ['system.*'] } }, ...config },
   });
 }
 
@@ -96,7 +99,7 @@ interface Pair extends AsyncDisposable {
 /** An active daemon, and a worker that has joined it. */
 export async function startPair(options: CrewOptions = {}): Promise<Pair> {
   await using opened = new AsyncDisposableStack();
-  const lead = opened.use(await startLead());
+  const lead = opened.use(await startLead(options.config && { config: options.config }));
   await untilServing(lead);
   const worker = opened.use(await startWorker(options.isAlone ? await alone(options, lead) : options));
   await untilJoined(lead, worker);

@@ -22,9 +22,10 @@ export interface Cast {
   settle(): Promise<void>;
 }
 
-export async function openCast(daemon: DaemonUnderTest, name: string): Promise<Cast> {
+/** `nodeId`: the machine that has the workstream; default: the daemon chooses. */
+export async function openCast(daemon: DaemonUnderTest, name: string, nodeId?: string): Promise<Cast> {
   const client = await daemon.client();
-  const { wsId } = await client.call('workstream.create', { name });
+  const { wsId } = await client.call('workstream.create', { name, ...(nodeId !== undefined && { nodeId }) });
   const { cursor } = await client.call('workstream.get', { wsId });
   client.close();
   let last = 0;

@@ -7,15 +7,18 @@ import type { Interval } from '../checker/linear/find-order.ts';
 import type { Recorded } from '../checker/linear/history.ts';
 import { type Unexplained, unexplained } from '../checker/linear/linearizable.ts';
 import { createRandom, type Random } from '../checker/random.ts';
+import { closeCrew, crewScene, startPair } from '../cluster/crew.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { type ChatRequest, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 import { type Cast, openCast } from './cast.ts';
+import { nodeIdOf, replace } from './lost-worker.ts';
 
 export interface LinearOptions {
   rounds: number;
   seed: number;
-  store: 'sqlite' | 'postgres';
+  /** `workers`: over PostgreSQL, with workstreams of a worker, which is killed in place of the daemon that clients reach. */
+  store: 'sqlite' | 'postgres' | 'workers';
   say(line: string): void;
 }
 
@@ -29,46 +32,59 @@ export interface LinearResult {
 const WORKSTREAMS = 2;
 
 interface Stage {
+  /** Clients reach this one. */
   daemon: DaemonUnderTest;
   server: PostgresServer | undefined;
+  worker: DaemonUnderTest | undefined;
 }
 
 /** Clients call, the daemon (or its database) is killed in the middle, they go on, and an order of all calls is looked for. */
 export async function runLinear({ rounds, seed, store, say: tell }: LinearOptions): Promise<LinearResult> {
   const random = createRandom(seed);
-  const server = store === 'postgres' ? await startPostgres() : undefined;
-  try {
-    await using model = await startScriptedModel();
-    model.onRequest(answer);
-    const url = await server?.createDatabase();
-    await using daemon = await startDaemon({ model: model.url, config: { ...CONFIG, ...(url && { store: { url } }) } });
-    const tally: LinearResult['tally'] = {};
-    for (let round = 0; round < rounds; round += 1) {
-      const calls = await playRound({ daemon, server }, { random: random.fork(`round ${round}`), round, tally }).catch(
-        (error: unknown) => {
-          throw new Error(`round ${round}; the daemon printed: ${daemon.output().stderr.slice(-4_000)}`, {
-            cause: error,
-          });
-        },
-      );
-      model.requests.length = 0;
-      count(tally, calls);
-      const all = unexplained(calls);
-      const findings = all.filter(({ isUndecided }) => isUndecided !== true);
-      if (findings.length < all.length) tally.undecided = (tally.undecided ?? 0) + all.length - findings.length;
-      if (findings.length > 0) {
-        const wrong = calls.filter(({ wsId }) => findings.some((finding) => finding.wsId === wsId));
-        const file = path.join(tmpdir(), `headgate-linear-${seed}.json`);
-        await writeFile(file, JSON.stringify(wrong));
-        tell(`round ${round}; all calls are in ${file}`);
-        return { findings, tally };
-      }
-      if ((round + 1) % 10 === 0) tell(`${round + 1} rounds, ${calls.length} calls in the last one`);
+  await using stack = new AsyncDisposableStack();
+  const stage = await openStage(store, stack);
+  const { daemon, model } = stage;
+  const tally: LinearResult['tally'] = {};
+  for (let round = 0; round < rounds; round += 1) {
+    const calls = await playRound(stage, { random: random.fork(`round ${round}`), round, tally }).catch(
+      (error: unknown) => {
+        throw new Error(`round ${round}; the daemon printed: ${daemon.output().stderr.slice(-4_000)}`, {
+          cause: error,
+        });
+      },
+    );
+    model.requests.length = 0;
+    count(tally, calls);
+    const all = unexplained(calls);
+    const findings = all.filter(({ isUndecided }) => isUndecided !== true);
+    if (findings.length < all.length) tally.undecided = (tally.undecided ?? 0) + all.length - findings.length;
+    if (findings.length > 0) {
+      const wrong = calls.filter(({ wsId }) => findings.some((finding) => finding.wsId === wsId));
+      const file = path.join(tmpdir(), `headgate-linear-${seed}.json`);
+      await writeFile(file, JSON.stringify(wrong));
+      tell(`round ${round}; all calls are in ${file}`);
+      return { findings, tally };
     }
-    return { findings: [], tally };
-  } finally {
-    await server?.close();
+    if ((round + 1) % 10 === 0) tell(`${round + 1} rounds, ${calls.length} calls in the last one`);
   }
+  return { findings: [], tally };
+}
+
+async function openStage(store: LinearOptions['store'], stack: AsyncDisposableStack) {
+  if (store === 'workers') {
+    stack.defer(closeCrew);
+    const { lead, worker } = stack.use(await startPair({ config: CONFIG }));
+    const { model } = await crewScene();
+    model.onRequest(answer);
+    return { daemon: lead, server: undefined, worker, model };
+  }
+  const server = store === 'postgres' ? await startPostgres() : undefined;
+  stack.defer(() => server?.close());
+  const model = stack.use(await startScriptedModel());
+  model.onRequest(answer);
+  const url = await server?.createDatabase();
+  const daemon = await startDaemon({ model: model.url, config: { ...CONFIG, ...(url && { store: { url } }) } });
+  return { daemon: stack.use(daemon), server, worker: undefined, model };
 }
 
 const CONFIG = {
@@ -95,9 +111,11 @@ interface Round {
 
 async function playRound(stage: Stage, { random, round, tally }: Round): Promise<Recorded[]> {
   const names = Array.from({ length: WORKSTREAMS }, (_, index) => `r${round}w${index}`);
-  const casts = await Promise.all(names.map((name) => openCast(stage.daemon, name)));
-  const isDatabase = stage.server !== undefined && random.chance(0.4);
-  const kind = isDatabase ? 'kills of the database' : 'kills of the daemon';
+  const { daemon, server, worker } = stage;
+  const nodeId = worker && (await nodeIdOf(worker));
+  const casts = await Promise.all(names.map((name) => openCast(daemon, name, nodeId)));
+  const isDatabase = server !== undefined && random.chance(0.4);
+  const kind = `kills of the ${isDatabase ? 'database' : worker ? 'worker' : 'daemon'}`;
   tally[kind] = (tally[kind] ?? 0) + 1;
   const outage = isDatabase ? await liveThroughKill(stage, casts, random) : await liveTwice(stage, casts, random);
   await Promise.all(casts.map((cast) => cast.settle()));
@@ -126,15 +144,16 @@ async function waitForCalls(casts: readonly Cast[], more: number): Promise<void>
 
 const MOST_WAIT_MS = 10_000;
 
-/** The daemon is killed between two lives of the clients. */
-async function liveTwice({ daemon }: Stage, casts: readonly Cast[], random: Random): Promise<undefined> {
+/** The daemon, or the worker, is killed between two lives of the clients. */
+async function liveTwice({ daemon, worker }: Stage, casts: readonly Cast[], random: Random): Promise<undefined> {
   const killed = new AbortController();
   const first = Promise.all(casts.map((cast, index) => cast.act(random.fork(index), killed.signal)));
   await waitForCalls(casts, random.int(5, 80));
-  await daemon.kill9();
+  await (worker ?? daemon).kill9();
   killed.abort();
   await first;
-  await daemon.restart();
+  if (worker) await replace(worker, { lead: daemon, wsIds: casts.map(({ shared }) => shared.wsId), random });
+  else await daemon.restart();
   const over = new AbortController();
   const second = Promise.all(casts.map((cast, index) => cast.act(random.fork(index + 100), over.signal)));
   await waitForCalls(casts, random.int(5, 40));

@@ -84,11 +84,17 @@ async function askOverHttp(
   return { kind: 'ok', payload: { ...payload, runId: payload.run_id } };
 }
 
-const CODES: Record<number, string> = { 404: 'NOT_FOUND', 409: 'CONFLICT', 429: 'BUSY', 503: 'UNAVAILABLE' };
+const CODES: Record<number, string> = {
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  429: 'BUSY',
+  502: 'UPSTREAM_FAILED',
+  503: 'UNAVAILABLE',
+};
 
 /** A refusal whose effect is certain. Otherwise the call may have had one. */
 function toRefusal(code: string, message: string): Outcome {
   if (code === 'BUSY' || code === 'CONFLICT') return { kind: 'refused', code };
-  if (code === 'UNAVAILABLE') return { kind: 'lost' };
+  if (code === 'UNAVAILABLE' || code === 'UPSTREAM_FAILED') return { kind: 'lost' };
   throw new Error(`a call was refused with ${code}, ${message}`);
 }
