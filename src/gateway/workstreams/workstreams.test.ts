@@ -54,7 +54,9 @@ test('a workstream that is taken over is found when its runs can be continued, a
   await using gateway = await wholeGateway();
   const { wsId } = (await make(gateway, 'a')).data;
   const change = (set: string) =>
-    gateway.store.commit({ statements: [{ sql: `update workstreams set ${set} where ws_id = ?`, parameters: [wsId] }] });
+    gateway.store.commit({
+      statements: [{ sql: `update workstreams set ${set} where ws_id = ?`, parameters: [wsId] }],
+    });
   await change('loaded = 0');
   await gateway.crash();
   await change("loaded = 1, machine = 'moving one'");

@@ -34,7 +34,7 @@ export interface Candidate {
   holder(): Holder | undefined;
   /** Calls when another daemon has become active. */
   onHolder(listener: () => void): void;
-  /** Whether this daemon may take the lease now. Throws if the database cannot be reached. */
+  /** Whether this daemon may take the lease now. Throws if the database cannot be reached; the next call connects again. */
   isFree(): Promise<boolean>;
   /** Whether this version would change the tables. Throws if it cannot use them, or the database cannot be reached. */
   hasOlderTables(): Promise<boolean>;
@@ -93,14 +93,19 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
     return mayTake(found, deps, { waitedMs: nowMs - beganMs, connectedForMs: nowMs - connectedMs });
   };
 
+  /** The next look connects again. */
+  const drop = (): void => {
+    void end(current);
+    current = undefined;
+  };
+
   return {
     facts: first.facts,
     holder: () => holder,
     onHolder: (listener) => void listeners.push(listener),
     isFree: () =>
       look().catch((error: unknown) => {
-        void end(current);
-        current = undefined; // the next look connects again
+        drop();
         throw error;
       }),
     hasOlderTables: () => wouldMigrate(current, deps),
@@ -111,8 +116,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
           if (await look()) return;
         } catch (error) {
           if (current) log.warn({ reason: messageOf(error) }, 'the database cannot be reached');
-          void end(current);
-          current = undefined;
+          drop();
           holder = undefined;
         }
         await clock.sleep(POLL_MS, signal);

@@ -56,6 +56,30 @@ test('the epoch rises with each owner, and a lease that was released is free at 
   await again.close();
 });
 
+test(
+  'a daemon that looks for the active one finds the next one after its connection was lost',
+  installed,
+  async (t) => {
+    const url = await newDatabase();
+    const sessions = 'select pid from pg_stat_activity where client_port > 0 and pid <> pg_backend_pid()';
+    const first = await open(url, 'a');
+    t.after(() => first.close());
+    const before = (await queryPostgres(url, sessions)).map(({ pid }) => Number(pid));
+    const candidate = await wait(url, 'b');
+    t.after(() => candidate.close({ isOver: true }));
+    assert.equal(await candidate.isFree(), false);
+    await queryPostgres(
+      url,
+      `select pg_terminate_backend(pid) from (${sessions}) as own where pid not in (${before.join()})`,
+    );
+    await assert.rejects(candidate.isFree());
+    await first.close();
+    const next = await open(url, 'c');
+    t.after(() => next.close());
+    assert.deepEqual([await candidate.isFree(), candidate.holder()?.nodeId], [false, 'c']);
+  },
+);
+
 test('a daemon whose lease was taken writes nothing, says so, and is told', installed, async () => {
   const url = await newDatabase();
   const replaced = Promise.withResolvers<void>();
