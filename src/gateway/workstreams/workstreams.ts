@@ -60,9 +60,7 @@ export class Workstreams {
     await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
     const loaded = rows.filter(({ ws_id }) => !this.#open.has(ws_id)).map((row) => this.#make(row));
     for (const { data } of loaded) for (const run of recovered.get(data.wsId) ?? []) await restore(data, run);
-    return (): void => {
-      for (const one of loaded) this.#addMade(one);
-    };
+    return () => loaded.map((one) => this.#addMade(one));
   }
 
   /** Continues the loaded runs. Call it when all listeners are registered. */
@@ -235,7 +233,6 @@ export class Workstreams {
   }
 
   #make = (row: WorkstreamTable): Workstream => new Workstream(createWorkstreamData(row, this.#deps), this.#deps);
-
   #add = (row: WorkstreamTable): Workstream => this.#addMade(this.#make(row));
 
   #addMade(workstream: Workstream): Workstream {

@@ -94,20 +94,16 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
   };
 
   /** The next look connects again. */
-  const drop = (): void => {
+  const drop = (error: unknown): unknown => {
     void end(current);
     current = undefined;
+    return error;
   };
-
   return {
     facts: first.facts,
     holder: () => holder,
     onHolder: (listener) => void listeners.push(listener),
-    isFree: () =>
-      look().catch((error: unknown) => {
-        drop();
-        throw error;
-      }),
+    isFree: () => look().catch((error: unknown) => Promise.reject(drop(error))),
     hasOlderTables: () => wouldMigrate(current, deps),
     async untilFree(signal) {
       for (;;) {
@@ -116,7 +112,7 @@ export async function openCandidate(deps: CandidateDeps): Promise<Candidate> {
           if (await look()) return;
         } catch (error) {
           if (current) log.warn({ reason: messageOf(error) }, 'the database cannot be reached');
-          drop();
+          drop(error);
           holder = undefined;
         }
         await clock.sleep(POLL_MS, signal);
