@@ -13,7 +13,10 @@ test('the nouns recover one after another, and heartbeats last', async (t) => {
   };
   t.mock.method(attachments, 'sweep', step('attachments'));
   t.mock.method(systemEvents, 'load', step('system events'));
-  t.mock.method(workstreams, 'load', step('workstreams'));
+  t.mock.method(workstreams, 'load', async () => {
+    await step('workstreams')();
+    return () => [];
+  });
   t.mock.method(heartbeats, 'recover', step('heartbeats'));
   await gateway.gateway.recover();
   assert.deepEqual(
