@@ -48,5 +48,8 @@ export type WrittenCancel = { stop: StopReason['kind'] } | null;
 export const writeCancel = (reason: unknown): WrittenCancel =>
   reason instanceof StopReason ? { stop: reason.kind } : null;
 
+/** No fault, so it is not logged as one. */
+const CALLER_GONE = new GatewayError('UNAVAILABLE', 'the caller has gone');
+
 export const readCancel = (written: WrittenCancel): Error =>
-  written === null ? new Error('the caller has gone') : new StopReason(written.stop, 'the run was stopped');
+  written === null ? CALLER_GONE : new StopReason(written.stop, 'the run was stopped');

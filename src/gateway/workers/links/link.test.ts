@@ -179,6 +179,7 @@ test('a question that its caller no longer needs is cancelled at the other end, 
     given.map(({ signal }) => signal.aborted),
     [true, false],
   );
+  assert.ok(given[0]?.signal.reason instanceof GatewayError, 'which is not logged as a fault');
   answer.resolve('both');
   assert.deepEqual(await Promise.all([first, second]), ['both', 'both']);
 });
