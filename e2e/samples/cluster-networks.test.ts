@@ -4,12 +4,12 @@ import { needs } from '../../src/testing/needs.ts';
 import { runClusterDrill } from '../cluster-drill/drill.ts';
 
 /** Chosen so that the kernel cuts, silences and slows links. */
-const SEED = 1619;
+const SEED = 158;
 const ROUNDS = 2;
 
 test(
-  'nothing is lost, doubled or decided twice while the networks of three daemons fail',
-  await needs('postgresql', 'network namespaces'),
+  'nothing is lost, doubled or decided twice while the networks of four daemons fail',
+  await needs('postgresql', 'nats-server', 'network namespaces'),
   async (t) => {
     const { violations, score, folder } = await runClusterDrill({
       ...{ rounds: ROUNDS, seed: SEED, hasNamespaces: true },
