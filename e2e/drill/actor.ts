@@ -108,6 +108,7 @@ export function createActor(parts: ActorParts): Actor {
       keyed = keyed.slice(-12); // the others were repeated often enough
     },
     async finish(random) {
+      socket?.close(); // of an attempt before: it would hear more after the next one has asked where to go on
       const scene = await open(random);
       if (!scene) throw new Error('the daemon is gone');
       await Promise.all([...keyed].map((call) => repeat(scene, call).answered));
