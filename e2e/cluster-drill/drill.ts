@@ -64,7 +64,7 @@ interface Stage {
   outages: Outage[];
   /** The times of all faults. */
   breaks: Outage[];
-  facts: Pick<ClusterEvidence, 'writes' | 'recoveries' | 'placements'>;
+  facts: Pick<ClusterEvidence, 'writes' | 'recoveries' | 'placements' | 'states'>;
   score: ClusterScore;
   faults: readonly Fault[];
 }
@@ -150,7 +150,7 @@ async function openStage({
       breaks: [],
       score: structuredClone(NOTHING_DONE),
     },
-    facts: { writes: [], recoveries: [], placements: [] },
+    facts: { writes: [], recoveries: [], placements: [], states: [] },
     faults: FAULTS.filter(({ name }) => name.includes(only)),
   };
 }
@@ -226,10 +226,8 @@ async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOpt
       breaks: stage.breaks,
       requests: model.requests.map(({ body }) => body.messages),
     };
-    const states: ClusterEvidence['states'] = settled
-      ? await cluster.states()
-      : [{ machine: 'one', isWorker: false, state: ACTIVE }];
-    return { evidence, violations: judge(stage, evidence, states) };
+    stage.facts.states = settled ? await cluster.states() : ONE_ACTIVE;
+    return { evidence, violations: judge(stage, evidence) };
   };
   let earlier: Evidence['disk'] | undefined;
   for (let round = 0; round < most && (round === 0 || (await isShared(cluster))); round += 1) {
@@ -243,15 +241,20 @@ async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOpt
     }
     earlier = seen.evidence.disk;
   }
-  const { wsIds } = cast;
-  stage.facts.recoveries.push(
-    ...(await cluster.recover({ round: score.rounds, faults: 'the end of a chapter', wsIds })),
-  );
+  const recover = async (faults: string) => {
+    const recovered = await cluster.recover({ round: score.rounds, faults, wsIds: cast.wsIds });
+    stage.facts.recoveries.push(...recovered);
+  };
+  await recover('the end of a chapter');
   await cast.settle(stage.random.fork(`end of ${name}`));
+  await recover('nothing'); // a daemon that has no time for six seconds is replaced without any fault
   const seen = await look(true, earlier);
   cast.leave();
   return seen;
 }
+
+/** In the middle of a chapter, nobody asks. */
+const ONE_ACTIVE: ClusterEvidence['states'] = [{ machine: 'one', isWorker: false, state: ACTIVE }];
 
 /** Whether a worker has a workstream. */
 async function isShared(cluster: Cluster): Promise<boolean> {
@@ -259,10 +262,10 @@ async function isShared(cluster: Cluster): Promise<boolean> {
   return counts.some((count) => count > 0);
 }
 
-function judge({ cluster, facts }: Stage, evidence: Evidence, states: ClusterEvidence['states']): Violation[] {
+function judge({ cluster, facts }: Stage, evidence: Evidence): Violation[] {
   return [
     ...check(evidence).filter(({ rule }) => !NOT_PROMISED.has(rule)),
-    ...checkCluster({ story: evidence, ...facts, ends: cluster.ends, states }),
+    ...checkCluster({ story: evidence, ...facts, ends: cluster.ends }),
   ];
 }
 

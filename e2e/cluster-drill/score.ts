@@ -20,6 +20,7 @@ export interface ClusterScore extends Tally {
   /** The most that a client had to ask after a fault, and how long that took each time. */
   mostAttempts: number;
   recoveryMs: number[];
+  slowest: string;
   /** Workstreams of workers, and those of them that the active daemon took over. */
   atWorkers: number;
   takenOver: number;
@@ -29,7 +30,7 @@ export interface ClusterScore extends Tally {
 export const NOTHING_DONE: ClusterScore = {
   ...NOTHING_SEEN,
   ...{ rounds: 0, faults: {}, holders: 0, writes: 0, runs: 0, approvals: 0, decided: 0, effects: 0, mostAttempts: 0 },
-  ...{ recoveryMs: [], atWorkers: 0, takenOver: 0 },
+  ...{ recoveryMs: [], slowest: '', atWorkers: 0, takenOver: 0 },
   violations: 0,
 };
 
@@ -45,6 +46,8 @@ interface Chapter {
 /** The counts after one more chapter. */
 export function scoreOf(before: ClusterScore, { evidence, facts: { writes, recoveries } }: Chapter): ClusterScore {
   const approvals = evidence.disk.workstreams.flatMap((workstream) => workstream.approvals);
+  const slowest = recoveries.toSorted((one, other) => other.tookMs - one.tookMs)[0];
+  const isSlower = slowest !== undefined && slowest.tookMs > Math.max(0, ...before.recoveryMs);
   const owned = (isIt: (write: Write) => boolean) => new Set(writes.filter(isIt).map(({ wsId }) => wsId)).size;
   return {
     ...before,
@@ -52,6 +55,7 @@ export function scoreOf(before: ClusterScore, { evidence, facts: { writes, recov
     holders: Math.max(before.holders, ...writes.map(({ epochs }) => epochs[DAEMON_LEASE] ?? 0)),
     atWorkers: before.atWorkers + owned(({ owner, machine }) => owner === machine),
     takenOver: before.takenOver + owned(({ owner }) => owner?.startsWith(movingFrom('')) === true),
+    slowest: isSlower ? `${slowest.machine} after ${slowest.faults}` : before.slowest,
     recoveryMs: [...before.recoveryMs, ...recoveries.map(({ tookMs }) => tookMs)],
     writes: before.writes + writes.length,
     runs: before.runs + evidence.disk.workstreams.flatMap(({ runs }) => runs).length,
@@ -75,7 +79,7 @@ export function toClusterScoreCard(score: ClusterScore): string {
     ['approvals', `${score.approvals} (${score.decided} decided)`],
     ['effects', `${score.effects} lines written by commands`],
     ['workstreams of workers', `${score.atWorkers} (${score.takenOver} taken over)`],
-    ['recovered after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
+    ['recovered after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst: ${score.slowest})`],
     ['most attempts', score.mostAttempts],
     ['violations', score.violations],
   ];
