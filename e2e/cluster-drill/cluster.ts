@@ -53,12 +53,21 @@ interface ClusterOptions extends Omit<MachineOptions, 'storeUrl' | 'busUrl'> {
   server: PostgresServer;
   bus: NatsServer;
   url: string;
+  /** How many workers there are beside the active daemon and its standby. */
+  workerCount: number;
   random: Random;
 }
 
 const NAMES = { leads: ['one', 'two'], workers: ['three', 'four'] } as const;
 
-export async function startCluster({ server, bus, url, random, ...options }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({
+  server,
+  bus,
+  url,
+  workerCount,
+  random,
+  ...options
+}: ClusterOptions): Promise<Cluster> {
   await mkdir(path.join(options.folder, 'workspace'), { recursive: true });
   const machines: Machine[] = [];
   const { ends, watch, expectEnd } = watchProcesses();
@@ -74,7 +83,7 @@ export async function startCluster({ server, bus, url, random, ...options }: Clu
   const [first, ...others] = NAMES.leads;
   machines.push(await startOne(first, { isWorker: false })); // it makes the tables and the keys
   const further = others.map((name) => startOne(name, { isWorker: false }));
-  const workers = NAMES.workers.map((name) => startOne(name, { isWorker: true }));
+  const workers = NAMES.workers.slice(0, workerCount).map((name) => startOne(name, { isWorker: true }));
   machines.push(...(await Promise.all([...further, ...workers])));
   const bringUp = async (machine: Machine) => {
     if (machine.isUp) return;

@@ -29,6 +29,8 @@ export interface ClusterDrillOptions {
   only?: string | undefined;
   /** Each daemon in a network of its own, with faults by the kernel. */
   hasNamespaces?: boolean;
+  /** One or two, which is the default. */
+  workerCount?: 1 | 2;
   say(line: string): void;
 }
 
@@ -70,8 +72,8 @@ interface Stage {
 }
 
 /**
- * Actors, readers and an unpredictable model work with four daemons over one database, of which two are workers, while
- * everything in between fails. Stops at the first violation.
+ * Actors, readers and an unpredictable model work with several daemons over one database, of which two can become active and
+ * the others are workers, while everything in between fails. Stops at the first violation.
  */
 export async function runClusterDrill(options: ClusterDrillOptions): Promise<ClusterDrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-cluster-'));
@@ -98,15 +100,8 @@ interface Place extends ClusterDrillOptions {
   stack: AsyncDisposableStack;
 }
 
-async function openStage({
-  seed,
-  only = '',
-  folder,
-  server,
-  bus,
-  stack,
-  hasNamespaces = false,
-}: Place): Promise<Stage> {
+async function openStage({ seed, only = '', folder, server, bus, stack, ...options }: Place): Promise<Stage> {
+  const { hasNamespaces = false, workerCount = 2 } = options;
   const random = createRandom(seed);
   const url = await server.createDatabase();
   const model = stack.use(await startScriptedModel({ key: MODEL_KEY }));
@@ -114,7 +109,7 @@ async function openStage({
   const spawnedMs = systemClock.now();
   const cluster = stack.use(
     await startCluster({
-      ...{ network, folder, server, bus, url, model: model.url, config: CONFIG },
+      ...{ network, folder, server, bus, url, workerCount, model: model.url, config: CONFIG },
       env: { HOME: folder, OPENAI_API_KEY: MODEL_KEY },
       random: random.fork('clients'),
     }),
