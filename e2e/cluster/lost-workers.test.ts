@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
+import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import type { SseReader } from '../support/clients/sse.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { allowedMs, within } from '../support/deadline.ts';
@@ -84,6 +85,19 @@ test('a worker goes on while another daemon becomes active, and joins it', insta
   });
   const place = await standby.get(`/v1/api/route?ws_id=${wsId}`);
   assert.equal(place.body.node_url, worker.url);
+});
+
+test('a worker whose sessions with the database were ended joins the next active daemon', installed, async () => {
+  await using pair = await startPair();
+  const { lead, worker, wsId } = pair;
+  await using standby = await startLead();
+  const { url } = await crewScene();
+  const others = 'from pg_stat_activity where client_port > 0 and pid <> pg_backend_pid()';
+  await queryPostgres(url, `select pg_terminate_backend(pid) ${others}`);
+  await lead.kill9();
+  await untilServing(standby);
+  await untilJoined(standby, worker);
+  assert.equal((await standby.get(`/v1/api/workstreams/${wsId}/history`)).status, 200);
 });
 
 test(
