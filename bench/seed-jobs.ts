@@ -16,7 +16,7 @@ export async function seedJobs(path: string, count: number): Promise<string[]> {
     return newJob({ ...WISH, ...asked }, { id: randomIds.id('job'), nowMs, hostTimeZone: 'UTC' });
   });
   for (let n = 0; n < count; n += AT_ONCE) {
-    await store.commit({ statements: jobs.slice(n, n + AT_ONCE).map(insertJob) });
+    await store.commit({ statements: jobs.slice(n, n + AT_ONCE).map((job) => insertJob(job)) });
   }
   return jobs.map(({ id }) => id);
 }

@@ -123,6 +123,8 @@ export type CronStatus = z.infer<typeof CronStatus>;
 
 /** A job with fields beyond the specification, for callers that pass `extended`. */
 export const CronExtendedJob = CronJob.extend({
+  /** The worker that runs it; absent: the active machine. */
+  nodeId: NonEmpty.optional(),
   /** Increases with every change by a person; `cron.update` can require a revision. */
   revision: Count,
   misfire: CronMisfire,
@@ -131,7 +133,7 @@ export const CronExtendedJob = CronJob.extend({
   approval: CronApproval,
   /** Present if results are not posted to the main session. */
   tellMain: z.literal(false).optional(),
-  /** What a person should know about its deliveries. Absent if there is nothing. */
+  /** What a person should know about its deliveries and its machine. Absent if there is nothing. */
   notices: z.array(Notice).optional(),
   state: CronState.extend({
     lastStatus: CronStatus.optional(),

@@ -21,6 +21,7 @@ const NoticeCode = z.enum([
   'channel_down', // no messages come from a chat service
   'channel_conflict', // another program receives messages of the same account
   'channel_missing', // jobs deliver to a channel that is not set up
+  'machine_missing', // a job waits for a machine that has gone
   'template_missing', // WhatsApp refuses messages later than 24 hours after the last one of the person
   'sandbox_off', // the setting that switches the sandbox off has no effect
   'sandbox_differs', // it hides a folder that was asked for, or protects less than it could

@@ -17,7 +17,7 @@ const FOLDERS = {
   audit: ['audit-trail'],
   channels: ['inbox/chat-rows', 'chats/pairing', 'ledger/forget-chats', 'run-delivery'],
   coordinators: ['coordinators'],
-  cron: ['sql-ledger', 'forget-occurrences', 'calendar'],
+  cron: ['sql-ledger', 'forget-occurrences', 'calendar', 'jobs-elsewhere'],
   cuts: ['forks', 'rewinds', 'resend'],
   history: ['history', 'notes', 'chat-history'],
   judge: ['judge'],
@@ -33,6 +33,7 @@ const FOLDERS = {
   templates: ['templates'],
   usage: ['budgets', 'budget-question'],
   users: ['users'],
+  wake: ['main-session'],
 };
 const FILES = Object.entries(FOLDERS).flatMap(([folder, names]) =>
   names.map((name) => `src/gateway/${folder}/${name}.test.ts`),

@@ -20,6 +20,7 @@ const row = (scheduledMs: number, more: Partial<CronOccurrenceTable> = {}): Cron
     spent_ms: 0,
     duration_ms: null,
     removed_job_json: null,
+    machine: null,
   },
   ...more,
 });

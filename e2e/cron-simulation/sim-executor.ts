@@ -32,7 +32,7 @@ interface JournalledRun {
 interface RunsDeps {
   clock: SimClock;
   writes: Writes;
-  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage' | 'machine'>;
   random: Random;
   natureOf(jobId: string): Nature;
 }

@@ -6,7 +6,7 @@ import type { Statement, Store } from '../../src/gateway/store/store.ts';
 import type { CronWrite } from './evidence.ts';
 import type { SimClock } from './sim-clock.ts';
 
-type Committing = Pick<Store, 'db' | 'commit' | 'reportDamage'>;
+type Committing = Pick<Store, 'db' | 'commit' | 'reportDamage' | 'machine'>;
 
 /** Every write to an occurrence with its process; the ledger keeps only the latest state. */
 export class Writes {
@@ -33,6 +33,7 @@ export class Writes {
     const answer = await work({
       db: store.db,
       reportDamage: store.reportDamage,
+      machine: store.machine,
       commit: (unit) => {
         this.#commits += 1;
         order = this.#commits;

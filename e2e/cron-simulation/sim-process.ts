@@ -1,6 +1,7 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import { Scheduler } from '../../src/cron/scheduler.ts';
 import { CronJobs } from '../../src/gateway/cron/cron-jobs.ts';
+import { createJobsElsewhere } from '../../src/gateway/cron/jobs-elsewhere.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import type { Life } from './life.ts';
 import type { SimClock } from './sim-clock.ts';
@@ -17,7 +18,7 @@ export interface SimProcess {
 
 export interface ProcessDeps {
   clock: SimClock;
-  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage' | 'machine'>;
   runs: SimRuns;
   writes: Writes;
   settings: { enabled: boolean; maxConcurrentRuns: number };
@@ -41,7 +42,8 @@ export function startProcess(deps: ProcessDeps, { owner, life }: { owner: string
   const jobs = new CronJobs({
     toolbox: { definitions: () => [] },
     channels: { all: [], byName: () => undefined },
-    store: life.wrap({ commit: store.commit }),
+    store: life.wrap({ commit: store.commit, machine: store.machine }),
+    elsewhere: createJobsElsewhere({ store, clock }),
     ids: { id: newId },
     ...{ scheduler, clock, hostTimeZone: 'Europe/Berlin', publish },
   });

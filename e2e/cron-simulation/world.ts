@@ -272,10 +272,11 @@ export class World {
   }
 
   /** The store, while it accepts writes. */
-  #writable(): Pick<Store, 'db' | 'commit' | 'reportDamage'> {
+  #writable(): Pick<Store, 'db' | 'commit' | 'reportDamage' | 'machine'> {
     const { db, commit } = this.#store;
     return {
       reportDamage: this.#store.reportDamage,
+      machine: this.#store.machine,
       db,
       commit: async (unit) => {
         if (!this.#takesWrites) throw new GatewayError('UNAVAILABLE', 'Cannot write to the disk');

@@ -62,7 +62,7 @@ test('A missing or wrong field of a schedule must answer 400 with its rule, and 
     [{ schedule_type: 'at', cron_expr: '' }, /^at_time is required/],
     [{ schedule_type: 'at', cron_expr: '', at_time: '2090-01-31T12:00:00' }, /^at_time must be .* with a timezone/],
     [{ schedule_type: 'at', cron_expr: '', at_time: '2020-01-31T12:00:00Z' }, /^at_time must be in the future$/],
-    [{ target_mode: 'elsewhere' }, /^target_mode must be auto, pool, all or .*: there is no other node$/],
+    [{ target_mode: 'elsewhere' }, /^target_mode must be auto, pool, all or the id of a machine that has joined$/],
     [{ auto_approve_tools: ['magic'] }, /^auto_approve_tools: unknown tool "magic"/],
   ];
   for (const [change, rule] of refusals) {

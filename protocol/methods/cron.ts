@@ -99,6 +99,8 @@ export const cronContracts = {
           sessionTarget: SessionTarget,
           wakeMode: WakeMode,
           payload: CronPayload,
+          /** The machine that runs it. Default: the one with the fewest jobs; jobs in the main session: the active one. */
+          nodeId: optionalText(255),
           ...changeable,
           ...Extended,
           idempotencyKey: optionalKey(),

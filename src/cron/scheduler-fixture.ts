@@ -33,7 +33,7 @@ export async function schedulerFixture() {
 
   function create(owner: string, more: Partial<SchedulerDeps> = {}): Scheduler {
     const ledger = new SqlLedger({
-      ...{ store: { db: store.db, commit, reportDamage: store.reportDamage }, clock, owner },
+      ...{ store: { db: store.db, commit, reportDamage: store.reportDamage, machine: store.machine }, clock, owner },
       async tellMain(_line, also) {
         await commit({ statements: also, durable: true });
       },

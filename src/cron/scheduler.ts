@@ -13,6 +13,7 @@ import { RENEW_MS } from './lease-watch.ts';
 import type { Ledger, Rider } from './ledger.ts';
 import type { Outcome } from './occurrence.ts';
 import type { OccurrenceRun } from './occurrence-run.ts';
+import { Others } from './others.ts';
 import { createTransitions, type Transitions } from './transitions.ts';
 import { WallWatch } from './wall-watch.ts';
 
@@ -23,7 +24,7 @@ export interface SchedulerDeps {
   log: Log;
   /** Identifies this scheduler in the ledger. */
   owner: string;
-  /** No other scheduler uses this ledger, so the claims of an earlier one are free. */
+  /** No other scheduler has the jobs of this ledger, so the claims of an earlier one are free. */
   isAlone: boolean;
   settings: SchedulerSettings;
   publish(event: CronEvent): void;
@@ -62,13 +63,20 @@ export class Scheduler {
   #slots = 0;
   #woken = Promise.withResolvers<void>();
   #stopping = new AbortController().signal;
-  #othersMs = 0;
+  readonly #others: Others;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#book = new JobBook(deps.clock);
     this.#transitions = createTransitions(deps, this.#book);
     this.#queue = new ClaimQueue((run) => this.#transitions.ends.recheck(run));
+    this.#others = new Others(deps, {
+      book: this.#book,
+      transitions: this.#transitions,
+      lanes: this.#lanes,
+      arrange: (jobId) => this.#arrange(jobId),
+      onAdopted: (run) => this.#queue.push(run),
+    });
   }
 
   /** Reads the ledger. Nothing runs yet. */
@@ -159,6 +167,12 @@ export class Scheduler {
     this.#wake();
   }
 
+  /** Another scheduler has ended, and this one has these jobs from now on. */
+  takeIn(jobIds: Iterable<string>): void {
+    this.#others.takeIn(jobIds);
+    this.#wake();
+  }
+
   /** Runs due jobs until the signal aborts. Runs in progress then continue at the next start. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#deps;
@@ -168,7 +182,7 @@ export class Scheduler {
     const watch = new WallWatch(clock);
     while (!signal.aborted) {
       this.#woken = Promise.withResolvers();
-      await this.#lookAtOthers();
+      await this.#others.look();
       if (watch.look() < -SET_BACK_MS) this.#arrangeAll();
       const { lateness } = this.#transitions;
       lateness.awakeMs(); // notices a clock jump soon
@@ -206,6 +220,7 @@ export class Scheduler {
     const isIdle = this.#slots === 0 && this.#book.live.size === 0;
     return Math.min(
       isAlone && isIdle ? MAX_NAP_MS : RENEW_MS,
+      this.#others.waitMs,
       Math.max(0, (first?.atMs ?? Number.POSITIVE_INFINITY) - clock.now()),
     );
   }
@@ -262,39 +277,6 @@ export class Scheduler {
         await clock.sleep(RETRY_MS, this.#stopping);
       }
     }
-  }
-
-  /**
-   * Renews our leases, adopts occurrences without a living owner (from the last start or another scheduler), and reads
-   * changes by others.
-   */
-  async #lookAtOthers(): Promise<void> {
-    const { clock, ledger, log, isAlone } = this.#deps;
-    if (clock.monotonic() < this.#othersMs) return;
-    this.#othersMs = clock.monotonic() + RENEW_MS;
-    try {
-      await this.#transitions.claims.renew();
-      if (!isAlone) {
-        for (const jobId of this.#book.differing(await ledger.revisions())) await this.#refresh(jobId);
-      }
-      for (const { jobId } of await ledger.open()) await this.#adopt(jobId);
-    } catch (error) {
-      log.warn({ err: error }, 'the ledger of scheduled runs could not be read or written; trying again');
-      this.#transitions.lateness.storeFailed();
-      this.#othersMs = clock.monotonic() + RETRY_MS;
-    }
-  }
-
-  async #refresh(jobId: string): Promise<void> {
-    await this.#lanes.run(jobId, () => this.#transitions.sync.refresh(jobId));
-    this.#arrange(jobId);
-  }
-
-  async #adopt(jobId: string): Promise<void> {
-    if (this.#book.live.has(jobId)) return;
-    const run = await this.#lanes.run(jobId, () => this.#transitions.claims.adopt(jobId));
-    if (run) this.#queue.push(run);
-    this.#arrange(jobId);
   }
 
   #arrangeAll(): void {

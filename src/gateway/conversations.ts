@@ -6,7 +6,7 @@ import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
 import { sweepRemoved } from './conversations/sweep-removed.ts';
 import { createRunCoordinators } from './coordinators/run-coordination.ts';
-import { createSchedules } from './create-schedules.ts';
+import { createSchedules, type ScheduleDeps } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
@@ -200,24 +200,8 @@ function createTalks(
 }
 type Talks = ReturnType<typeof createTalks>;
 
-type TurnDeps = Pick<
-  GatewayDeps,
-  | 'store'
-  | 'models'
-  | 'toolbox'
-  | 'toolServers'
-  | 'background'
-  | 'skills'
-  | 'workdirs'
-  | 'live'
-  | 'auth'
-  | 'authenticator'
-  | 'hostTimeZone'
-  | 'tracing'
-  | 'clock'
-  | 'ids'
-  | 'log'
->;
+type TurnDeps = ScheduleDeps &
+  Pick<GatewayDeps, 'models' | 'toolServers' | 'background' | 'skills' | 'workdirs' | 'auth' | 'tracing'>;
 
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;

@@ -10,9 +10,10 @@ import { Heartbeats } from './wake/heartbeats.ts';
 import type { SystemEvents } from './wake/system-events.ts';
 import type { Workstreams } from './workstreams/workstreams.ts';
 
-type ScheduleDeps = Pick<
+/** What jobs and heartbeats need. */
+export type ScheduleDeps = Pick<
   GatewayDeps,
-  'store' | 'authenticator' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
+  'store' | 'shared' | 'authenticator' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
 >;
 
 interface ScheduledParts {
@@ -26,7 +27,7 @@ interface ScheduledParts {
 
 /** What starts turns at its time, without a caller: heartbeats and jobs. */
 export function createSchedules(
-  { store, authenticator, toolbox, live, hostTimeZone, clock, ids, log }: ScheduleDeps,
+  { store, shared, authenticator, toolbox, live, hostTimeZone, clock, ids, log }: ScheduleDeps,
   { broadcast, systemEvents, workstreams, channels, runs, commands }: ScheduledParts,
 ) {
   const heartbeats = new Heartbeats({
@@ -48,12 +49,13 @@ export function createSchedules(
     heartbeats,
     toolbox,
     store,
+    shared,
     live,
     hostTimeZone,
     clock,
     ids,
     log,
-    publish: (event: CronEvent) => broadcast.publish('cron', event),
+    publish: (event: CronEvent) => broadcast.publish('cron', event, { isTold: true }),
   });
   return { heartbeats, cron };
 }

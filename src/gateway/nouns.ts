@@ -15,7 +15,6 @@ import { mcpNoun } from './mcp/mcp-noun.ts';
 import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
-import { scheduleMethods } from './methods/admin/schedule.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
 import { verdictMethods } from './methods/admin/verdict.ts';
 import { agentMethods } from './methods/agent.ts';
@@ -24,7 +23,6 @@ import { chatMethods } from './methods/chat.ts';
 import { type AffectedParts, configMethods } from './methods/config.ts';
 import { planMethods } from './methods/conversation/plan.ts';
 import { subAgentMethods } from './methods/conversation/sub-agent.ts';
-import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
 import { logsMethods } from './methods/logs.ts';
@@ -40,6 +38,7 @@ import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
 import { type ChannelNouns, chatNouns } from './nouns/channel-nouns.ts';
+import { jobNouns } from './nouns/job-nouns.ts';
 import { partNouns } from './nouns/part-nouns.ts';
 import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
@@ -119,8 +118,8 @@ export function joinNouns(
   { broadcast, presence, health, idempotency, cluster, chats, placement, waiting }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
-  const { store, shared, storePath, models, nodes, outputChecks, live, auth } = deps;
-  const { logRing, hostTimeZone, clock, ids, log } = deps;
+  const { store, shared, storePath, models, nodes, outputChecks, auth } = deps;
+  const { logRing, clock, ids, log } = deps;
   const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
     records;
   const { workstreams, sessions, snapshots } = talks;
@@ -153,12 +152,7 @@ export function joinNouns(
     subAgent: { methods: subAgentMethods({ workstreams, store, clock }) },
     attachments: { once: true, recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, channels, store }) },
-    cron: {
-      once: true,
-      methods: cronMethods({ cron, channels, live, storePath, clock, hostTimeZone }),
-      run: (signal) => cron.run(signal),
-    },
-    schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
+    ...jobNouns(deps, { cron, channels, placement }),
     events: { methods: eventsMethods({ workstreams, snapshots, events, viewers }) },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { once: true, run: (signal) => idempotency.run(signal) },
@@ -177,7 +171,7 @@ export function joinNouns(
     wake: {
       once: true,
       methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),
-      recover: () => heartbeats.recover(),
+      recover: () => cron.main.takeLeft().then(() => heartbeats.recover()),
       run: (signal) => heartbeats.run(signal),
     },
   });

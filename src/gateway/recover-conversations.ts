@@ -21,7 +21,10 @@ import type { Workstreams } from './workstreams/workstreams.ts';
 export type RecoveryDeps = Pick<GatewayDeps, 'store' | 'server' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 
 /** No other machine can have any. */
-const TAKE_ALL = { sql: 'update workstreams set machine = null where machine is not null', parameters: [] };
+const TAKE_ALL = ['workstreams', 'cron_jobs', 'cron_occurrences'].map((table) => ({
+  sql: `update ${table} set machine = null where machine is not null`,
+  parameters: [],
+}));
 
 interface ToRecover {
   events: EventLog;
@@ -102,7 +105,7 @@ export async function recoverConversations(
   { store, server, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
   { events, budgets, coordinators, workstreams, unseenRuns, runs }: ToRecover,
 ): Promise<void> {
-  if (!store.noteGrowth) await store.commit({ statements: [TAKE_ALL] }); // copied from a database with workers
+  if (!store.noteGrowth) await store.commit({ statements: TAKE_ALL }); // copied from a database with workers
   await budgets.recover();
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
   restoreQuestions(recovered, budgets);

@@ -45,6 +45,12 @@ export class BookSync {
     return open;
   }
 
+  /** Reads a job that another scheduler had until now. */
+  async takeIn(jobId: string): Promise<void> {
+    await this.reload(jobId);
+    this.#book.leftToOthers(jobId);
+  }
+
   /** Reloads a job unless this scheduler is alone. A job with a live run is checked when that run ends. */
   async refresh(jobId: string): Promise<void> {
     if (!this.#deps.isAlone && !this.#book.live.has(jobId)) await this.reload(jobId);

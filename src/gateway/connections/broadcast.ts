@@ -48,18 +48,14 @@ export interface Membership {
 export interface Broadcast {
   join(receiver: Receiver, interest: Interest): Membership;
   /** An event that is about no single workstream. */
-  publish<E extends DaemonEvent>(
-    event: E,
-    payload: GatewayEventPayload<E>,
-    options?: { stateVersion?: StateVersion },
-  ): void;
+  publish<E extends DaemonEvent>(event: E, payload: GatewayEventPayload<E>, options?: PublishOptions): void;
   /** An event of a workstream, to those who perceive it, or to another audience. */
   publishOf<E extends WorkstreamEvent>(of: Owned | Audience, event: E, payload: GatewayEventPayload<E>): void;
   /** Sends an `agent` or `chat` event to the clients that watch that workstream and perceive it. */
   toWatchers(event: 'agent' | 'chat', about: Watched, payloadJson: string): void;
   /** Encodes the frame of an event for one connection. */
   encodeDirect<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): Buffer;
-  /** Calls back for each event of a workstream, for the daemon that this one tells of them. */
+  /** Calls back for each event that is told, which are those of workstreams and of jobs, for the daemon that this one tells of them. */
   onTold(listener: (told: ToldFrame) => void): void;
   /** The same event at another daemon, to its clients. */
   retell(told: ToldFrame): void;
@@ -68,9 +64,15 @@ export interface Broadcast {
   readonly size: number;
 }
 
-/** An event of a workstream, as data. */
+interface PublishOptions {
+  stateVersion?: StateVersion | undefined;
+  /** The daemon that this one tells of its events gets it, too. */
+  isTold?: true | undefined;
+}
+
+/** An event, as data. */
 export type ToldFrame =
-  | { kind: 'event'; event: WorkstreamEvent; payload: unknown; terms: AudienceTerms }
+  | { kind: 'event'; event: SequencedEvent; payload: unknown; terms: AudienceTerms }
   | { kind: 'watched'; event: 'agent' | 'chat'; about: Watched; payloadJson: string };
 
 /** Events with a sequence number. */
@@ -91,11 +93,7 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
   const told = createTold<ToldFrame>();
 
   function publish(
-    {
-      event,
-      payload,
-      stateVersion,
-    }: { event: SequencedEvent; payload: unknown; stateVersion?: StateVersion | undefined },
+    { event, payload, stateVersion, isTold }: { event: SequencedEvent; payload: unknown } & PublishOptions,
     audience: Audience,
   ): void {
     const row: GatewayEventRow = GATEWAY_EVENTS[event];
@@ -116,6 +114,7 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
       const frameFor = (sight: string) => frameOf(counts.of(hearing, sight));
       group.send(audience, { frameFor, dropIfSlow: row.dropIfSlow });
     }
+    if (isTold) told.tell(() => ({ kind: 'event', event, payload, terms: audience.terms }));
   }
 
   function toWatchers(event: 'agent' | 'chat', { wsId, ownerId, visibility }: Watched, payloadJson: string): void {
@@ -134,12 +133,10 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
       groups.set(hearing, group);
       return new Member({ receiver, hearing, viewer, group, watchers });
     },
-    publish: (event, payload, { stateVersion } = {}) => publish({ event, payload, stateVersion }, EVERYONE),
-    publishOf(of, event, payload) {
-      const audience = 'includes' in of ? of : audienceOf(of);
-      publish({ event, payload }, audience);
-      told.tell(() => ({ kind: 'event', event, payload, terms: audience.terms }));
-    },
+    publish: (event, payload, { stateVersion, isTold } = {}) =>
+      publish({ event, payload, stateVersion, isTold }, EVERYONE),
+    publishOf: (of, event, payload) =>
+      publish({ event, payload, isTold: true }, 'includes' in of ? of : audienceOf(of)),
     toWatchers(event, about, payloadJson) {
       toWatchers(event, about, payloadJson);
       told.tell(() => ({ kind: 'watched', event, about: toWatched(about), payloadJson }));

@@ -94,7 +94,7 @@ test('the name and the prefix of a job are texts for models, with the rights of 
   const rightsAfter = async (patch: object, { maker, as }: { maker?: CallAs; as?: CallAs } = { as: SUE }) => {
     const { id } = await it.call('cron.add', JOB, maker);
     await it.call('cron.update', { id, patch }, as);
-    return it.parts.cron.jobs.get(id).rights;
+    return (await it.parts.cron.jobs.get(id)).job.rights;
   };
   assert.equal(await rightsAfter({ wakeMode: 'now' }), undefined);
   assert.equal(await rightsAfter({ name: ' tidy up ' }), undefined); // as before

@@ -10,7 +10,10 @@ const DAY_MS = 24 * HOUR_MS;
 const every = (id: string, everyMs: number): Job =>
   someJob({ id, name: id, schedule: { kind: 'every', everyMs, anchorMs: 0 } });
 const planned = (jobs: readonly Job[], range: { fromMs: number; untilMs: number; tz?: string }, firstMs = HOUR_MS) =>
-  plannedRuns({ jobs, nextRunMs: () => firstMs }, { tz: 'UTC', ...range });
+  plannedRuns(
+    jobs.map((job) => ({ job, nextRunMs: firstMs })),
+    { tz: 'UTC', ...range },
+  );
 
 test('planned runs are by time, and begin with the one that the scheduler waits for', async () => {
   const once = someJob({ id: 'once', name: 'once', schedule: { kind: 'at', atMs: HOUR_MS } });
@@ -55,9 +58,11 @@ test('days are those of the asked time zone, also when its clock changes', async
 });
 
 test('of ten thousand jobs, the earliest thousand runs are shown', async () => {
-  const jobs = Array.from({ length: 10_000 }, (_, index) => every(`job_${index}`, DAY_MS));
-  const nextRunMs = (id: string) => (10_000 - Number(id.slice(4))) * 1_000;
-  const { runs, truncated } = await plannedRuns({ jobs, nextRunMs }, { fromMs: 0, untilMs: DAY_MS, tz: 'UTC' });
+  const jobs = Array.from({ length: 10_000 }, (_, index) => ({
+    job: every(`job_${index}`, DAY_MS),
+    nextRunMs: (10_000 - index) * 1_000,
+  }));
+  const { runs, truncated } = await plannedRuns(jobs, { fromMs: 0, untilMs: DAY_MS, tz: 'UTC' });
   assert.deepEqual([runs.length, runs[0]?.jobId, runs.at(-1)?.jobId, truncated], [1_000, 'job_9999', 'job_9000', true]);
 });
 

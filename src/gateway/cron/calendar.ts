@@ -5,6 +5,7 @@ import { nextOf } from '../../cron/schedule/next-of.ts';
 import { DAY_MS, placeWall, toWallMs } from '../../cron/schedule/schedule-zone.ts';
 import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import type { Store } from '../store/store.ts';
+import type { ListedJob } from './listed-job.ts';
 import { toOccurrence } from './to-wire.ts';
 
 /** Runs of a calendar; the same for those that come and for those that were. */
@@ -31,24 +32,18 @@ export interface CalendarRuns {
   truncated: boolean;
 }
 
-interface Planned {
-  jobs: readonly Job[];
-  /** When the scheduler starts the job next, after pauses too. */
-  nextRunMs(jobId: string): number | undefined;
-}
-
-/** The runs that the scheduler has planned in a range: the earliest of all jobs. */
+/** The runs that schedulers have planned in a range: the earliest of all jobs. `nextRunMs`: after pauses, too. */
 export async function plannedRuns(
-  { jobs, nextRunMs }: Planned,
+  jobs: readonly Pick<ListedJob, 'job' | 'nextRunMs'>[],
   { fromMs, untilMs, tz }: PlannedRange,
 ): Promise<CalendarRuns> {
   const days = dayStarts({ fromMs, untilMs, tz });
   let runs: CronCalendarRun[] = [];
   let endMs = untilMs;
   let truncated = false;
-  for (const [index, job] of jobs.entries()) {
+  for (const [index, { job, nextRunMs }] of jobs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
-    runs.push(...timesOf(job, nextRunMs(job.id), { days, untilMs: endMs }));
+    runs.push(...timesOf(job, nextRunMs, { days, untilMs: endMs }));
     if (runs.length < 2 * MOST) continue;
     // Later times than these are not shown, so none of them has to be computed.
     runs = earliest(runs);

@@ -4,14 +4,25 @@ import type { Clock } from '../../clock.ts';
 import { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import type { SharedStore } from '../store/daemon-store.ts';
+import type { Store } from '../store/store.ts';
+import type { Heartbeats } from '../wake/heartbeats.ts';
+import { createMainSession, type MainSession } from '../wake/main-session.ts';
+import type { SystemEvents } from '../wake/system-events.ts';
 import { jobKeyOf } from '../workstreams/session-keys.ts';
 import { createExecutor, type ExecutorDeps } from './create-executor.ts';
 import { CronJobs } from './cron-jobs.ts';
 import { forgetOccurrences } from './forget-occurrences.ts';
+import { createJobsElsewhere, type JobsElsewhere } from './jobs-elsewhere.ts';
 import { createOccurrences, type Occurrences } from './occurrences.ts';
 import { SqlLedger } from './sql-ledger.ts';
 
-interface CronDeps extends Omit<ExecutorDeps, 'owner' | 'clock'> {
+interface CronDeps extends Omit<ExecutorDeps, 'owner' | 'clock' | 'main' | 'store'> {
+  store: Store;
+  /** Absent: no other daemon can use the store. */
+  shared: Pick<SharedStore, 'liveWorkers'> | undefined;
+  systemEvents: Pick<SystemEvents, 'add'>;
+  heartbeats: Pick<Heartbeats, 'wake'>;
   clock: Clock;
   live: Pick<LiveSettings, 'cron'>;
   ids: Ids;
@@ -24,8 +35,11 @@ interface CronDeps extends Omit<ExecutorDeps, 'owner' | 'clock'> {
 /** Scheduled jobs with all their parts. */
 export interface Cron {
   jobs: CronJobs;
+  /** Of the jobs that this machine has. */
   scheduler: Scheduler;
+  elsewhere: JobsElsewhere;
   occurrences: Occurrences;
+  main: MainSession;
   /** Resolves when the jobs are loaded; loading happens once, in parallel with the start. */
   loaded(): Promise<void>;
   /** Runs due jobs until the signal aborts. */
@@ -35,17 +49,16 @@ export interface Cron {
 export function createCron(deps: CronDeps): Cron {
   const { workstreams, runs, commands, channels, viewerOf, systemEvents, heartbeats, store, live, clock, ids, log } =
     deps;
-  const { toolbox, hostTimeZone, publish } = deps;
+  const { toolbox, shared, hostTimeZone, publish } = deps;
+  const main = createMainSession({ store, systemEvents, heartbeats, ids, clock });
+  const elsewhere = createJobsElsewhere({ store, shared, clock });
   const owner = ids.id('scheduler');
   const ledger = new SqlLedger({
     store,
     clock,
     owner,
-    async tellMain({ text, wakes, rights, taint, jobId }, also) {
-      const principal = jobKeyOf(jobId);
-      await systemEvents.add(text, { rights: rights ?? 'approve', taint, also, ...(wakes && { wakes: principal }) });
-      if (wakes) heartbeats.wake(principal);
-    },
+    tellMain: ({ text, wakes, rights, taint, jobId }, also) =>
+      main.tell(text, { rights: rights ?? 'approve', taint, also, ...(wakes && { wakes: jobKeyOf(jobId) }) }),
   });
   const executor = createExecutor({
     workstreams,
@@ -53,8 +66,7 @@ export function createCron(deps: CronDeps): Cron {
     commands,
     channels,
     viewerOf,
-    systemEvents,
-    heartbeats,
+    main,
     store,
     clock,
     log,
@@ -67,7 +79,7 @@ export function createCron(deps: CronDeps): Cron {
     publish,
     clock,
     log,
-    isAlone: true, // one daemon at a time uses the home
+    isAlone: true, // one daemon at a time has the jobs of this machine
     settings: {
       get enabled() {
         return live.cron.enabled;
@@ -83,14 +95,17 @@ export function createCron(deps: CronDeps): Cron {
     return loading;
   };
   return {
-    jobs: new CronJobs({ store, scheduler, clock, ids, toolbox, channels, hostTimeZone, publish }),
+    jobs: new CronJobs({ store, scheduler, elsewhere, clock, ids, toolbox, channels, hostTimeZone, publish }),
     scheduler,
+    elsewhere,
     occurrences: createOccurrences(store),
+    main,
     loaded,
     async run(signal) {
       await loaded();
       log.info({ jobs: scheduler.jobCount }, 'loaded the scheduled jobs');
-      await Promise.all([scheduler.run(signal), forgetOccurrences({ store, live, clock, log }, signal)]);
+      const forgetting = store.machine === null && forgetOccurrences({ store, live, clock, log }, signal); // those of all
+      await Promise.all([scheduler.run(signal), forgetting]);
     },
   };
 }

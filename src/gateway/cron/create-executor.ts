@@ -4,32 +4,28 @@ import type { Begun, Executor } from '../../cron/executor.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import type { Claim } from '../../cron/occurrence.ts';
 import { UnitRefused } from '../store/store.ts';
-import type { Heartbeats } from '../wake/heartbeats.ts';
-import type { SystemEvents } from '../wake/system-events.ts';
+import type { MainSession } from '../wake/main-session.ts';
 import { jobKeyOf, MAIN } from '../workstreams/session-keys.ts';
 import { createIsolatedTurns, type IsolatedTurnDeps } from './isolated-turns.ts';
 import { CLAIM, startStatements } from './occurrence-rows.ts';
 
 export interface ExecutorDeps extends IsolatedTurnDeps {
-  systemEvents: Pick<SystemEvents, 'add'>;
-  heartbeats: Pick<Heartbeats, 'wake'>;
+  main: Pick<MainSession, 'tell'>;
 }
 
 /** Runs jobs: adds a text to the main session, or starts an agent turn in the job's own session. */
 export function createExecutor(deps: ExecutorDeps): Executor {
-  const { systemEvents, heartbeats, owner, clock } = deps;
+  const { main, owner, clock } = deps;
   const turns = createIsolatedTurns(deps);
 
   /** Queues the text in the same transaction as the start, so the run is complete once it has started. */
   async function tellMain({ id, wakeMode, rights }: Job, text: string, claim: Claim): Promise<Begun> {
-    const wakes = jobKeyOf(id);
     const nowMs = clock.now();
-    await systemEvents.add(text, {
+    await main.tell(text, {
       rights: rights ?? 'approve', // of whoever wrote the text
       also: startStatements(claim, { owner, nowMs, sessionKey: MAIN }),
-      ...(wakeMode === 'now' && { wakes }),
+      ...(wakeMode === 'now' && { wakes: jobKeyOf(id) }),
     });
-    if (wakeMode === 'now') heartbeats.wake(wakes);
     return told(text, nowMs);
   }
 

@@ -13,10 +13,13 @@ import type { Statement, Store } from '../store/store.ts';
 import { toThinkingLevel } from '../workstreams/thinking-level.ts';
 import { requireMayAllow, rightsOfTexts } from './allowed-calls.ts';
 import { insertJob } from './job-rows.ts';
+import type { FarJobs, JobsElsewhere } from './jobs-elsewhere.ts';
+import type { ListedJob } from './listed-job.ts';
 
 interface CronJobsDeps {
-  store: Pick<Store, 'commit'>;
-  scheduler: Pick<Scheduler, 'add' | 'change' | 'job' | 'jobs' | 'jobCount' | 'nextRunMs'>;
+  store: Pick<Store, 'commit' | 'machine'>;
+  scheduler: Pick<Scheduler, 'add' | 'change' | 'job' | 'jobs' | 'jobCount' | 'nextRunMs' | 'runningSince'>;
+  elsewhere: JobsElsewhere;
   clock: { now(): number };
   ids: Pick<Ids, 'id'>;
   /** The tools of runs of jobs. */
@@ -59,31 +62,36 @@ export class CronJobs {
    * calls, of somebody who may not decide about them.
    */
   async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[], { by, label }: Maker = {}): Promise<Job> {
-    const { store, scheduler, ids } = this.#deps;
+    const { store, scheduler, elsewhere, ids } = this.#deps;
     this.#checkWork(asked);
     const made = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
     requireMayAllow(undefined, made, by);
     const rights = rightsOfTexts(undefined, made, by);
     const job = { ...made, rights, ...(by !== undefined && { sender: by.id }), ...(label && { label }) };
-    if (scheduler.jobCount >= MAX_JOBS) {
+    if (scheduler.jobCount + (await elsewhere.count()) >= MAX_JOBS) {
       throw new GatewayError('INVALID_REQUEST', `job limit (${MAX_JOBS}) reached; remove some first`);
     }
-    this.#checkRoom(job);
-    await scheduler.add(job, () => store.commit({ statements: [insertJob(job), ...keep(job)], durable: true }));
+    const others = await this.#textsOfOthers(job);
+    this.#checkRoom(job, others);
+    const insert = insertJob(job, store.machine);
+    await scheduler.add(job, () => store.commit({ statements: [insert, ...keep(job)], durable: true }));
     this.#tell('added', job.id);
     return job;
   }
 
   /** The job for a repeated call, even if it has been removed since. */
-  asMade(asked: Params<'cron.add'>, { id, madeMs }: { id: string; madeMs: number }): Job {
-    return this.#deps.scheduler.job(id) ?? newJob(asked, { ...this.#circumstances(), id, nowMs: madeMs });
+  async asMade(asked: Params<'cron.add'>, { id, madeMs }: { id: string; madeMs: number }): Promise<ListedJob> {
+    const made = () => newJob(asked, { ...this.#circumstances(), id, nowMs: madeMs });
+    return (await this.#find(id)) ?? this.listed(made());
   }
 
   /**
-   * Throws NOT_FOUND for an unknown id, and CONFLICT for a revision other than the expected one. A refused change
+   * Throws NOT_FOUND for an unknown id, Elsewhere for a job of another machine, and CONFLICT for a revision other than the expected one. A refused change
    * leaves the job unchanged. FORBIDDEN as for `add`. `also`: statements to commit with the change.
    */
   async update({ id, patch, revision, by, label }: Change, also?: () => Statement[]): Promise<Job> {
+    const own = await this.ofHere(id);
+    const others = patch.payload ? await this.#textsOfOthers({ ...own, payload: patch.payload }) : 0;
     const change = (job: Job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
@@ -91,37 +99,71 @@ export class CronJobs {
       requireMayAllow(job, changed, by);
       const sender = hasSameDestination(job.payload, changed.payload) ? job.sender : by?.id;
       const after = { ...changed, sender, rights: rightsOfTexts(job, changed, by), ...(label && { label }) };
-      if (patch.payload) this.#checkRoom(after);
+      if (patch.payload) this.#checkRoom(after, others);
       return after;
     };
     const changed = await this.#deps.scheduler.change(id, change, also);
     if (changed === 'unknown') throw unknownJob(id);
     if (changed === 'refused') throw changedMeanwhile();
     this.#tell('updated', id);
-    return changed.job ?? this.get(id);
+    return changed.job ?? this.ofHere(id);
   }
 
   /** False when it did not exist. `also`: statements to commit with the removal. */
   async remove(id: string, also?: () => Statement[]): Promise<boolean> {
-    const removed = await this.#deps.scheduler.change(id, () => undefined, also);
+    const { scheduler, elsewhere } = this.#deps;
+    if (!scheduler.job(id)) await elsewhere.requireHere(id);
+    const removed = await scheduler.change(id, () => undefined, also);
     if (removed === 'refused') throw changedMeanwhile();
     if (removed === 'unknown') return false;
     this.#deps.publish({ jobId: id, action: 'removed' });
     return true;
   }
 
-  get(id: string): Job {
-    const job = this.#deps.scheduler.job(id);
-    if (!job) throw unknownJob(id);
-    return job;
+  /** A job that this machine has. Throws NOT_FOUND, and Elsewhere for a job of another machine. */
+  async ofHere(id: string): Promise<Job> {
+    const { scheduler, elsewhere } = this.#deps;
+    const job = scheduler.job(id);
+    if (job) return job;
+    await elsewhere.requireHere(id);
+    throw unknownJob(id);
   }
 
-  /** Sorted by next run; jobs without a next run come first. */
-  list({ includeDisabled }: { includeDisabled: boolean }): Job[] {
-    const { scheduler } = this.#deps;
-    const listed = [...scheduler.jobs()].filter(({ enabled }) => enabled || includeDisabled);
-    const keyed = listed.map((job) => ({ job, nextMs: scheduler.nextRunMs(job.id) ?? 0 }));
-    return keyed.sort((a, b) => a.nextMs - b.nextMs).map(({ job }) => job);
+  /** A job of any machine. Throws NOT_FOUND. */
+  async get(id: string): Promise<ListedJob> {
+    const found = await this.#find(id);
+    if (!found) throw unknownJob(id);
+    return found;
+  }
+
+  async #find(id: string): Promise<ListedJob | undefined> {
+    const { scheduler, elsewhere } = this.#deps;
+    const own = scheduler.job(id);
+    if (own) return this.listed(own);
+    const far = await elsewhere.read(id);
+    return far.jobs.map((job) => listedFar(job, far)).at(0);
+  }
+
+  /** Those of all machines, sorted by next run; jobs without a next run come first. */
+  async list({ includeDisabled }: { includeDisabled: boolean }): Promise<ListedJob[]> {
+    const { scheduler, elsewhere } = this.#deps;
+    const far = await elsewhere.read();
+    const others = far.jobs.filter(({ id }) => !scheduler.job(id)).map((job) => listedFar(job, far));
+    const all = [...[...scheduler.jobs()].map((job) => this.listed(job)), ...others];
+    const listed = all.filter(({ job }) => job.enabled || includeDisabled);
+    return listed.sort((a, b) => (a.nextRunMs ?? 0) - (b.nextRunMs ?? 0));
+  }
+
+  /** A job of this machine. */
+  listed(job: Job): ListedJob {
+    const { scheduler, store } = this.#deps;
+    const { id } = job;
+    return {
+      job,
+      machine: store.machine,
+      nextRunMs: scheduler.nextRunMs(id),
+      runningSinceMs: scheduler.runningSince(id),
+    };
   }
 
   /** Checks work that would fail in every run. */
@@ -145,11 +187,17 @@ export class CronJobs {
     throw wrongField('payload.channel', `unsupported channel: ${name.slice(0, 80)} (available: ${known})`);
   }
 
-  #checkRoom(job: Job): void {
+  /** How many characters the jobs of other machines have, if it matters for this one. */
+  async #textsOfOthers(job: Pick<Job, 'payload'>): Promise<number> {
+    if (textOf(job).length <= SHORT_TEXT) return 0;
+    const { jobs } = await this.#deps.elsewhere.read();
+    return jobs.reduce((sum, other) => sum + textOf(other).length, 0);
+  }
+
+  #checkRoom(job: Job, others: number): void {
     if (textOf(job).length <= SHORT_TEXT) return;
-    const others = this.#deps.scheduler.jobs();
-    let all = textOf(job).length;
-    for (const other of others) if (other.id !== job.id) all += textOf(other).length;
+    let all = textOf(job).length + others;
+    for (const other of this.#deps.scheduler.jobs()) if (other.id !== job.id) all += textOf(other).length;
     if (all <= MAX_TEXT) return;
     const field = job.payload.kind === 'systemEvent' ? 'text' : 'message';
     const problem = `is too long: all jobs together may have at most ${MAX_TEXT} characters of text`;
@@ -184,7 +232,16 @@ function hasSameDestination(before: CronPayload, after: CronPayload): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-const textOf = ({ payload }: Job): string => (payload.kind === 'systemEvent' ? payload.text : payload.message);
+const listedFar = (job: Job, far: FarJobs): ListedJob => ({
+  job,
+  machine: far.machineOf(job.id),
+  missing: far.missingOf(job.id),
+  nextRunMs: far.nextRunMs(job.id),
+  runningSinceMs: far.runningSince(job.id),
+});
+
+const textOf = ({ payload }: Pick<Job, 'payload'>): string =>
+  payload.kind === 'systemEvent' ? payload.text : payload.message;
 
 const changedMeanwhile = (): GatewayError =>
   new GatewayError('CONFLICT', 'The job has been changed since it was read; read it again');

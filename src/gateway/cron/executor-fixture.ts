@@ -3,12 +3,14 @@ import type { Begun } from '../../cron/executor.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import { someJob } from '../../cron/jobs/job-fixture.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
+import { randomIds } from '../../ids.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannels } from '../channels/channels.ts';
 import { ANYONE, DAEMON } from '../sharing/perception.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { storedReader } from '../store/stored-value.ts';
 import { type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
+import { createMainSession } from '../wake/main-session.ts';
 import { createExecutor } from './create-executor.ts';
 import { insertJob } from './job-rows.ts';
 import { insertClaim, toOpenOccurrence } from './occurrence-rows.ts';
@@ -30,7 +32,13 @@ export async function executorFixture(options: WholeGatewayOptions = {}) {
       ...gateway.parts,
       channels: createChannels([hook]),
       viewerOf: () => ANYONE,
-      heartbeats: { wake: (principal) => void woken.push(principal) },
+      main: createMainSession({
+        store: gateway.store,
+        systemEvents: gateway.parts.systemEvents,
+        heartbeats: { wake: (principal) => void woken.push(principal) },
+        ids: randomIds,
+        clock: gateway.clock,
+      }),
       clock: gateway.clock,
       log: gateway.log,
       owner: 'me',

@@ -23,7 +23,7 @@ const rowOf = (changes: Partial<CronOccurrenceTable>): CronOccurrenceTable => ({
   ...{ job_id: 'j', scheduled_ms: NOW - MINUTE_MS, through_ms: NOW - MINUTE_MS, count: 1, trigger: 'schedule' },
   ...{ status: 'ok', owner: null, epoch: 1, lease_ms: null, attempts: 1, retry_ms: null, run_id: null },
   ...{ session_key: null, started_ms: null, ended_ms: NOW, error: null, summary: null, next_run_ms: null },
-  ...{ spent_ms: 0, duration_ms: null, removed_job_json: null },
+  ...{ spent_ms: 0, duration_ms: null, removed_job_json: null, machine: null },
   ...changes,
 });
 

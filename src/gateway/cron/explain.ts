@@ -19,6 +19,8 @@ export interface Explained {
   switchedOffBy: readonly CronSwitch[];
   /** Older records have been removed. */
   keptSinceMs: number;
+  /** The machine that the job waits for: it has gone, and the job cannot go on elsewhere. */
+  missing?: string | undefined;
 }
 
 /** Explains why a job did or did not run at an instant. */
@@ -75,7 +77,7 @@ function explainRow(row: CronOccurrenceTable): Explanation {
   }
 }
 
-function explainFuture({ job, atMs, switchedOffBy }: Explained): Explanation {
+function explainFuture({ job, atMs, switchedOffBy, missing }: Explained): Explanation {
   if (!job.enabled) return DISABLED;
   if (switchedOffBy.length > 0) return switchedOff(switchedOffBy);
   if (job.holdMs !== undefined && atMs < job.holdMs) {
@@ -84,14 +86,21 @@ function explainFuture({ job, atMs, switchedOffBy }: Explained): Explanation {
       because: `It will be skipped: after ${job.failures} errors in a row the job is paused for a while.`,
     };
   }
+  if (missing !== undefined)
+    return { verdict: 'scheduled', because: `It will run then if it can. ${waitsFor(missing)}` };
   return { verdict: 'scheduled', because: 'It will run at that time.' };
 }
 
-function explainPast({ job, atMs, nowMs, isRunning, switchedOffBy, keptSinceMs }: Explained): Explanation {
+/** A job follows the workstream of its runs. */
+export const waitsFor = (machine: string): string =>
+  `The job waits for ${machine}: that machine has gone, and the working directory of the job's conversation is not on the active one.`;
+
+function explainPast({ job, atMs, nowMs, isRunning, switchedOffBy, keptSinceMs, missing }: Explained): Explanation {
   if (job.schedule.kind !== 'at' && atMs <= job.sinceMs) return explainBefore(job, { atMs, keptSinceMs });
   if (job.handledMs !== undefined && atMs <= job.handledMs) return FORGOTTEN; // handled instants always had a record
   if (!job.enabled) return DISABLED;
   if (switchedOffBy.length > 0) return switchedOff(switchedOffBy);
+  if (missing !== undefined) return { verdict: 'due', because: waitsFor(missing) };
   if (isRunning) return { verdict: 'due', because: 'The previous run is still in progress.' };
   const late = Math.round((nowMs - atMs) / 1000);
   return { verdict: 'due', because: `It has been due for ${late} s and waits for a free slot.` };

@@ -20,6 +20,7 @@ import { NoRoom } from '../workstreams/closing.ts';
 import { jobKeyOf, MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
+import { readByKeyAnywhere } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { startStatements } from './occurrence-rows.ts';
 import { toOutcome } from './turn-outcome.ts';
@@ -131,7 +132,8 @@ async function toDelivery(
  */
 async function resolve({ id, sender }: Job, turn: AgentTurn, deps: IsolatedTurnDeps) {
   const { workstreams, viewerOf } = deps;
-  const [own, main] = [await workstreams.lookUp(jobKeyOf(id), DAEMON), await workstreams.lookUp(MAIN, ANYONE)];
+  const own = await workstreams.lookUp(jobKeyOf(id), DAEMON);
+  const main = await workstreams.lookUp(MAIN, ANYONE, { read: readByKeyAnywhere });
   const setter = sender === undefined ? undefined : viewerOf(sender);
   const ownerId = setter && (setter.userId ?? (seesEverything(setter) ? OF_EVERYONE.ownerId : undefined));
   // Everyone may read the job.

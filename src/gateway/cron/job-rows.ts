@@ -8,10 +8,12 @@ import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 import { isText, type ReadStored } from '../store/stored-value.ts';
 
-/** Refused when a job with this id exists. */
-export const insertJob = (job: Job): Statement =>
+/** Refused when a job with this id exists. `machine`: the worker that has it; null: the active daemon. */
+export const insertJob = (job: Job, machine: string | null = null): Statement =>
   statementOf(
-    build.insertInto('cron_jobs').values({ job_id: job.id, created_ms: job.createdMs, ...byHand(job), ...byRuns(job) }),
+    build
+      .insertInto('cron_jobs')
+      .values({ job_id: job.id, created_ms: job.createdMs, machine, ...byHand(job), ...byRuns(job) }),
     1,
   );
 

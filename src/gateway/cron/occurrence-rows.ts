@@ -54,10 +54,12 @@ interface NewClaim {
   trigger: Claim['trigger'];
   owner: string;
   leaseMs: number;
+  /** The worker that has the job; default: the active daemon. */
+  machine?: string | null;
 }
 
 /** Refused when the instant has a row, or the job an open occurrence. */
-export const insertClaim = ({ jobId, scheduledMs, trigger, owner, leaseMs }: NewClaim): Statement =>
+export const insertClaim = ({ jobId, scheduledMs, trigger, owner, leaseMs, machine = null }: NewClaim): Statement =>
   statementOf(
     build.insertInto('cron_occurrences').values({
       ...rowOf(jobId, { fromMs: scheduledMs, throughMs: scheduledMs, count: 1 }),
@@ -66,6 +68,7 @@ export const insertClaim = ({ jobId, scheduledMs, trigger, owner, leaseMs }: New
       owner,
       epoch: 1,
       lease_ms: leaseMs,
+      machine,
     }),
     1,
   );
@@ -111,6 +114,7 @@ const rowOf = (
   spent_ms: 0,
   duration_ms: null,
   removed_job_json: null,
+  machine: null,
 });
 
 /** Restricts an update to the holder of the claim, while the occurrence is open. */

@@ -125,3 +125,29 @@ test('the working time of an attempt is stored with its lease, and restarts with
   await both.start(again);
   assert.equal((await both.two.openOf('job_1'))?.spentMs, 0);
 });
+
+test('a scheduler has only the jobs and open occurrences of its machine, also of removed jobs', async () => {
+  await using store = await tempStore();
+  const ledgerOf = (machine: string | null) =>
+    new SqlLedger({
+      store: { db: store.db, commit: store.commit, reportDamage: store.reportDamage, machine },
+      ...{ clock: fakeClock(), owner: machine ?? 'active', tellMain: () => assert.fail('nothing is told') },
+    });
+  const far = someJob({ id: 'far' });
+  await store.commit({ statements: [insertJob(job), insertJob(far, 'w')] });
+  const [active, worker] = [ledgerOf(null), ledgerOf('w')];
+  const seen = async (ledger: SqlLedger) => [
+    (await ledger.jobs()).map(({ id }) => id),
+    [...(await ledger.revisions()).keys()],
+    (await ledger.open()).map(({ jobId }) => jobId),
+    (await ledger.job('far'))?.id,
+    (await ledger.openOf('far'))?.jobId,
+  ];
+  await active.force(job, { atMs: 5, leaseMs: 1 });
+  await worker.advance(far, { ...claimFirst, job: { ...far, nextMs: 120_000, handledMs: 60_000 } });
+  assert.deepEqual(await seen(active), [['job_1'], ['job_1'], ['job_1'], undefined, undefined]);
+  assert.deepEqual(await seen(worker), [['far'], ['far'], ['far'], 'far', 'far']);
+  assert.equal(await worker.change((await worker.job('far')) ?? far, { job: undefined, settled: [] }), true);
+  assert.deepEqual(await seen(worker), [[], [], ['far'], undefined, 'far']);
+  assert.equal((await worker.openOf('far'))?.removedJob?.id, 'far');
+});

@@ -7,11 +7,12 @@ import type { CronJobTable } from '../store/schema/cron-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect } from '../store/store.ts';
 import { type ReadStored, storedReader } from '../store/stored-value.ts';
+import { ofMachine } from '../workers/elsewhere.ts';
 import { deleteJob, keepRemoved, moveJob, toJob, updateJob } from './job-rows.ts';
 import { fenced, insertClaim, insertSettled, toOpenOccurrence } from './occurrence-rows.ts';
 
 interface SqlLedgerDeps {
-  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage' | 'machine'>;
   clock: { now(): number };
   /** The scheduler that owns the claims. */
   owner: string;
@@ -26,7 +27,10 @@ const PAGE = 200;
 /** How many taken instants a forced run skips at most. */
 const MAX_EVADE = 100;
 
-/** The ledger in SQL. Keys and expectations of the database ensure that only one scheduler succeeds. */
+/**
+ * The ledger in SQL, of the jobs that this machine has. Keys and expectations of the database ensure that only one scheduler
+ * succeeds.
+ */
 export class SqlLedger implements Ledger {
   readonly #deps: SqlLedgerDeps;
   readonly #read: ReadStored;
@@ -47,31 +51,37 @@ export class SqlLedger implements Ledger {
 
   #page(afterId: string): Promise<CronJobTable[]> {
     const { db } = this.#deps.store;
-    const rows = db.selectFrom('cron_jobs').selectAll().where('job_id', '>', afterId).orderBy('job_id').limit(PAGE);
-    return rows.execute();
+    const rows = db.selectFrom('cron_jobs').selectAll().where(ofMachine(this.#deps.store));
+    return rows.where('job_id', '>', afterId).orderBy('job_id').limit(PAGE).execute();
   }
 
   async revisions(): Promise<Map<string, number>> {
-    const rows = await this.#deps.store.db.selectFrom('cron_jobs').select(['job_id', 'revision']).execute();
+    const { store } = this.#deps;
+    const own = store.db.selectFrom('cron_jobs').select(['job_id', 'revision']).where(ofMachine(store));
+    const rows = await own.execute();
     return new Map(rows.map(({ job_id, revision }) => [job_id, revision]));
   }
 
   async job(jobId: string): Promise<Job | undefined> {
-    const { db } = this.#deps.store;
-    const row = await db.selectFrom('cron_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+    const { store } = this.#deps;
+    const own = store.db.selectFrom('cron_jobs').selectAll().where(ofMachine(store));
+    const row = await own.where('job_id', '=', jobId).executeTakeFirst();
     return row && toJob(row, this.#read);
   }
 
   async open(): Promise<OpenOccurrence[]> {
-    const { db } = this.#deps.store;
-    const rows = await db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null).execute();
+    const rows = await this.#open().execute();
     return rows.flatMap((row) => toOpenOccurrence(row, this.#read) ?? []);
   }
 
   async openOf(jobId: string): Promise<OpenOccurrence | undefined> {
-    const open = this.#deps.store.db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null);
-    const row = await open.where('job_id', '=', jobId).executeTakeFirst();
+    const row = await this.#open().where('job_id', '=', jobId).executeTakeFirst();
     return row && toOpenOccurrence(row, this.#read);
+  }
+
+  #open() {
+    const { store } = this.#deps;
+    return store.db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null).where(ofMachine(store));
   }
 
   change(before: Job, { job, settled, also = [] }: Parameters<Ledger['change']>[1]): Promise<boolean> {
@@ -85,13 +95,14 @@ export class SqlLedger implements Ledger {
   }
 
   async advance(job: Job, { settled, claim, job: after }: Advance): Promise<Claim | 'settled' | undefined> {
-    const { owner, clock } = this.#deps;
+    const { owner, clock, store } = this.#deps;
+    const { machine } = store;
     const nowMs = clock.now();
     const nextRunMs = plannedMs(after, nowMs);
     const isDone = await this.#commit([
       moveJob(job, after),
       ...settled.map((one) => insertSettled(job.id, one, { nowMs, nextRunMs })),
-      ...(claim ? [insertClaim({ ...claim, jobId: job.id, trigger: 'schedule', owner })] : []),
+      ...(claim ? [insertClaim({ ...claim, jobId: job.id, trigger: 'schedule', owner, machine })] : []),
       ...(claim?.keep?.(claim.scheduledMs) ?? []),
     ]);
     if (!isDone) return undefined;
@@ -99,10 +110,10 @@ export class SqlLedger implements Ledger {
   }
 
   async force(job: Job, { atMs, leaseMs, keep }: Parameters<Ledger['force']>[1]): Promise<Claim | undefined> {
-    const { owner } = this.#deps;
+    const { owner, store } = this.#deps;
     for (let scheduledMs = atMs; scheduledMs < atMs + MAX_EVADE; scheduledMs += 1) {
       const claim = { scheduledMs, leaseMs, trigger: 'forced' as const };
-      const insert = insertClaim({ ...claim, jobId: job.id, owner });
+      const insert = insertClaim({ ...claim, jobId: job.id, owner, machine: store.machine });
       if (await this.#commit([insert, ...(keep?.(scheduledMs) ?? [])])) return claimOf(job, claim);
       if (await this.openOf(job.id)) return undefined;
     }

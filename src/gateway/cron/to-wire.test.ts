@@ -7,7 +7,7 @@ const rowOf = (changes: Partial<CronOccurrenceTable>): CronOccurrenceTable => ({
   ...{ job_id: 'j', scheduled_ms: 1_000, through_ms: 1_000, count: 1, trigger: 'schedule', status: 'ok' },
   ...{ owner: 'me', epoch: 1, lease_ms: null, attempts: 1, retry_ms: null, run_id: null, session_key: null },
   ...{ started_ms: 1_500, ended_ms: 9_000, error: null, summary: null, next_run_ms: null },
-  ...{ spent_ms: 0, duration_ms: 2_000, removed_job_json: null },
+  ...{ spent_ms: 0, duration_ms: 2_000, removed_job_json: null, machine: null },
   ...changes,
 });
 

@@ -2,13 +2,11 @@ import type { CronExtendedJob, CronJob, CronOccurrence, CronRun, CronStatus } fr
 import type { Job, LastRun } from '../../cron/jobs/job.ts';
 import { isAlarming } from '../../cron/jobs/job-end.ts';
 import { toPlainStatus } from '../../cron/plain-status.ts';
-import type { Scheduler } from '../../cron/scheduler.ts';
 import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
-
-type Progress = Pick<Scheduler, 'nextRunMs' | 'runningSince'>;
+import type { ListedJob } from './listed-job.ts';
 
 /** The fields of the specification and no others. */
-export function toCronJob(job: Job, progress: Progress): CronJob {
+export function toCronJob({ job, nextRunMs, runningSinceMs }: ListedJob): CronJob {
   const { last } = job;
   const said = saidOf(job);
   return {
@@ -23,8 +21,8 @@ export function toCronJob(job: Job, progress: Progress): CronJob {
     payload: job.payload,
     ...(job.isolation && { isolation: job.isolation }),
     state: {
-      nextRunAtMs: progress.nextRunMs(job.id) ?? undefined,
-      runningAtMs: progress.runningSince(job.id) ?? undefined,
+      nextRunAtMs: nextRunMs,
+      runningAtMs: runningSinceMs,
       lastRunAtMs: last?.startedMs ?? undefined,
       lastDurationMs: last?.durationMs ?? undefined,
       lastError: said?.error,
@@ -33,10 +31,12 @@ export function toCronJob(job: Job, progress: Progress): CronJob {
   };
 }
 
-export function toExtendedJob(job: Job, progress: Progress): CronExtendedJob {
-  const plain = toCronJob(job, progress);
+export function toExtendedJob(listed: ListedJob): CronExtendedJob {
+  const { job, machine } = listed;
+  const plain = toCronJob(listed);
   return {
     ...plain,
+    ...(machine !== null && { nodeId: machine }),
     revision: job.revision,
     misfire: job.misfire,
     deleteAfterRun: job.deleteAfterRun,

@@ -4,6 +4,7 @@ import { createTold } from '../../timing/told.ts';
 import { type Audience, type AudienceTerms, audienceFrom, EVERYONE } from '../sharing/audience.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Store, StoredEvent } from '../store/store.ts';
+import { Approvers } from './approvers.ts';
 import { joinDeltas } from './join-deltas.ts';
 import { LogEnds } from './log-ends.ts';
 import { toLogEntry } from './log-entry.ts';
@@ -57,7 +58,6 @@ interface Follower {
   viewer: Viewer;
   sink: Sink;
   onEnd: (() => void) | undefined;
-  mayDecide: boolean;
 }
 
 /**
@@ -71,6 +71,7 @@ export class EventLog {
   readonly #onOffered: () => void;
   readonly #tails = new Map<string, Tail>();
   readonly #followers = new Map<string, Map<PullReader, Follower>>();
+  readonly #approvers = new Approvers();
   readonly #listeners = new Set<Listener>();
   readonly #told = createTold<ToldLog>();
   readonly #ends = new LogEnds();
@@ -125,17 +126,24 @@ export class EventLog {
     this.#followers.set(wsId, group);
     const onClosed = (closed: PullReader) => {
       group.delete(closed);
+      if (mayDecide) this.#approvers.leave(wsId);
       if (group.size === 0 && this.#followers.get(wsId) === group) this.#followers.delete(wsId);
     };
     const reader = new PullReader({ wsId, after, sink, logs: this.#logs, onWritten, onClosed });
-    group.set(reader, { viewer, sink, onEnd, mayDecide });
+    group.set(reader, { viewer, sink, onEnd });
+    if (mayDecide) this.#approvers.enter(wsId);
     reader.resume();
     return reader;
   }
 
-  /** Whether the log has a reader that may approve. */
+  /** Whether the log has a reader that may approve, here or at the active daemon. */
   isWatched(wsId: string): boolean {
-    return [...(this.#followers.get(wsId)?.values() ?? [])].some(({ mayDecide }) => mayDecide);
+    return this.#approvers.has(wsId);
+  }
+
+  /** The readers that may approve. */
+  get approvers(): Approvers {
+    return this.#approvers;
   }
 
   /**

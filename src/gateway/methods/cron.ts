@@ -2,7 +2,7 @@ import type { CronSchedule } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import type { cronContracts } from '../../../protocol/methods/cron.ts';
-import type { Notice } from '../../../protocol/notice.ts';
+import { type Notice, warn } from '../../../protocol/notice.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import { instantsBetween } from '../../cron/schedule/instants.ts';
@@ -12,19 +12,20 @@ import { checkSchedule } from '../../cron/schedule/schedule-check.ts';
 import { parseHumanSchedule } from '../../cron/schedule/schedule-text.ts';
 import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { resolveTimeZone } from '../../cron/schedule/schedule-zone.ts';
-import type { Scheduler } from '../../cron/scheduler.ts';
 import { until } from '../../timing/until.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
 import { plannedRuns } from '../cron/calendar.ts';
-import type { CronJobs } from '../cron/cron-jobs.ts';
-import { explain, explainIdle } from '../cron/explain.ts';
+import type { Cron } from '../cron/create-cron.ts';
+import { explain, explainIdle, waitsFor } from '../cron/explain.ts';
+import type { ListedJob } from '../cron/listed-job.ts';
 import type { Occurrences } from '../cron/occurrences.ts';
+import { type Placing, placeJob } from '../cron/place-job.ts';
 import { toCronJob, toCronRun, toExtendedJob, toOccurrence } from '../cron/to-wire.ts';
 import type { LiveSettings } from '../live-settings.ts';
 
-export interface CronMethodDeps {
-  cron: { jobs: CronJobs; scheduler: Scheduler; occurrences: Occurrences; loaded(): Promise<void> };
+export interface CronMethodDeps extends Pick<Placing, 'placement' | 'nodeId'> {
+  cron: Pick<Cron, 'jobs' | 'scheduler' | 'elsewhere' | 'occurrences' | 'loaded'>;
   channels: Pick<Channels, 'noticesOf'>;
   live: Pick<LiveSettings, 'cron'>;
   storePath: string;
@@ -37,9 +38,9 @@ const PREVIEWS = 10;
 const DAY_MS = 86_400_000;
 
 export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronContracts> {
-  const { jobs, scheduler, occurrences } = deps.cron;
-  const toWire = (job: Job, { extended }: { extended?: boolean | undefined }) =>
-    extended ? { ...toExtendedJob(job, scheduler), ...noticesAbout(job, deps.channels) } : toCronJob(job, scheduler);
+  const { jobs, occurrences } = deps.cron;
+  const toWire = (listed: ListedJob, { extended }: { extended?: boolean | undefined }) =>
+    extended ? { ...toExtendedJob(listed), ...noticesAbout(listed, deps.channels) } : toCronJob(listed);
   /** Waits until the jobs are loaded, which takes a moment when there are many. */
   const onceLoaded =
     <A extends unknown[], R>(answer: (...asked: A) => R) =>
@@ -48,30 +49,25 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
       return await answer(...asked);
     };
   return {
-    'cron.list': onceLoaded(({ includeDisabled = false, ...form }) => ({
-      jobs: jobs.list({ includeDisabled }).map((job) => toWire(job, form)),
+    'cron.list': onceLoaded(async ({ includeDisabled = false, ...form }) => ({
+      jobs: (await jobs.list({ includeDisabled })).map((listed) => toWire(listed, form)),
     })),
-    'cron.status': onceLoaded(({ extended }) => ({
-      enabled: deps.live.cron.enabled,
-      storePath: deps.storePath,
-      jobs: scheduler.jobCount,
-      nextWakeAtMs: scheduler.nextWakeMs(),
-      ...(extended && { switchedOffBy: [...deps.live.cron.switchedOffBy] }),
-    })),
+    'cron.status': onceLoaded(({ extended }) => statusOf(deps, { extended })),
     'cron.add': onceLoaded(async (asked, call) => {
       const kept = keptOf<{ id: string; madeMs: number }>(call);
-      const job = kept
-        ? jobs.asMade(asked, kept)
-        : await jobs.add(
-            asked,
-            ({ id, name, createdMs: madeMs }) => [...call.keep({ id, madeMs }), ...call.audited({ id, name })],
-            { by: call.principal },
-          );
-      return toWire(job, asked);
+      if (kept) return toWire(await jobs.asMade(asked, kept), asked);
+      await placeJob(asked, deps);
+      const added = await jobs.add(
+        asked,
+        ({ id, name, createdMs: madeMs }) => [...call.keep({ id, madeMs }), ...call.audited({ id, name })],
+        { by: call.principal },
+      );
+      return toWire(jobs.listed(added), asked);
     }),
     'cron.update': onceLoaded(async (asked, { audited, principal }) => {
       const changed = Object.keys(asked.patch);
-      return toWire(await jobs.update({ ...asked, by: principal }, () => audited({ changed })), asked);
+      const updated = await jobs.update({ ...asked, by: principal }, () => audited({ changed }));
+      return toWire(jobs.listed(updated), asked);
     }),
     'cron.remove': onceLoaded(async ({ id }, { audited }) => ({
       ok: true,
@@ -88,15 +84,40 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
   };
 }
 
+async function statusOf(
+  { cron, live, storePath }: CronMethodDeps,
+  { extended }: Params<'cron.status'>,
+): Promise<Result<'cron.status'>> {
+  const { enabled, switchedOffBy } = live.cron;
+  const listed = await cron.jobs.list({ includeDisabled: true });
+  const others = listed.filter(({ job }) => !cron.scheduler.job(job.id)).flatMap(({ nextRunMs }) => nextRunMs ?? []);
+  const next = [cron.scheduler.nextWakeMs() ?? [], ...others].flat();
+  return {
+    enabled,
+    storePath,
+    jobs: listed.length,
+    nextWakeAtMs: enabled && next.length > 0 ? Math.min(...next) : null,
+    ...(extended && { switchedOffBy: [...switchedOffBy] }),
+  };
+}
+
+function noticesAbout(listed: ListedJob, channels: CronMethodDeps['channels']): { notices?: Notice[] } {
+  const { notices: ofChannel = [] } = noticesOfChannel(listed.job, channels);
+  const ofMachine = listed.missing === undefined ? [] : [warn('machine_missing', waitsFor(listed.missing))];
+  const notices = [...ofChannel, ...ofMachine];
+  return notices.length > 0 ? { notices } : {};
+}
+
 /** Which channel `last` means is only known at a run. */
-function noticesAbout({ payload }: Job, channels: CronMethodDeps['channels']): { notices?: Notice[] } {
+function noticesOfChannel({ payload }: Job, channels: CronMethodDeps['channels']): { notices?: Notice[] } {
   if (payload.kind !== 'agentTurn' || !payload.deliver) return {};
   return channels.noticesOf(payload.channel?.trim().toLowerCase() ?? '');
 }
 
 async function run({ id, mode, wait = true }: Params<'cron.run'>, call: Call, { cron }: CronMethodDeps) {
   const kept = keptOf<{ scheduledMs: number }>(call);
-  if (!kept) cron.jobs.get(id);
+  if (!kept) await cron.jobs.ofHere(id);
+  else if (!cron.scheduler.job(id)) await cron.elsewhere.requireHere(id);
   const forced = kept
     ? { ran: true as const, ended: cron.scheduler.ended(id, kept.scheduledMs) }
     : await cron.scheduler.runNow(id, {
@@ -140,13 +161,11 @@ function parsed(text: string, context: { nowMs: number; tz: string }): { schedul
 
 async function calendarOf(asked: Params<'cron.calendar'>, deps: CronMethodDeps): Promise<Result<'cron.calendar'>> {
   const range = { fromMs: asked.fromMs, untilMs: asked.untilMs, tz: askedZone(asked, deps) };
-  const { jobs, scheduler, occurrences } = deps.cron;
-  const listed = jobs.list({ includeDisabled: true });
-  const names = new Map(listed.map(({ id, name }) => [id, name]));
+  const { jobs, occurrences } = deps.cron;
+  const listed = await jobs.list({ includeDisabled: true });
+  const names = new Map(listed.map(({ job }) => [job.id, job.name]));
   const past = await occurrences.between(range, (id) => names.get(id));
-  const planned = deps.live.cron.enabled
-    ? await plannedRuns({ jobs: listed, nextRunMs: (id) => scheduler.nextRunMs(id) }, range)
-    : { runs: [], truncated: false };
+  const planned = deps.live.cron.enabled ? await plannedRuns(listed, range) : { runs: [], truncated: false };
   const truncated = past.truncated || planned.truncated;
   return {
     tz: deps.hostTimeZone,
@@ -156,10 +175,11 @@ async function calendarOf(asked: Params<'cron.calendar'>, deps: CronMethodDeps):
 }
 
 async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethodDeps): Promise<Result<'cron.explain'>> {
-  const { jobs, scheduler, occurrences } = deps.cron;
-  const job = jobs.get(id);
+  const { jobs, occurrences } = deps.cron;
+  const listed = await jobs.get(id);
+  const { job, runningSinceMs, missing } = listed;
   const nowMs = deps.clock.now();
-  const asked = atMs === undefined ? await currentOf(job, deps) : await meantBy(atMs, job, occurrences);
+  const asked = atMs === undefined ? await currentOf(listed, deps) : await meantBy(atMs, job, occurrences);
   const told =
     asked === undefined
       ? explainIdle(job)
@@ -168,7 +188,8 @@ async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethod
           row: await occurrences.at(id, asked),
           nowMs,
           atMs: asked,
-          isRunning: scheduler.runningSince(id) !== undefined,
+          isRunning: runningSinceMs !== undefined,
+          missing,
           switchedOffBy: deps.live.cron.switchedOffBy,
           keptSinceMs: nowMs - deps.live.cron.retentionDays * DAY_MS,
         });
@@ -195,9 +216,9 @@ async function meantBy(atMs: number, job: Job, occurrences: Occurrences): Promis
 }
 
 /** The instant that a job runs at or waits for; undefined when there is none. */
-async function currentOf({ id, schedule }: Job, { cron }: CronMethodDeps): Promise<number | undefined> {
-  const open = await cron.occurrences.open(id);
-  return open?.scheduled_ms ?? (schedule.kind === 'at' ? schedule.atMs : cron.scheduler.nextRunMs(id));
+async function currentOf({ job, nextRunMs }: ListedJob, { cron }: CronMethodDeps): Promise<number | undefined> {
+  const open = await cron.occurrences.open(job.id);
+  return open?.scheduled_ms ?? (job.schedule.kind === 'at' ? job.schedule.atMs : nextRunMs);
 }
 
 /** Its last instant before a time, but not before its creation. */

@@ -4,6 +4,8 @@ import type { CronApproval, CronPayload, CronSchedule } from '../../../protocol/
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import type { Job, JobLabel } from '../../cron/jobs/job.ts';
+import type { ListedJob } from '../cron/listed-job.ts';
+import type { Placement } from '../workers/team.ts';
 
 /** What administrators write about a schedule. */
 export type ScheduleForm = Params<'schedule.create'>;
@@ -11,17 +13,21 @@ export type ScheduleForm = Params<'schedule.create'>;
 /** Whom a form comes from, and when and where. */
 export interface FormContext {
   nowMs: number;
+  /** This machine. */
   nodeId: string;
+  placement: Pick<Placement, 'has'>;
 }
 
 type Patch = Params<'cron.update'>['patch'];
 
 /** The job that a form describes. Throws INVALID_REQUEST naming the field as HTTP does. */
-export function jobOf(form: ScheduleForm, { nowMs, nodeId }: FormContext) {
+export function jobOf(form: ScheduleForm, { nowMs, nodeId, placement }: FormContext) {
   refuseUnsupported(form);
   const name = filled(form.name, 'name').trim();
   const schedule = scheduleOf(form, { nowMs });
-  const targetMode = checkTarget(filled(form.targetMode, 'target_mode'), nodeId);
+  const targetMode = filled(form.targetMode, 'target_mode');
+  if (!isTarget(targetMode, nodeId) && !placement.has(targetMode))
+    throw invalid('target_mode must be auto, pool, all or the id of a machine that has joined');
   const asked: Params<'cron.add'> = {
     name,
     schedule,
@@ -35,7 +41,7 @@ export function jobOf(form: ScheduleForm, { nowMs, nodeId }: FormContext) {
 }
 
 /** What a form changes in a job: what it repeats is no change. */
-export function changeOf(form: ScheduleForm, job: Job, { nowMs, nodeId }: FormContext): Change {
+export function changeOf(form: ScheduleForm, job: Job, { nowMs, nodeId }: Omit<FormContext, 'placement'>): Change {
   refuseUnsupported(form);
   const schedule = scheduleOf(form, { nowMs, before: job.schedule });
   const { name, description, targetMode, initialMessage, autoApproveTools, enabled } = form;
@@ -60,7 +66,7 @@ interface Change {
 }
 
 /** A job as administrators see it. */
-export const toSchedule = (job: Job, nextRunAtMs: number | undefined): Result<'schedule.get'> => ({
+export const toSchedule = ({ job, nextRunMs }: ListedJob): Result<'schedule.get'> => ({
   taskId: job.id,
   name: job.name,
   scheduleType: job.schedule.kind,
@@ -72,7 +78,7 @@ export const toSchedule = (job: Job, nextRunAtMs: number | undefined): Result<'s
   autoApproveTools: toolsOf(job.approval),
   enabled: job.enabled,
   lastRunAtMs: job.last?.startedMs ?? null,
-  nextRunAtMs: nextRunAtMs ?? null,
+  nextRunAtMs: nextRunMs ?? null,
   createdAtMs: job.createdMs,
   updatedAtMs: job.updatedMs,
 });
@@ -133,10 +139,17 @@ function atOf({ atTime }: ScheduleForm, { nowMs, before }: ScheduleContext): Cro
   return { kind: 'at', atMs };
 }
 
+const isTarget = (target: string, nodeId: string): boolean => ['auto', 'pool', 'all', nodeId].includes(target);
+
+/** A schedule stays on its machine. */
 function checkTarget(target: string, nodeId: string): string {
-  if (['auto', 'pool', 'all', nodeId].includes(target)) return target;
-  throw invalid(`target_mode must be auto, pool, all or ${nodeId}: there is no other node`);
+  if (isTarget(target, nodeId)) return target;
+  throw invalid(`target_mode must be auto, pool, all or ${nodeId}: a schedule stays on its machine`);
 }
+
+/** The machine that a target names; undefined: any. Where all machines are meant, the active one runs it. */
+export const targetOf = (target: string, nodeId: string): string | undefined =>
+  target === 'all' ? nodeId : ['auto', 'pool'].includes(target) ? undefined : target;
 
 const withText = (payload: CronPayload, text: string): CronPayload =>
   payload.kind === 'systemEvent' ? { ...payload, text } : { ...payload, message: text };

@@ -155,6 +155,7 @@ test('every table of the schema exists with its columns', async () => {
       'log_heads',
       'login_codes',
       'login_sessions',
+      'main_events',
       'mcp_clients',
       'mcp_consent_requests',
       'mcp_consents',

@@ -43,6 +43,11 @@ export class Crew {
     return [...this.#workers.keys()];
   }
 
+  /** Tells all of them. */
+  tell(what: string, body: unknown): void {
+    for (const link of this.links()) link.tell(what, body);
+  }
+
   links(): Link[] {
     return [...this.#workers.values()].map(({ link }) => link);
   }

@@ -2,7 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Store } from '../store/store.ts';
 
-/** A workstream is with another machine: the call about it has to be answered there. */
+const WHAT = 'this workstream or job';
+
+/** A workstream or a job is with another machine: the call about it has to be answered there. */
 export class Elsewhere extends Error {
   override readonly name = 'Elsewhere';
   /** The node id of the worker that has it; null: the active daemon. */
@@ -11,7 +13,7 @@ export class Elsewhere extends Error {
   readonly wsId: string | undefined;
 
   constructor(machine: string | null, wsId?: string) {
-    super(machine === null ? 'the active daemon has this workstream' : `the worker ${machine} has this workstream`);
+    super(machine === null ? `the active daemon has ${WHAT}` : `the worker ${machine} has ${WHAT}`);
     this.machine = machine;
     this.wsId = wsId;
   }
@@ -20,8 +22,8 @@ export class Elsewhere extends Error {
 /** Whose workstreams this daemon runs. */
 type Hosting = Pick<Store, 'machine'>;
 
-/** Returns the row of a workstream that this daemon runs. Throws Elsewhere for one of another machine. */
-export function requireHere<R extends { ws_id: string; machine: string | null } | undefined>(
+/** Returns the row of a workstream or job that this daemon runs. Throws Elsewhere for one of another machine. */
+export function requireHere<R extends { ws_id?: string; machine: string | null } | undefined>(
   row: R,
   { machine }: Hosting,
 ): R {
@@ -33,6 +35,22 @@ export function requireHere<R extends { ws_id: string; machine: string | null } 
 export const hostedBy = ({ machine }: Hosting): RawBuilder<boolean> =>
   machine === null ? sql<boolean>`workstreams.machine is null` : sql<boolean>`workstreams.machine = ${machine}`;
 
+/** The same rule for rows of the tables of jobs, one at a time. */
+export const ofMachine = ({ machine }: Hosting): RawBuilder<boolean> =>
+  machine === null ? sql<boolean>`machine is null` : sql<boolean>`machine = ${machine}`;
+
+/** Rows that it does not hold for. */
+export const ofOthers = ({ machine }: Hosting): RawBuilder<boolean> =>
+  machine === null ? sql<boolean>`machine is not null` : sql<boolean>`(machine is null or machine <> ${machine})`;
+
+/** What is being taken over has this in front of the name of its former machine. */
+export const MOVING = 'moving ';
+
+/** Whether the active daemon is taking over what this names. */
+export const isMoving = (machine: string): boolean => machine.startsWith(MOVING);
+
+export const formerMachine = (machine: string): string => (isMoving(machine) ? machine.slice(MOVING.length) : machine);
+
 /** For rows of other tables, which name a workstream in the column `ws_id`. */
 export const inHosted = ({ machine }: Hosting): RawBuilder<boolean> =>
   machine === null
@@ -41,7 +59,7 @@ export const inHosted = ({ machine }: Hosting): RawBuilder<boolean> =>
 
 /** Nothing was sent. */
 export const unreachable = (machine: string, cause?: unknown): GatewayError =>
-  new GatewayError('UNAVAILABLE', `${machine}, which has this workstream, cannot be reached now`, {
+  new GatewayError('UNAVAILABLE', `${formerMachine(machine)}, which has ${WHAT}, cannot be reached now`, {
     retryAfterMs: 1_000,
     cause,
   });

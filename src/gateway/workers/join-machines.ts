@@ -19,7 +19,7 @@ export function createLeadOf(
   {
     records: { events, budgets, policies, rules },
     talks: { global, streams, workstreams, outbox },
-    turns: { runs },
+    turns: { runs, cron },
   }: Conversations,
   broadcast: Broadcast,
 ): Lead | undefined {
@@ -29,6 +29,10 @@ export function createLeadOf(
   const waiting = new WaitingWorkstreams({ store, nodeId });
   const adopt: TakeOverDeps['adopt'] = (moved) =>
     adoptConversations(moved, { store, server, clock, log }, { events, budgets, workstreams, runs });
+  const takeJobs = (jobIds: readonly string[]): void => {
+    cron.scheduler.takeIn(jobIds);
+    void cron.main.takeLeft().catch((err: unknown) => log.warn({ err }, UNTAKEN));
+  };
   return createLead({
     openHub: machines.openHub,
     tellers: { events, broadcast, global },
@@ -43,11 +47,12 @@ export function createLeadOf(
         { tables: OUTBOX, reload: async () => outbox.deliveries.wake() },
         { tables: AUDIT, reload: async () => auth.trail.noteRecord() },
         { tables: [...CREDENTIALS, ...SECRETS], reload: async () => undefined },
+        { tables: MAIN_EVENTS, reload: () => cron.main.takeLeft() },
       ],
       { store, log },
     ),
     nodes: toNodeDirectory(nodes),
-    takingOver: { store, shared, owner, waiting, adopt, log },
+    takingOver: { store, shared, owner, waiting, adopt, takeJobs, log },
     waiting,
     here: { nodeId, labels },
     version: server.version,
@@ -67,6 +72,9 @@ const OUTBOX = ['outbox'];
 const AUDIT = ['audit'];
 /** Only the active daemon changes them, and workers read them again. */
 const [CREDENTIALS, SECRETS] = [['users', 'roles', 'role_assignments', 'api_tokens'], ['secrets']];
+/** Workers leave events for the main session there. */
+const MAIN_EVENTS = ['main_events'];
+const UNTAKEN = 'events that a worker has left for the main session could not be queued; trying again later';
 
 /** What both a worker and the active daemon may change. */
 const rulesHeld = ({ policies, rules }: Pick<Conversations['records'], 'policies' | 'rules'>): Holder[] => [
@@ -107,7 +115,7 @@ export function createWorkerOf(
       [
         ...rulesHeld(records),
         { tables: CREDENTIALS, reload: async () => auth.reload?.() },
-        { tables: [...OUTBOX, ...AUDIT], reload: async () => undefined },
+        { tables: [...OUTBOX, ...AUDIT, ...MAIN_EVENTS], reload: async () => undefined },
         { tables: SECRETS, reload: () => mcpAdmin.stored.load().then(() => toolServers.start()) },
       ],
       { store, log },

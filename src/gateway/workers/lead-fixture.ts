@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { NodeSummary } from '../../agent/tools/node.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { Approvers } from '../events/approvers.ts';
 import type { Store } from '../store/store.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import { createLead } from './lead.ts';
@@ -50,6 +51,7 @@ export const loadOf = (total: number) => ({
 export function world({ isBusThere = true } = {}) {
   const [clock, log, over] = [fakeClock(1_000), recordingLog(), new AbortController()];
   const steps: unknown[] = [];
+  const approvers = new Approvers();
   let greet: HubHandlers['onGreeted'];
   let change: (tables: readonly string[]) => void = notServed;
   const streams: EventStreams = { open: notServed, follow: notServed, states: () => [], onChange: notServed };
@@ -71,7 +73,7 @@ export function world({ isBusThere = true } = {}) {
       return { open: notServed, isConnected: true, close: async () => void steps.push('close') };
     },
     tellers: {
-      events: { onTold: notServed, retell: (told) => void steps.push(told) },
+      events: { onTold: notServed, retell: (told) => void steps.push(told), approvers },
       broadcast: { onTold: notServed, retell: notServed },
       global: { onTold: notServed, retell: notServed, tellStates: notServed },
     },
@@ -96,6 +98,7 @@ export function world({ isBusThere = true } = {}) {
       owner: { labels: ['eu'], identify: notServed },
       waiting,
       adopt: notServed,
+      takeJobs: notServed,
       log,
     },
     waiting,
@@ -112,5 +115,15 @@ export function world({ isBusThere = true } = {}) {
     await handlers.answer('join', { ...joiningOf(nodeId), labels }, asked);
     return { link, sent, handlers };
   };
-  return { lead, over, steps, join, greeted, asked, waiting, change: (tables: readonly string[]) => change(tables) };
+  return {
+    lead,
+    over,
+    steps,
+    approvers,
+    join,
+    greeted,
+    asked,
+    waiting,
+    change: (tables: readonly string[]) => change(tables),
+  };
 }

@@ -194,3 +194,19 @@ test('the active daemon knows what its workers have to do', async () => {
   assert.deepEqual(lead.loads(), [loadOf(1)]);
   over.abort();
 });
+
+test('workers know which logs approvers read here, from their joining on', async () => {
+  const { lead, over, approvers, join } = world();
+  void lead.run(over.signal);
+  await settle();
+  approvers.enter('a');
+  const { sent } = await join('w');
+  approvers.enter('b');
+  approvers.leave('a');
+  assert.deepEqual(sent, [
+    ['approvers', { begun: ['a'], ended: [] }],
+    ['approvers', { begun: ['b'], ended: [] }],
+    ['approvers', { begun: [], ended: ['a'] }],
+  ]);
+  over.abort();
+});

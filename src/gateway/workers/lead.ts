@@ -2,6 +2,7 @@ import type { NodeDirectory } from '../../agent/tools/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ClusterMember } from '../cluster/cluster.ts';
+import type { WatchedLogs } from '../events/approvers.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Served } from '../health.ts';
 import type { Viewer } from '../sharing/perception.ts';
@@ -83,9 +84,9 @@ export function createLead(deps: LeadDeps): Lead {
   const crew = new Crew({ log });
   const survey = createSurvey({ store, shared, clock, log });
   const { far, resync } = createFar(crew, deps);
-  held.onChanged((tables) => {
-    for (const link of crew.links()) link.tell('changed', tables);
-  });
+  held.onChanged((tables) => crew.tell('changed', tables));
+  const { approvers } = tellers.events;
+  approvers.onTold((logs) => crew.tell('approvers', logs));
   const noteChange = (from: Link, tables: readonly string[]): void => {
     held.reload(tables);
     for (const link of crew.links()) if (link !== from) link.tell('changed', tables);
@@ -104,6 +105,8 @@ export function createLead(deps: LeadDeps): Lead {
       held.reload();
       link().ended.addEventListener('abort', () => held.reload(), { once: true });
       resync(joining.nodeId);
+      const watched = approvers.watched();
+      if (watched.length > 0) link().tell('approvers', { begun: watched, ended: [] } satisfies WatchedLogs);
       return { protocol: LINK_PROTOCOL, version } satisfies Joined;
     },
     hear(what, body) {
@@ -142,6 +145,7 @@ const createPlacement = (crew: Crew, { here, loaded }: Pick<LeadDeps, 'here' | '
     if (chosen === undefined && !isAble) throw noMachine(labels, [here, ...crew.candidates()]);
     return chosen;
   },
+  machines: () => crew.machines(),
   has: (nodeId) => crew.linkTo(nodeId) !== undefined,
   requireLabels(nodeId, labels) {
     requireLabels(crew.candidates().find((worker) => worker.nodeId === nodeId) ?? here, labels);

@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
 import type { KnownMachine } from '../store/postgres/lease/machines.ts';
 import type { Store } from '../store/store.ts';
-import { isMoving } from './waiting-workstreams.ts';
+import { isMoving } from './elsewhere.ts';
 
 /** What the database says about the machines. */
 export interface Survey {

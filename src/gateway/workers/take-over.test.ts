@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { systemClock } from '../../clock.ts';
+import { someJob } from '../../cron/jobs/job-fixture.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { needs } from '../../testing/needs.ts';
 import { queryPostgres, sharedPostgres } from '../../testing/postgres-server.ts';
 import { someMachine } from '../../testing/some-machine.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { insertJob } from '../cron/job-rows.ts';
+import { insertClaim } from '../cron/occurrence-rows.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { openPostgresStore } from '../store/postgres/postgres-store.ts';
 import { Elsewhere } from './elsewhere.ts';
@@ -39,11 +42,22 @@ async function scene() {
       `insert into headgate.workstreams (ws_id, generated_name, workdir, workdir_ino, machine, machine_labels, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
         values ('${wsId}', 'n', '${workdir}', ${ino === null ? 'null' : `'${ino}'`}, ${machine === null ? 'null' : `'${machine}'`}, ${labels === undefined ? 'null' : `'${labels}'`}, 1, 0, 0, 0, 1, 1)`,
     );
+  /** A job, with its session in this workstream. */
+  const addJob = async (jobId: string, machine: string | null, wsId?: string) => {
+    await active.commit({ statements: [insertJob(someJob({ id: jobId }), machine)] });
+    if (wsId !== undefined)
+      await queryPostgres(url, `update headgate.workstreams set session_key = 'cron:${jobId}' where ws_id = '${wsId}'`);
+  };
+  const jobs = async () => {
+    const rows = await queryPostgres(url, 'select job_id, machine from headgate.cron_jobs order by job_id');
+    return Object.fromEntries(rows.map(({ job_id, machine }) => [String(job_id), machine]));
+  };
   const machines = async () => {
     const rows = await queryPostgres(url, 'select ws_id, machine from headgate.workstreams order by ws_id');
     return Object.fromEntries(rows.map(({ ws_id, machine }) => [String(ws_id), machine]));
   };
   const adopted: unknown[] = [];
+  const taken: string[] = [];
   const log = recordingLog();
   const { shared } = active;
   assert.ok(shared);
@@ -64,12 +78,27 @@ async function scene() {
       adopted.push([from.machine, await machines()]);
       await takeRows();
     },
+    takeJobs: (jobIds) => void taken.push(...jobIds),
     log,
   };
   const dispose = async () => {
     for (const store of [worker, active]) await store.close();
   };
-  return { url, active, worker, add, machines, adopted, deps, waiting, log, [Symbol.asyncDispose]: dispose };
+  return {
+    url,
+    active,
+    worker,
+    add,
+    addJob,
+    jobs,
+    machines,
+    adopted,
+    taken,
+    deps,
+    waiting,
+    log,
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 test('nothing is taken from a worker that renews its lease', installed, async () => {
@@ -225,6 +254,77 @@ test('a worker that comes back does not have the workstreams that are being take
   };
   await takeOver('w', { ...world.deps, adopt });
   assert.deepEqual([back, await world.machines()], [{ machine: 'w', count: 0 }, { one: null }]);
+});
+
+test('a job moves with the workstream of its runs, and after it', installed, async () => {
+  await using world = await scene();
+  await world.add('here', 'w');
+  await world.add('there', 'w', { workdir: '/elsewhere' });
+  await world.addJob('goes', 'w', 'here');
+  await world.addJob('new', 'w');
+  await world.addJob('stays', 'w', 'there');
+  await world.addJob('own', null);
+  await world.worker.close();
+  const during: unknown[] = [];
+  const adopt: TakeOverDeps['adopt'] = async ({ takeRows }) => {
+    during.push(await world.jobs(), [...world.taken]);
+    await takeRows();
+  };
+  assert.equal(await takeOver('w', { ...world.deps, adopt }), 3);
+  assert.deepEqual(during, [{ goes: 'moving w', new: 'moving w', own: null, stays: 'w' }, []]);
+  assert.deepEqual(await world.jobs(), { goes: null, new: null, own: null, stays: 'w' });
+  assert.deepEqual(new Set(world.taken), new Set(['goes', 'new']));
+});
+
+test(
+  'jobs without workstreams move, and open occurrences of removed jobs; ended ones stay as they are',
+  installed,
+  async () => {
+    await using world = await scene();
+    await world.addJob('only', 'w');
+    const claim = { trigger: 'schedule', owner: 'o', leaseMs: 1, machine: 'w' } as const;
+    await world.active.commit({
+      statements: [
+        insertClaim({ ...claim, jobId: 'removed', scheduledMs: 1 }),
+        insertClaim({ ...claim, jobId: 'only', scheduledMs: 1 }),
+        { sql: "update cron_occurrences set ended_ms = 5, status = 'ok' where job_id = 'only'", parameters: [] },
+      ],
+    });
+    await world.worker.close();
+    assert.equal(await takeOver('w', world.deps), 2);
+    assert.deepEqual([world.adopted, new Set(world.taken)], [[], new Set(['only', 'removed'])]);
+    const rows = await queryPostgres(
+      world.url,
+      'select job_id, machine from headgate.cron_occurrences order by job_id',
+    );
+    assert.deepEqual(
+      rows.map(({ job_id, machine }) => [job_id, machine]),
+      [
+        ['only', 'w'],
+        ['removed', null],
+      ],
+    );
+    assert.equal(await takeOver('w', world.deps), 0);
+  },
+);
+
+test('a take-over that was interrupted after the workstreams goes on with the jobs', installed, async () => {
+  await using world = await scene();
+  await world.add('one', 'w');
+  await world.addJob('job', 'w', 'one');
+  await world.worker.close();
+  const adopt: TakeOverDeps['adopt'] = async ({ takeRows }) => {
+    await takeRows();
+    throw new Error('the daemon has died');
+  };
+  await assert.rejects(takeOver('w', { ...world.deps, adopt }), /has died/);
+  assert.deepEqual([await world.machines(), await world.jobs()], [{ one: null }, { job: 'moving w' }]);
+  const [clock, over] = [fakeClock(1_000), new AbortController()];
+  const watched = watchMachines({ takingOver: world.deps, clock }, over.signal);
+  while (world.taken.length === 0) await clock.advance(1_000);
+  over.abort();
+  await watched;
+  assert.deepEqual([await world.jobs(), world.taken], [{ job: null }, ['job']]);
 });
 
 test(

@@ -2,9 +2,11 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
 import { build, statementOf } from '../store/statements.ts';
-import { type Store, tookEffect } from '../store/store.ts';
+import { type Statement, type Store, tookEffect } from '../store/store.ts';
+import { jobKeyOf } from '../workstreams/session-keys.ts';
 import { findObstacle, type Obstacle, type Owner, type Placed } from './can-own.ts';
-import { formerMachine, isMoving, MOVING, type WaitingWorkstreams } from './waiting-workstreams.ts';
+import { formerMachine, isMoving, MOVING } from './elsewhere.ts';
+import type { WaitingWorkstreams } from './waiting-workstreams.ts';
 
 export interface TakeOverDeps {
   store: Store;
@@ -15,6 +17,8 @@ export interface TakeOverDeps {
   waiting: Pick<WaitingWorkstreams, 'note' | 'keepOnly'>;
   /** Continues what the machine left: these workstreams, whose rows `from` reads until `takeRows` makes them this daemon's. */
   adopt(moved: Moved): Promise<void>;
+  /** Continues jobs that the machine left, which are this daemon's now. */
+  takeJobs(jobIds: readonly string[]): void;
   log: Log;
 }
 
@@ -26,31 +30,57 @@ export interface Moved {
 
 /**
  * Takes over what the machine had, if its lease has ended: it can write nothing from then on. A workstream that this machine
- * cannot have waits for its own. Returns how many were taken over.
+ * cannot have waits for its own, with its job. Returns how many workstreams and jobs were taken over.
  */
 export async function takeOver(machine: string, deps: TakeOverDeps): Promise<number> {
   const { store, shared, log } = deps;
   const movable = await movableFrom(machine, deps);
+  const jobs = await movableJobs(machine, movable, store);
   const isEnded = isMoving(machine); // the daemon that took over has died meanwhile
-  if (movable.length === 0) {
+  if (movable.length + jobs.length === 0) {
     if (isEnded) await giveBack(machine, deps);
     return 0;
   }
   const moving = isEnded ? machine : `${MOVING}${machine}`;
-  const assign = setMachine(movable, machine, moving);
+  const assign = [...setMachine(movable, machine, moving), ...setMachineOfJobs(jobs, machine, moving)];
   const fence = isEnded ? [] : shared.endWorker(machine);
-  if (!(await tookEffect(store.commit({ statements: [...fence, assign], durable: true })))) return 0; // it is alive
+  if (!(await tookEffect(store.commit({ statements: [...fence, ...assign], durable: true })))) return 0; // it is alive
   const from: Store = Object.create(store, { machine: { value: moving } });
-  const takeRows = () => store.commit({ statements: [setMachine(movable, moving, null)], durable: true });
-  await deps.adopt({ from, wsIds: movable, takeRows });
-  log.info({ machine, workstreams: movable.length }, 'the workstreams of a worker that has gone go on here');
-  return movable.length;
+  const takeRows = () => store.commit({ statements: setMachine(movable, moving, null), durable: true });
+  if (movable.length > 0) await deps.adopt({ from, wsIds: movable, takeRows });
+  // Their runs are known here now.
+  await store.commit({ statements: setMachineOfJobs(jobs, moving, null), durable: true });
+  deps.takeJobs(jobs);
+  const taken = { machine, workstreams: movable.length, jobs: jobs.length };
+  log.info(taken, 'the workstreams and jobs of a worker that has gone go on here');
+  return movable.length + jobs.length;
 }
 
-const setMachine = (wsIds: readonly string[], before: string, after: string | null) =>
-  statementOf(
-    build.updateTable('workstreams').set({ machine: after }).where('machine', '=', before).where('ws_id', 'in', wsIds),
+const setMachine = (wsIds: readonly string[], before: string, after: string | null): Statement[] =>
+  pagesOf(wsIds).map((some) =>
+    statementOf(
+      build.updateTable('workstreams').set({ machine: after }).where('machine', '=', before).where('ws_id', 'in', some),
+    ),
   );
+
+/** With their open occurrences, which are all that is left of jobs that were removed. */
+const setMachineOfJobs = (jobIds: readonly string[], before: string, after: string | null): Statement[] =>
+  pagesOf(jobIds).flatMap((some) => [
+    statementOf(
+      build.updateTable('cron_jobs').set({ machine: after }).where('machine', '=', before).where('job_id', 'in', some),
+    ),
+    statementOf(
+      build
+        .updateTable('cron_occurrences')
+        .set({ machine: after })
+        .where('machine', '=', before)
+        .where('job_id', 'in', some)
+        .where('ended_ms', 'is', null),
+    ),
+  ]);
+
+const pagesOf = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, page) => ids.slice(page * AT_ONCE, (page + 1) * AT_ONCE));
 
 /** Those that can go on here. */
 async function movableFrom(machine: string, { store, owner, waiting }: TakeOverDeps): Promise<string[]> {
@@ -78,8 +108,34 @@ async function movableFrom(machine: string, { store, owner, waiting }: TakeOverD
 /** Gives the machine back what a daemon that has died began to take over, and this one cannot have, unless the machine is alive. */
 async function giveBack(moving: string, { store, shared }: TakeOverDeps): Promise<void> {
   const former = formerMachine(moving);
-  const assign = statementOf(build.updateTable('workstreams').set({ machine: former }).where('machine', '=', moving));
-  await tookEffect(store.commit({ statements: [...shared.endWorker(former), assign], durable: true }));
+  const tables = ['workstreams', 'cron_jobs', 'cron_occurrences'] as const;
+  const assign = tables.map((table) =>
+    statementOf(build.updateTable(table).set({ machine: former }).where('machine', '=', moving)),
+  );
+  await tookEffect(store.commit({ statements: [...shared.endWorker(former), ...assign], durable: true }));
+}
+
+/** The jobs of a machine, also removed ones that still run, but those whose workstreams stay with it for now. */
+async function movableJobs(machine: string, wsIds: readonly string[], { db }: Store): Promise<string[]> {
+  const [rows, open, sessions] = await Promise.all([
+    db.selectFrom('cron_jobs').select('job_id').where('machine', '=', machine).execute(),
+    db
+      .selectFrom('cron_occurrences')
+      .select('job_id')
+      .where('machine', '=', machine)
+      .where('ended_ms', 'is', null)
+      .execute(),
+    db
+      .selectFrom('workstreams')
+      .select(['ws_id', 'session_key'])
+      .where('machine', '=', machine)
+      .where('session_key', 'is not', null)
+      .execute(),
+  ]);
+  const going = new Set(wsIds);
+  const staying = new Set(sessions.flatMap(({ ws_id, session_key }) => (going.has(ws_id) ? [] : (session_key ?? []))));
+  const jobs = new Set([...rows, ...open].map(({ job_id }) => job_id));
+  return [...jobs].filter((jobId) => !staying.has(jobKeyOf(jobId)));
 }
 
 const AT_ONCE = 500;
@@ -106,7 +162,7 @@ export async function watchMachines({ takingOver, clock }: WatchDeps, signal: Ab
   }
 }
 
-/** Those with workstreams whose leases have ended. */
+/** Those with workstreams or jobs whose leases have ended. */
 async function goneMachines(store: Store, shared: Pick<SharedStore, 'liveWorkers'>): Promise<string[]> {
   const machines = await machinesOf(store);
   if (machines.length === 0) return [];
@@ -118,8 +174,15 @@ async function machinesOf({ db }: Store): Promise<string[]> {
   const rows = await db
     .selectFrom('workstreams')
     .select('machine')
-    .distinct()
     .where('machine', 'is not', null)
+    .union(db.selectFrom('cron_jobs').select('machine').where('machine', 'is not', null))
+    .union(
+      db
+        .selectFrom('cron_occurrences')
+        .select('machine')
+        .where('machine', 'is not', null)
+        .where('ended_ms', 'is', null),
+    )
     .execute();
   return rows.flatMap(({ machine }) => machine ?? []);
 }

@@ -37,6 +37,8 @@ export interface Placement {
    * `isHereFirst`: a worker gets it only if this daemon does not have them.
    */
   choose(labels: readonly string[], options?: { isHereFirst?: boolean }): string | undefined;
+  /** The workers that have joined. */
+  machines(): readonly string[];
   /** Whether this worker has joined. */
   has(nodeId: string): boolean;
   /** Throws CONFLICT if this machine, which is this daemon or a worker that has joined, does not have all these labels. */
@@ -62,6 +64,7 @@ export const aloneAt = (here: Candidate): Placing => ({
       if (lacks(here, labels)) throw noMachine(labels, [here]);
       return undefined;
     },
+    machines: () => [],
     has: () => false,
     requireLabels: (_, labels) => requireLabels(here, labels),
   },

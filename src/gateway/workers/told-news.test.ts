@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Approvers } from '../events/approvers.ts';
 import { collectNews, type News, retell, type Tellers } from './told-news.ts';
 
 type Listener<K extends keyof Tellers> = Parameters<Tellers[K]['onTold']>[0];
@@ -12,6 +13,7 @@ function tellers() {
     events: {
       onTold: (listener) => Object.assign(listeners, { events: listener }),
       retell: (told) => void retold.push(['events', told]),
+      approvers: new Approvers(),
     },
     broadcast: {
       onTold: (listener) => Object.assign(listeners, { broadcast: listener }),

@@ -9,7 +9,7 @@ export type News = { of: 'log'; told: ToldLog } | { of: 'frame'; told: ToldFrame
 
 /** What tells it at the worker, and tells it again at the active daemon. */
 export interface Tellers {
-  events: Pick<EventLog, 'onTold' | 'retell'>;
+  events: Pick<EventLog, 'onTold' | 'retell' | 'approvers'>;
   broadcast: Pick<Broadcast, 'onTold' | 'retell'>;
   global: Pick<GlobalEvents, 'onTold' | 'retell' | 'tellStates'>;
 }

@@ -4,21 +4,13 @@ import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { Obstacle } from './can-own.ts';
-import { type Elsewhere, unreachable } from './elsewhere.ts';
+import { type Elsewhere, formerMachine, unreachable } from './elsewhere.ts';
 
 /** A stored workstream that runs nowhere now. */
 export interface WaitingRow {
   row: WorkstreamTable;
   waiting: Waiting;
 }
-
-/** Rows that are taken over have this in front of the name of their former machine until they are. */
-export const MOVING = 'moving ';
-
-/** Whether the active daemon is taking over what this names. */
-export const isMoving = (machine: string): boolean => machine.startsWith(MOVING);
-
-export const formerMachine = (machine: string): string => (isMoving(machine) ? machine.slice(MOVING.length) : machine);
 
 /** The workstreams of machines that have gone, which this machine cannot have, and why: the only place that knows it. */
 export class WaitingWorkstreams {

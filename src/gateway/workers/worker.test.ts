@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { untilTrue } from '../../testing/until-true.ts';
+import { Approvers } from '../events/approvers.ts';
 import type { ToldLog } from '../events/event-log.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { HubHandlers } from './links/hub.ts';
@@ -40,6 +41,7 @@ function world(links: readonly (Link | undefined)[]) {
   let tell: (told: ToldLog) => void = notServed;
   const steps: string[] = [];
   let handlers: LinkHandlers | undefined;
+  const approvers = new Approvers();
   const waiting = [...links];
   const membership: Membership = { isJoined: false, trouble: undefined };
   const streams: EventStreams = { open: notServed, follow: notServed, states: notServed, onChange: notServed };
@@ -49,6 +51,7 @@ function world(links: readonly (Link | undefined)[]) {
       handlers = handlersOf(notServed);
       return {
         async open(process, publicKey) {
+          handlers = handlersOf(notServed);
           steps.push(`open ${process} ${publicKey}`);
           const next = waiting.shift();
           if (next === undefined) throw new Error('it does not answer');
@@ -68,6 +71,7 @@ function world(links: readonly (Link | undefined)[]) {
           tell = listener;
         },
         retell: notServed,
+        approvers,
       },
       broadcast: { onTold: () => undefined, retell: notServed },
       global: { onTold: () => undefined, retell: notServed, tellStates: () => undefined },
@@ -92,6 +96,7 @@ function world(links: readonly (Link | undefined)[]) {
     log,
     over,
     membership,
+    approvers,
     handlers: () => handlers ?? notServed(),
     steps,
     tell: (told: ToldLog) => tell(told),
@@ -249,4 +254,18 @@ test('a worker refuses, in words, what only a newer version asks, and ignores wh
   handlers().hear('later news', {});
   over.abort();
   link.end('over');
+});
+
+test('a worker knows which logs approvers read at the active daemon, while it is linked to it', async () => {
+  const { link, joined } = fakeLink();
+  const { worker, over, approvers, handlers } = world([link]);
+  joined.resolve(JOINED);
+  void worker.run(over.signal);
+  await settle();
+  handlers().hear('approvers', { begun: ['a', 'b'], ended: [] });
+  handlers().hear('approvers', { begun: [], ended: ['b'] });
+  assert.deepEqual([approvers.has('a'), approvers.has('b'), approvers.watched()], [true, false, []]);
+  link.end('it is silent');
+  assert.equal(approvers.has('a'), false);
+  over.abort();
 });

@@ -84,13 +84,16 @@ export function createWorker(deps: WorkerDeps): Worker {
       throw unknownQuestion(what);
     },
     hear(what, body) {
-      if (what === 'changed') held.reload(body); // by `createLead`
+      if (what === 'changed')
+        held.reload(body); // by `createLead`
+      else if (what === 'approvers') tellers.events.approvers.retell(body); // by `createLead`
     },
   });
   const join = async (hub: Hub): Promise<void> => {
     const found = lead();
     if (found === undefined) throw new Error('no daemon is active');
     const next = await hub.open(found.process, found.publicKey);
+    next.ended.addEventListener('abort', () => tellers.events.approvers.forget());
     link = next; // before it joins: the active daemon reads the logs while it takes the worker
     const joining: Joining = { nodeId, serverUrl: serverUrl(), version, protocol: LINK_PROTOCOL, labels };
     const taken: Joined = await next.ask('join', joining);

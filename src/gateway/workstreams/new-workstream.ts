@@ -103,7 +103,7 @@ type NewSession = { sessionKey: string; owned: Owned; generatedName?: string; al
  */
 export async function nameNewSession(
   key: string,
-  { store, owned }: { store: Pick<Store, 'db' | 'reportDamage'>; owned: Owned },
+  { store, owned }: { store: Pick<Store, 'db' | 'machine' | 'reportDamage'>; owned: Owned },
 ): Promise<NewSession | undefined> {
   if (key === MAIN) return { sessionKey: MAIN, owned: OF_EVERYONE };
   if (kindOfKey(key) === 'alias') return { sessionKey: key, alias: key, owned };

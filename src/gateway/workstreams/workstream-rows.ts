@@ -156,9 +156,17 @@ export const readAnywhere = (
     .executeTakeFirst();
 
 /** By session key, alias or id. Throws CONFLICT when several that the viewer perceives have the key. */
-export async function readByKey(store: Store, key: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
-  if (kindOfKey(key) === 'wsId') return readById(store, key, viewer);
-  return requireHere(onlyOne(key, await readNamed(store, key, viewer)), store);
+export const readByKey = async (store: Store, key: string, viewer: Viewer): Promise<WorkstreamTable | undefined> =>
+  requireHere(await readByKeyAnywhere(store, key, viewer), store);
+
+/** Also one that another machine has. */
+export async function readByKeyAnywhere(
+  store: Store,
+  key: string,
+  viewer: Viewer,
+): Promise<WorkstreamTable | undefined> {
+  if (kindOfKey(key) === 'wsId') return readAnywhere(store, key, viewer);
+  return onlyOne(key, await readNamed(store, key, viewer));
 }
 
 /** Those with this session key or alias, including those that are being deleted, whose keys are not free yet. */

@@ -1,14 +1,16 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { scheduleContracts } from '../../../../protocol/methods/admin/schedule.ts';
+import type { Job } from '../../../cron/jobs/job.ts';
 import type { Handlers } from '../../call.ts';
 import type { Cron } from '../../cron/create-cron.ts';
+import { type Placing, placeJob } from '../../cron/place-job.ts';
 import { toOccurrence } from '../../cron/to-wire.ts';
-import { changeOf, inWordsOfHttp, jobOf, notFound, toSchedule } from '../../schedules/schedule-form.ts';
+import { changeOf, inWordsOfHttp, jobOf, notFound, targetOf, toSchedule } from '../../schedules/schedule-form.ts';
 import type { Store } from '../../store/store.ts';
 
-interface ScheduleMethodDeps {
-  cron: Pick<Cron, 'jobs' | 'scheduler' | 'occurrences' | 'loaded'>;
+interface ScheduleMethodDeps extends Pick<Placing, 'placement'> {
+  cron: Pick<Cron, 'jobs' | 'scheduler' | 'elsewhere' | 'occurrences' | 'loaded'>;
   store: Pick<Store, 'db'>;
   server: { nodeId: string };
   clock: { now(): number };
@@ -18,11 +20,11 @@ interface ScheduleMethodDeps {
 const MOST = 200;
 const RUNS = 50;
 
-export function scheduleMethods({ cron, store, server, clock }: ScheduleMethodDeps) {
-  const { jobs, scheduler, occurrences } = cron;
+export function scheduleMethods({ cron, placement, store, server, clock }: ScheduleMethodDeps) {
+  const { jobs, occurrences } = cron;
   const { nodeId } = server;
-  const shown = (id: string) => toSchedule(jobs.get(id), scheduler.nextRunMs(id));
-  const here = () => ({ nowMs: clock.now(), nodeId });
+  const shown = (job: Job) => toSchedule(jobs.listed(job));
+  const here = () => ({ nowMs: clock.now(), nodeId, placement });
   /** Waits until the jobs are loaded, and speaks of schedules. */
   const asSchedules =
     <A extends unknown[], R>(answer: (...asked: A) => R) =>
@@ -35,43 +37,47 @@ export function scheduleMethods({ cron, store, server, clock }: ScheduleMethodDe
       }
     };
   return {
-    'schedule.list': asSchedules(() => ({
-      schedules: jobs
-        .list({ includeDisabled: true })
-        .sort((a, b) => b.createdMs - a.createdMs)
-        .map((job) => toSchedule(job, scheduler.nextRunMs(job.id))),
-    })),
+    'schedule.list': asSchedules(async () => {
+      const listed = await jobs.list({ includeDisabled: true });
+      return { schedules: listed.sort((a, b) => b.job.createdMs - a.job.createdMs).map(toSchedule) };
+    }),
     'schedule.create': asSchedules(async (form, { principal, audited }) => {
       const { asked, label } = jobOf(form, here());
-      const made = jobs.list({ includeDisabled: true }).filter((job) => job.label !== undefined);
+      const listed = await jobs.list({ includeDisabled: true });
+      const made = listed.filter(({ job }) => job.label !== undefined);
       if (made.length >= MOST) throw new GatewayError('CONFLICT', `Maximum of ${MOST} schedules reached`);
+      await placeJob({ ...asked, nodeId: targetOf(label.targetMode, nodeId) }, { placement, nodeId, cron });
       const createdBy = principal?.userId ?? principal?.id ?? '';
       const job = await jobs.add(asked, ({ id, name }) => audited({ id, name }), {
         by: principal,
         label: { ...label, createdBy },
       });
-      return shown(job.id);
+      return shown(job);
     }),
-    'schedule.get': asSchedules(({ taskId }) => shown(taskId)),
+    'schedule.get': asSchedules(async ({ taskId }) => toSchedule(await jobs.get(taskId))),
     'schedule.update': asSchedules(async ({ taskId, ...form }, { audited, principal }) => {
-      const change = changeOf(form, jobs.get(taskId), here());
-      await jobs.update({ id: taskId, ...change, by: principal }, () =>
+      const change = changeOf(form, await jobs.ofHere(taskId), here());
+      const updated = await jobs.update({ id: taskId, ...change, by: principal }, () =>
         audited({ changed: Object.keys(change.patch) }),
       );
-      return shown(taskId);
+      return shown(updated);
     }),
     'schedule.delete': asSchedules(async ({ taskId }, { audited }) => {
       if (!(await jobs.remove(taskId, () => audited()))) throw notFound();
       return { status: 'ok' };
     }),
     'schedule.runs': asSchedules(async ({ taskId, limit = RUNS }) => {
-      jobs.get(taskId);
-      const rows = (await occurrences.latest(taskId, { limit, isOver: false })).reverse().map(toOccurrence);
+      await jobs.get(taskId);
+      const rows = (await occurrences.latest(taskId, { limit, isOver: false })).reverse();
       const places = await workstreamsOf(
         store.db,
-        rows.flatMap(({ runId }) => runId ?? []),
+        rows.flatMap(({ run_id }) => run_id ?? []),
       );
-      return { runs: rows.map((row) => toRun(row, { nodeId, wsId: places.get(row.runId ?? '') ?? '' })) };
+      const placeOf = ({ machine, run_id }: (typeof rows)[number]) => ({
+        nodeId: machine ?? nodeId,
+        wsId: places.get(run_id ?? '') ?? '',
+      });
+      return { runs: rows.map((row) => toRun(toOccurrence(row), placeOf(row))) };
     }),
   } satisfies Handlers<keyof typeof scheduleContracts>;
 }

@@ -1,3 +1,5 @@
+import type { Rights } from '../../rights.ts';
+
 /** A scheduled job. `definition_json` has what callers change, the other columns have what its runs change. */
 export interface CronJobTable {
   job_id: string;
@@ -18,6 +20,8 @@ export interface CronJobTable {
   /** Set after repeated errors: nothing runs before this time. */
   hold_ms: number | null;
   last_json: string | null;
+  /** The node id of the worker whose scheduler runs it; null: the active daemon. */
+  machine: string | null;
 }
 
 /** One instant at which a job was due (or several without a run), or a forced run. */
@@ -52,6 +56,8 @@ export interface CronOccurrenceTable {
   duration_ms: number | null;
   /** The job, if it was removed while this was open. */
   removed_job_json: string | null;
+  /** The node id of the worker that claimed it or took it over; null: the active daemon, or nobody. */
+  machine: string | null;
 }
 
 /** One attempt. */
@@ -64,3 +70,27 @@ export interface CronAttemptTable {
   started_ms: number;
   run_id: string | null;
 }
+
+/** An event for the main session that a worker has left for the active daemon. Primary key event_id. */
+export interface MainEventTable {
+  event_id: string;
+  text: string;
+  /** Those of its author. */
+  rights: Rights;
+  /** What it was made from that nobody trusts. */
+  taint_json: string | null;
+  /** The principal that wants a turn for it; null: none. */
+  wakes: string | null;
+  created_ms: number;
+}
+
+/** Schema version 55: some jobs are with workers (decision 192). */
+export const placedJobs: readonly string[] = [
+  'alter table cron_jobs add column machine text',
+  'create index cron_jobs_by_machine on cron_jobs (machine) where machine is not null',
+  'alter table cron_occurrences add column machine text',
+  `create table main_events (
+    event_id text not null primary key, text text not null, rights text not null, taint_json text, wakes text,
+    created_ms bigint not null
+  )`,
+];

@@ -222,6 +222,19 @@ test('version 16 leaves the folder identity of older workstreams open, and lets 
   assert.deepEqual(connection.all('select * from workdirs'), []);
 });
 
+test('version 55 leaves the jobs of before, and their occurrences, to the active daemon', (t) => {
+  const { connection, path } = openVersion1(t);
+  migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 54) });
+  connection.run(OLD_OCCURRENCE, [1, 2, 3]);
+  connection.run("insert into cron_jobs values ('job_1', '{', 1, 1, 1, 1, 1, 2, null, 0, null, null)");
+  migrate(connection, { path, log });
+  const machinesIn = (table: string) => connection.all(`select machine from ${table}`);
+  assert.deepEqual(
+    [machinesIn('cron_jobs'), machinesIn('cron_occurrences'), connection.all('select * from main_events')],
+    [[{ machine: null }], [{ machine: null }], []],
+  );
+});
+
 test('in a conversation from before there were cuts, every message counts', (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(OLD_WORKSTREAM, ['a']);

@@ -10,6 +10,7 @@ import { consents } from './consents/consent-schema.ts';
 import { coordinators } from './coordinators/coordinator-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
+import { placedJobs } from './cron-schema.ts';
 import { checkpoints } from './files/checkpoint-schema.ts';
 import { fillChecksums } from './fills/fill-checksums.ts';
 import { fillDeciders } from './fills/fill-deciders.ts';
@@ -128,7 +129,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 52, statements: [] }, // files in the database, which only PostgreSQL has
   { version: 53, statements: keysOfRuns, isAdditive: true },
   { version: 54, statements: placed, isAdditive: true },
-  { version: 55, statements: [], isAdditive: true },
+  { version: 55, statements: placedJobs, isAdditive: true },
   { version: 56, statements: labelled, isAdditive: true },
 ];
 

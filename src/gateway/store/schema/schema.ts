@@ -10,7 +10,7 @@ import type {
   SecretTable,
   StoreKeyTable,
 } from './credential-schema.ts';
-import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
+import type { CronAttemptTable, CronJobTable, CronOccurrenceTable, MainEventTable } from './cron-schema.ts';
 import type { CheckpointTable, FileChangeTable } from './files/checkpoint-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
 import type { PlacedColumns } from './list-schema.ts';
@@ -54,6 +54,7 @@ export interface Database extends SideTables, TemplateTables, SkillTables, Memor
   cron_jobs: CronJobTable;
   cron_occurrences: CronOccurrenceTable;
   cron_attempts: CronAttemptTable;
+  main_events: MainEventTable;
   nodes: NodeTable;
   invocations: InvocationTable;
   attachments: AttachmentTable;
