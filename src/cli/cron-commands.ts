@@ -119,7 +119,9 @@ const withAddOptions = (command: Command): Command =>
   JOB_OPTIONS.reduce(
     (so, [flags, means, usual]) => so.option(flags, usual === undefined ? means : `${means} (default: ${usual})`),
     command.option('--tz <zone>', ZONE),
-  ).option('--disabled', 'create the job switched off');
+  )
+    .option('--node <id>', 'machine that runs the job (default: the one with the fewest jobs)')
+    .option('--disabled', 'create the job switched off');
 
 const withEditOptions = (command: Command): Command =>
   JOB_OPTIONS.reduce(

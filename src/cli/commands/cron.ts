@@ -15,7 +15,7 @@ import { changeJob } from '../cron/change-job.ts';
 import { findJob, findNameClash, isExtended, lookUpJob, readJobs, unknownJob } from '../cron/find-job.ts';
 import { toUsage } from '../cron/flag-words.ts';
 import { toJobDetail } from '../cron/job-detail.ts';
-import { type EditFlags, type JobFlags, readSchedule, readTime, toJobPatch, toNewJob } from '../cron/job-flags.ts';
+import { type EditFlags, type NewJobFlags, readSchedule, readTime, toJobPatch, toNewJob } from '../cron/job-flags.ts';
 import { jobName, toJobTable, toNextRunIn, toRunTable } from '../cron/job-table.ts';
 import { findTroubles, toTroubleLines } from '../cron/job-troubles.ts';
 import { toSwitches } from '../cron/schedule-status.ts';
@@ -30,7 +30,7 @@ export interface CronCommand<F = TargetFlags> {
 
 type JsonFlags = TargetFlags & { json?: boolean };
 export type ListFlags = JsonFlags;
-export type AddFlags = JsonFlags & JobFlags & { disabled?: boolean };
+export type AddFlags = JsonFlags & NewJobFlags;
 export type EditJobFlags = JsonFlags & EditFlags;
 /** `wait` is false for `--no-wait`. */
 export type RunJobFlags = JsonFlags & { due?: boolean; wait: boolean };

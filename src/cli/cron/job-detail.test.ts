@@ -35,6 +35,7 @@ test('a job is shown with all its settings and its message', async () => {
       'Afterwards: deleted after its first success',
     ],
   ]);
+  assert.ok((await linesOf({ nodeId: 'box_1' })).includes('Machine: box_1'));
   assert.match(lines.slice(-4).join('\n'), /^\nsum up\nthe \S+ news\n$/);
 });
 

@@ -21,6 +21,7 @@ export async function toJobDetail(job: CronExtendedJob, here: Here): Promise<str
     ['Last run', lastMs === undefined ? 'never' : toLocal(lastMs, here)],
     ['Last error', lastError],
     ['Where', isMain ? 'in the main conversation' : `in a separate conversation, cron:${id}`],
+    ['Machine', job.nodeId],
     ['Wake', `notifies the main conversation ${wakeMode === 'now' ? 'at once' : 'with its next turn'}`],
     ['Prefix', job.isolation?.postToMainPrefix],
     ['Misfire', toMisfireWords(misfire)],

@@ -51,6 +51,7 @@ test('a job runs in a separate conversation, or with --main in the main one', ()
     ...{ schedule: every, sessionTarget: 'isolated', wakeMode: 'next-heartbeat' },
     payload: { kind: 'agentTurn', message: 'go' },
   });
+  assert.equal(toNewJob(every, 'go', { node: 'box_1' }).nodeId, 'box_1');
   assert.deepEqual(toNewJob(every, 'go', { main: true }), {
     ...{ schedule: every, sessionTarget: 'main', wakeMode: 'now' },
     payload: { kind: 'systemEvent', text: 'go' },

@@ -29,6 +29,13 @@ export interface JobFlags {
   prefix?: string;
 }
 
+/** The flags of `cron add`. */
+export interface NewJobFlags extends JobFlags {
+  disabled?: boolean;
+  /** The id of a machine. */
+  node?: string;
+}
+
 export interface EditFlags extends JobFlags {
   schedule?: string;
   message?: string;
@@ -63,7 +70,7 @@ export function readTime(text: string, tz: string | undefined, { nowMs, tz: here
 }
 
 /** Throws UsageError if the flags contradict each other. */
-export function toNewJob(schedule: CronSchedule, message: string, flags: JobFlags & { disabled?: boolean }): NewJob {
+export function toNewJob(schedule: CronSchedule, message: string, flags: NewJobFlags): NewJob {
   const isMain = flags.main ?? false;
   return {
     schedule,
@@ -73,6 +80,7 @@ export function toNewJob(schedule: CronSchedule, message: string, flags: JobFlag
     payload: isMain ? toSystemEvent(message, flags) : toAgentTurn({ kind: 'agentTurn', message }, flags),
     ...toOptions(flags),
     ...(flags.disabled && { enabled: false }),
+    ...(flags.node !== undefined && { nodeId: flags.node }),
   };
 }
 

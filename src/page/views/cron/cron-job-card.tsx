@@ -112,6 +112,7 @@ function JobTimes({ app, job, now }: Pick<CronJobCardProps, 'app' | 'job' | 'now
           <CronStatusMark status="running" words={`running since ${toClock(runningAtMs, place)}`} />
         )}
       </p>
+      {job.nodeId !== undefined && <p class="soft">on {job.nodeId}</p>}
       {backoffUntilMs > now.value && <p class="soft">paused until {toClock(backoffUntilMs, place)} after errors</p>}
     </div>
   );
