@@ -94,7 +94,7 @@ test('workstreams of a worker that has joined no longer wait for it', async () =
   assert.deepEqual(
     [wordsFor('a'), wordsFor('b')],
     [
-      'a, which has this workstream, cannot be reached now',
+      'a, which has this workstream or job, cannot be reached now',
       'This workstream waits for b, because lead does not have the labels "gpu" and "tpu".',
     ],
   );
