@@ -139,10 +139,15 @@ export async function untilJoined(lead: DaemonUnderTest, ...workers: DaemonUnder
   );
 }
 
-/** A new workstream that this worker has. */
-export async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
+/** The id of a daemon, as the active one knows it. */
+export async function nodeIdOf(daemon: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
   const { body: nodes } = await lead.get('/v1/api/cluster/nodes');
-  const { node_id } = nodes.nodes.find(({ server_url }: { server_url: string }) => server_url === worker.url);
+  return nodes.nodes.find(({ server_url }: { server_url: string }) => server_url === daemon.url).node_id;
+}
+
+/** A new workstream that this daemon has. */
+export async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
+  const node_id = await nodeIdOf(worker, lead);
   const { body: made } = await lead.post('/v1/api/route/workstreams/new', { target_node: node_id });
   if (made.node_url !== worker.url) throw new Error(`it is at ${JSON.stringify(made)}, not at ${worker.url}`);
   return made.ws_id;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
@@ -163,6 +163,8 @@ test('a workstream whose folder only its worker has waits for it, and goes on wi
   await using pair = await startPair({ isAlone: true });
   const { lead, worker, wsId } = pair;
   model.when('be there', say('It is here.'));
+  const workspace = path.join(worker.home, 'workspace');
+  await rename(workspace, `${workspace}-away`); // the active daemon is on the same machine
   await worker.stop();
   await until(
     async () => (await lead.get(`/v1/api/workstreams/${wsId}/history`)).status === 503,
@@ -170,6 +172,8 @@ test('a workstream whose folder only its worker has waits for it, and goes on wi
   );
   await worker.restart();
   await untilJoined(lead, worker);
+  await rename(`${workspace}-away`, workspace);
+  assert.equal((await lead.get(`/v1/api/route?ws_id=${wsId}`)).body.node_url, worker.url);
   await using stream = await lead.sse(wsId);
   await lead.post('/v1/api/send', { ws_id: wsId, message: 'be there' });
   await untilEnded(stream);

@@ -193,6 +193,8 @@ test('`/v1/api/route` must name the machine of a workstream, and serve the paths
   assert.deepEqual((await ask('GET', `${line}/attachments`)).body, { attachments: [] });
   assert.equal((await ask('POST', `${line}/close`, {})).body.status, 'ok');
   assert.deepEqual((await ask('GET', `/v1/api/route?ws_id=${wsId}`)).body, here);
+  const stays = await ask('POST', '/v1/api/route/workstreams/move', { ws_id: wsId, target_node: here.node_id });
+  assert.deepEqual(stays, { status: 200, body: { status: 'ok', ...here, moved: false } });
   const deleted = await ask('POST', '/v1/api/route/workstreams/delete', { ws_id: wsId });
   assert.deepEqual(deleted, { status: 200, body: { status: 'ok', deleted: wsId } });
   assert.deepEqual(await ask('GET', `/v1/api/route?ws_id=${wsId}`), unknown);

@@ -16,6 +16,7 @@ export function clusterCalls({ call, newSession }: Session) {
     'cluster.node': async () => call('cluster.node', { nodeId: await nodeId() }),
     'cluster.snapshot': () => call('cluster.snapshot', {}),
     'cluster.locate': async () => call('cluster.locate', { wsId: await newSession() }),
+    'cluster.move': async () => call('cluster.move', { wsId: await newSession(), nodeId: await nodeId() }),
     'cluster.live': async () => call('cluster.live', { wsId: await newSession() }),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

@@ -108,6 +108,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   'POST /v1/api/workstreams/close': it,
   [`DELETE ${own}`]: it,
   [`POST ${own}/delete`]: it,
+  'POST /v1/api/route/workstreams/move': ({ ws_id }) => [{ ws_id, target_node: 'desk_1a2b' }],
   'POST /v1/api/route/workstreams/delete': it,
   'POST /v1/api/workstreams/new': resumptions,
   'POST /v1/api/cluster/workstreams/new': resumptions,

@@ -288,6 +288,7 @@ export const endpoints: Addresses = {
     live: { verb: 'get', path: '/v1/api/route/workstreams/{ws_id}/live' },
     create: { verb: 'post', path: '/v1/api/cluster/workstreams/new' },
     createRouted: { verb: 'post', path: '/v1/api/route/workstreams/new' },
+    move: { verb: 'post', path: '/v1/api/route/workstreams/move' },
     remove: { verb: 'post', path: '/v1/api/route/workstreams/delete' },
   },
   health: {

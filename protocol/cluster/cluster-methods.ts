@@ -196,6 +196,23 @@ export const clusterContracts = {
     params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLocateParams' }),
     result: () => z.strictObject({ nodeId: NonEmpty, serverUrl: z.string() }).meta({ id: 'ClusterLocateResult' }),
   }),
+  'cluster.move': contract({
+    summary:
+      'Move an idle workstream to another machine that has its folder, too. For its owner, and holders of `workstreams.all`.',
+    scope: 'write',
+    audit: { action: 'workstream.move', id: 'wsId' },
+    params: () =>
+      z.strictObject({ wsId: z.string(), nodeId: z.string().max(NODE_ID_LENGTH) }).meta({ id: 'ClusterMoveParams' }),
+    result: () =>
+      z
+        .strictObject({
+          nodeId: NonEmpty,
+          serverUrl: z.string(),
+          /** False: the machine had it already. */
+          moved: z.boolean(),
+        })
+        .meta({ id: 'ClusterMoveResult' }),
+  }),
   'cluster.live': contract({
     summary: 'What a workstream does now, and its machine. A stored one is not loaded for this.',
     scope: 'read',

@@ -199,6 +199,22 @@ export const clusterEndpoints = {
       }),
     errors: { ...create.errors, 404: 'Node not found' },
   }),
+  move: endpoint({
+    verb: 'post',
+    path: '/v1/api/route/workstreams/move',
+    summary: 'Move an idle workstream to another machine that has its folder, too.',
+    scope: 'write',
+    request: () => z.object({ ws_id: z.string().default(''), target_node: z.string().default('') }),
+    reply: () =>
+      z.object({
+        status: z.literal('ok'),
+        node_url: z.string(),
+        node_id: z.string(),
+        /** False: the machine had it already. */
+        moved: z.boolean(),
+      }),
+    errors: { 400: 'Invalid node ID', 404: 'Unknown workstream', 409: 'The workstream is in use' },
+  }),
   remove: endpoint({
     verb: 'post',
     path: '/v1/api/route/workstreams/delete',

@@ -144,7 +144,7 @@ async function serve(options: DaemonOptions, placed: Placed): Promise<Daemon> {
     notices: [...startNotices, ...models.notices()],
     notSandboxed: agent.notSandboxed,
     descriptor: () => descriptorOf(server),
-    ...sharedBy(store, options),
+    ...sharedBy(store, gateway, options),
     loginLink: () => auth.link(),
     shutdown,
   };
@@ -174,7 +174,8 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { home, environment, hostTimeZone, assets, clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, startNotices, tracing } = deps;
   const { originPolicy, clientAddress } = deps.policies;
-  const gateway = createGateway({
+  const joining = deps.together && (await import('../gateway/loaded/loaded-services.ts'));
+  const gatewayDeps: GatewayDeps = {
     store,
     shared: store.shared,
     storePath: store.place,
@@ -219,7 +220,8 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     ids,
     log,
     logRing,
-  });
+  };
+  const gateway = createGateway(gatewayDeps, joining);
   gateway.metrics.observeProcess();
   await gateway.recover();
   return gateway;

@@ -15,8 +15,8 @@ import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { requireRights } from './required-rights.ts';
+import type { Forwarding } from './workers/calls/forwarding.ts';
 import { Elsewhere, unreachable } from './workers/elsewhere.ts';
-import type { Forwarding } from './workers/forwarding.ts';
 
 /**
  * The single entrance to the gateway, for every transport. Returns the result directly if the handler had it at once,
@@ -102,7 +102,7 @@ export function createDispatch({
     metrics.request(label, told.code);
     if (check.isDue()) check.inspect(label, ErrorShape, toErrorShape(told));
     const call = { ...loggedAs(caller), method: label, durationMs: clock.monotonic() - startedMs };
-    if (told === error) log.debug({ ...call, code: told.code }, 'a call was refused');
+    if (told === error || error instanceof Elsewhere) log.debug({ ...call, code: told.code }, 'a call was refused');
     else log.error({ ...call, err: error }, 'a call failed');
     return told;
   }

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { StreamEvent } from '../../protocol/stream-events.ts';
+import type { EventLog } from './events/event-log.ts';
 
 /** Checks a sample of outgoing frames against their rows, because clients silently drop invalid frames. */
 export interface FrameCheck {
@@ -26,4 +28,11 @@ export function createFrameCheck({ every = 64, onInvalid }: FrameCheckOptions): 
       if (!parsed.success) onInvalid(what, parsed.error);
     },
   };
+}
+
+/** Some events of logs are checked, as some frames are. */
+export function inspectAppended(events: Pick<EventLog, 'onAppended'>, check: FrameCheck): void {
+  events.onAppended((_, entries) => {
+    for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
+  });
 }

@@ -1,5 +1,4 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
-import { StreamEvent } from '../../protocol/stream-events.ts';
 import { createEndOfTurn, type Defer } from '../timing/end-of-turn.ts';
 import type { Attachments } from './attachments/attachments.ts';
 import type { FindHook } from './channels/channel-hook.ts';
@@ -10,7 +9,7 @@ import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import type { EventLog } from './events/event-log.ts';
-import { createFrameCheck, type FrameCheck } from './frame-check.ts';
+import { createFrameCheck, inspectAppended } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Health, type Served } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -27,10 +26,11 @@ import { createGatewayServer, type GatewayServer } from './server.ts';
 import { DAEMON } from './sharing/perception.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 import { tracedDispatch } from './traces/traced-dispatch.ts';
-import { auditOfWorker } from './workers/audited-elsewhere.ts';
-import { createLeadOf, createWorkerOf } from './workers/join-machines.ts';
+import { auditOfWorker } from './workers/calls/audited-elsewhere.ts';
+import type * as JoinMachines from './workers/join-machines.ts';
 import type { Lead } from './workers/lead.ts';
 import { aloneAt } from './workers/team.ts';
+import type { Worker } from './workers/worker.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
 export interface Gateway {
@@ -52,15 +52,20 @@ export interface Gateway {
   recover(): Promise<void>;
   /** Runs ticks, health checks and housekeeping until aborted. */
   run(signal: AbortSignal): Promise<void>;
+  /** Gives workstreams to the active daemon before this one stops, if it is a worker. Never throws. */
+  leave(longestMs: number): Promise<void>;
   /** Notifies clients, closes sockets and stops runs so that a restart continues them. */
   shutdown(reason: string): Promise<void>;
 }
 
-/** The gateway as the daemon uses it. */
-export const createGateway = (deps: GatewayDeps): Gateway => connectGateway(deps).gateway;
+/** How to work with other machines. It is loaded only if there can be some. */
+type Joining = Pick<typeof JoinMachines, 'createLeadOf' | 'createWorkerOf'>;
+
+/** The gateway as the daemon uses it. `joining`: absent if `deps.machines` is. */
+export const createGateway = (deps: GatewayDeps, joining?: Joining): Gateway => connectGateway(deps, joining).gateway;
 
 /** Connects the gateway. Also returns its parts, which only the fixtures for tests use. */
-export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: GatewayParts } {
+export function connectGateway(deps: GatewayDeps, joining?: Joining): { gateway: Gateway; parts: GatewayParts } {
   const { store, nodes, tracing, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
@@ -87,7 +92,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     broadcast.publish('health', summary, { stateVersion: stateVersion() });
     global.noteHealth(summary);
   });
-  const lead = createLeadOf(deps, conversations, broadcast);
+  const lead = joining?.createLeadOf(deps, conversations, broadcast);
   const cluster = createLocalCluster(deps, { health, workstreams, global, lead });
   const { placement, waiting } = lead ?? aloneAt(deps.server);
   const sharing = { broadcast, presence, health, idempotency, cluster, chats, placement, waiting };
@@ -104,10 +109,10 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     log,
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
-  const worker = createWorkerOf(deps, { conversations, broadcast, dispatch, cluster, health });
+  const worker = joining?.createWorkerOf(deps, { conversations, broadcast, dispatch, cluster, health });
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   observe(metrics, deps, { workstreams, health, sockets, channels: chats.health, lead });
-  const { recover, run, shutdown } = lifeOf(deps, { workstreams, nouns, sockets, together: lead ?? worker, stopping });
+  const life = lifeOf(deps, { workstreams, nouns, sockets, lead, worker, stopping });
   const gateway: Gateway = {
     dispatch,
     streams: lead?.streams ?? streams,
@@ -120,9 +125,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     findHook: chats.findHook,
     sockets,
     isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),
-    recover,
-    run,
-    shutdown,
+    ...life,
   };
   return { gateway, parts: { conversations, broadcast, presence } };
 }
@@ -134,23 +137,24 @@ interface LivingParts {
   workstreams: Conversations['talks']['workstreams'];
   nouns: JoinedNouns;
   sockets: GatewayServer;
-  /** Works with other machines. */
-  together: { run(signal: AbortSignal): Promise<void> } | undefined;
+  lead: Lead | undefined;
+  worker: Worker | undefined;
   stopping: AbortController;
 }
 
 function lifeOf(
   { hooks, toolServers, log }: Pick<GatewayDeps, 'hooks' | 'toolServers' | 'log'>,
-  { workstreams, nouns, sockets, together, stopping }: LivingParts,
-): Pick<Gateway, 'recover' | 'run' | 'shutdown'> {
+  { workstreams, nouns, sockets, lead, worker, stopping }: LivingParts,
+): Pick<Gateway, 'recover' | 'run' | 'leave' | 'shutdown'> {
   return {
     async recover() {
       await nouns.recover();
       log.info({ workstreams: workstreams.list(DAEMON).length }, 'ready');
     },
     async run(signal) {
-      await Promise.all([sockets.run(signal), nouns.run(signal), together?.run(signal)]);
+      await Promise.all([sockets.run(signal), nouns.run(signal), (lead ?? worker)?.run(signal)]);
     },
+    leave: async (longestMs) => worker?.leave(longestMs),
     async shutdown(reason) {
       stopping.abort(new Error(reason));
       await Promise.all([sockets.shutdown(reason), nouns.close()]);
@@ -289,12 +293,5 @@ function createSockets(
     clock,
     ids,
     log,
-  });
-}
-
-/** Some events of logs are checked, as some frames are. */
-function inspectAppended(events: Pick<EventLog, 'onAppended'>, check: FrameCheck): void {
-  events.onAppended((_, entries) => {
-    for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
 }

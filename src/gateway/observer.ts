@@ -23,7 +23,7 @@ interface Shared {
 interface ObserverDeps {
   agentEvents: AgentEvents;
   unseenRuns: UnseenRuns;
-  global: Pick<GlobalEvents, 'loaded' | 'unloaded'>;
+  global: Pick<GlobalEvents, 'loaded' | 'unloaded' | 'moved'>;
   childNews: Pick<ChildNews, 'loaded' | 'unloaded'>;
   events: Pick<EventLog, 'bounds' | 'transient'>;
   /** The set of loaded sessions has changed. */
@@ -99,9 +99,13 @@ export function observeWorkstreams(
     },
     onUnloaded(data, reason) {
       if (reason === 'evicted') metrics.evicted();
-      global.unloaded(data, reason);
       childNews.unloaded(data, reason);
-      broadcast.publishOf(data, 'workstream.closed', { wsId: data.wsId });
+      if (reason === 'moved') {
+        global.moved(data.wsId); // clients hear of it from the other machine
+      } else {
+        global.unloaded(data, reason);
+        broadcast.publishOf(data, 'workstream.closed', { wsId: data.wsId });
+      }
       onSessions();
     },
   };

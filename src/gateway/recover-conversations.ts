@@ -45,6 +45,7 @@ export async function adoptConversations(
   { events, budgets, workstreams, runs }: Pick<ToRecover, 'events' | 'budgets' | 'workstreams' | 'runs'>,
 ): Promise<void> {
   const killLeftover = async () => undefined;
+  await store.takeLogs?.(wsIds); // this daemon may have had them before
   await budgets.recover(from);
   const recovered = await recoverRuns({ store: from, lastAliveMs: undefined, killLeftover, nowMs: clock.now(), log });
   restoreQuestions(recovered, budgets);

@@ -45,7 +45,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['file.list', 'file.find', 'file.read', 'file.changes', 'file.diff', 'file.discard'],
-    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
+    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve', 'cluster.move'],
     ...['memory.quarantine.discard', 'subagent.cancel', 'background.kill', 'memory.save', 'memory.delete'],
     ...['models.test', 'queue.edit', 'queue.move', 'queue.steer', 'queue.remove', ...CONSENT_METHODS.write],
   ],
@@ -108,7 +108,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
-    'POST /v1/api/models/test',
+    ...['POST /v1/api/models/test', 'POST /v1/api/route/workstreams/move'],
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
     ...['send', 'cancel', 'command', 'plan'].map((path) => `POST /v1/api/${path}`),

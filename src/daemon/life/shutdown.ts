@@ -27,12 +27,16 @@ interface Ongoing {
   clock: Clock;
 }
 
+/** A stop has little time, and runs must end in it, too. */
+const LEAVE_MS = 800;
+
 /** Stops all parts, those that others need last. */
 export const createShutdown = (
   { server, gateway, tracing, store, release }: Stoppable,
   { stopping, background, clock }: Ongoing,
 ): Daemon['shutdown'] =>
   once(async (reason: string, { lastAnswers = false } = {}) => {
+    await gateway.leave(LEAVE_MS);
     closePort(server, { lastAnswers });
     stopping.abort(new Error(reason));
     store.shared?.stopWaiting(); // runs that wait for the database could not stop in time

@@ -28,7 +28,7 @@ export async function workingTogether(
   if (busUrl === undefined) return candidate === undefined ? WITHOUT_BUS : undefined;
   const { connectNats, openHub: open } = await import('../../gateway/loaded/loaded-services.ts');
   const bus = hubOpener(options, { busUrl, proof, membership, findKey: shared.publicKeyOf, connectNats, open });
-  if (candidate === undefined) return { role: 'lead', ...bus };
+  if (candidate === undefined) return { role: 'lead', ...bus, isBalancing: options.config.store.balance };
   return {
     role: 'worker',
     ...bus,
@@ -42,7 +42,7 @@ export async function workingTogether(
 }
 
 /** It reaches no worker, but knows what workers have, and takes over from those that have gone. */
-const WITHOUT_BUS: Machines = { role: 'lead', openHub: async () => undefined };
+const WITHOUT_BUS: Machines = { role: 'lead', openHub: async () => undefined, isBalancing: false };
 
 const RETRY_MS = 1_000;
 

@@ -69,6 +69,10 @@ export const StoreConfig = z.object({
     .refine(isBusAddress, BUS_ADDRESS)
     .optional()
     .describe('The NATS server through which the active daemon gives work to the workers of the database.'),
+  balance: z
+    .boolean()
+    .default(true)
+    .describe('Workstreams that nobody uses move by themselves, so that workers have about as many.'),
   worker: z
     .boolean()
     .optional()

@@ -23,6 +23,8 @@ export interface StoredBackground extends BackgroundRecords {
   untold(wsId: string): Promise<StoredCommand[]>;
   /** Loads what an earlier daemon left untold. */
   load(): Promise<void>;
+  /** Another machine may have left something untold in this workstream. */
+  lookAgain(wsId: string): void;
 }
 
 /** What goes on between the runs of a daemon: commands in the background, and watches. */
@@ -83,6 +85,7 @@ export function createBackgroundRecords(store: Store): StoredBackground {
     async load() {
       for (const wsId of await readUntoldIds(store)) untold.add(wsId);
     },
+    lookAgain: (wsId) => void untold.add(wsId),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ClusterMachine, ClusterNode, clusterContracts } from '../../../protocol/cluster/cluster-methods.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 import { viewerOf } from '../sharing/perception.ts';
@@ -26,6 +27,9 @@ interface ClusterMethodDeps {
   clock: Pick<Clock, 'now'>;
 }
 
+const noMoves = () =>
+  new GatewayError('CONFLICT', 'There is no other machine: workstreams move in a cluster with workers');
+
 export const clusterMethods = ({
   cluster,
   shared,
@@ -50,6 +54,18 @@ export const clusterMethods = ({
     const owner = await cluster.ownerOf(wsId, viewerOf(call));
     if (!owner) throw unknownWorkstream();
     return { nodeId: owner.nodeId, serverUrl: owner.serverUrl };
+  },
+  async 'cluster.move'({ wsId, nodeId }, call) {
+    if (!isNodeId(nodeId)) throw invalidNode();
+    const { here, moves } = cluster;
+    const isHere = nodeId === here.nodeId;
+    if (moves) {
+      const moved = await moves.move(wsId, nodeId, viewerOf(call));
+      return { nodeId, serverUrl: isHere ? here.serverUrl : (cluster.workers().get(nodeId) ?? ''), moved };
+    }
+    if (!(await cluster.ownerOf(wsId, viewerOf(call)))) throw unknownWorkstream();
+    if (!isHere) throw noMoves();
+    return { nodeId, serverUrl: here.serverUrl, moved: false };
   },
   async 'cluster.live'({ wsId }, call) {
     const owner = await cluster.ownerOf(wsId, viewerOf(call));

@@ -3,6 +3,7 @@ import type { NodeEvent } from '../../../protocol/events/cluster.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Peers } from '../store/postgres/lease/peers.ts';
+import type { Moves } from '../workers/moving/moves.ts';
 
 /** A machine without what it does. */
 export type ClusterAddress = Pick<ClusterNode, 'nodeId' | 'serverUrl'>;
@@ -18,6 +19,8 @@ export interface Cluster {
   standbys(): Peers;
   /** Where the workers are that have joined, for clients, by their ids. */
   workers(): ReadonlyMap<string, string>;
+  /** How workstreams move between machines. Absent: there are no others. */
+  readonly moves?: Pick<Moves, 'move'> | undefined;
   /** Calls the listener when a standby comes or goes, and returns what ends that. */
   onStandbys(listener: (event: NodeEvent) => void): () => void;
   /** Every machine with its loaded workstreams, as far as the viewer perceives them. */

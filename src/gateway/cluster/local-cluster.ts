@@ -25,7 +25,7 @@ interface ShownParts {
   workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
   /** The workers; undefined: there can be none. */
-  lead: Pick<Lead, 'members' | 'urls' | 'waiting'> | undefined;
+  lead: Pick<Lead, 'members' | 'urls' | 'waiting' | 'moves'> | undefined;
 }
 
 const NONE: Peers = new Map();
@@ -107,6 +107,7 @@ export function createLocalCluster(
     here,
     standbys: () => new Map([...(shared?.peers.current() ?? NONE), ...(lead?.urls() ?? NONE)]),
     workers: () => lead?.urls() ?? new Map(),
+    moves: lead?.moves,
     onStandbys: (listener) =>
       shared?.peers.onChange((before, now) => {
         for (const event of toNodeEvents(before, now)) listener(event);

@@ -1,5 +1,5 @@
 /**
- * What the gateway loads at its first use: chat services, push messages, looks at files and the store over PostgreSQL. It is one module, because each part
+ * What the gateway loads at its first use: chat services, push messages, looks at files, the store over PostgreSQL, and what works with other machines. It is one module, because each part
  * that is loaded alone would divide the code of a start into more files.
  */
 
@@ -19,4 +19,5 @@ export { createLoadedPush } from '../push/loaded-push.ts';
 export { plannedPostgresMigration } from '../store/postgres/inspect-postgres.ts';
 export { openCandidate } from '../store/postgres/lease/candidate.ts';
 export { openPostgresStore } from '../store/postgres/postgres-store.ts';
+export { createLeadOf, createWorkerOf } from '../workers/join-machines.ts';
 export { openHub } from '../workers/links/hub.ts';

@@ -149,6 +149,13 @@ export interface Store {
   noteGrowth?(wsId: string, events: { from: number; end: number }): boolean;
   /** Reads again where these logs end, because another daemon has written them. Absent, like `noteGrowth`. */
   rereadLogs?(wsIds: readonly string[]): Promise<void>;
+  /**
+   * Another machine writes this log from now on: what would add to it here is refused with this error, until `takeLogs`. Absent,
+   * like `noteGrowth`.
+   */
+  leaveLog?(wsId: string, refusal: Error): void;
+  /** Like `openLogs`, for logs that this daemon writes from now on and another one may have written. Absent, like `noteGrowth`. */
+  takeLogs?(wsIds: readonly string[]): Promise<void>;
   /** The last offset of an open log (0 when empty) and the first one still stored (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
   /**

@@ -126,9 +126,14 @@ export class GlobalEvents {
     this.announce(data, audienceOf(data));
   }
 
-  unloaded(data: Owned & Pick<ShownData, 'wsId' | 'name'>, reason: Unloading): void {
+  unloaded(data: Owned & Pick<ShownData, 'wsId' | 'name'>, reason: Exclude<Unloading, 'moved'>): void {
     this.#known.delete(data.wsId);
     this.#tell({ type: 'ws_closed', ws_id: data.wsId, name: data.name, reason }, audienceOf(data));
+  }
+
+  /** Another machine has it now, and tells of it. */
+  moved(wsId: string): void {
+    this.#known.delete(wsId);
   }
 
   /** Tells a change of the health. The first call says what it is at the start. */

@@ -5,7 +5,7 @@ import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { BudgetKey, BudgetLimit } from './budget-key.ts';
-import { type LimitOnly, type Line, toMicro } from './budget-lines.ts';
+import { type LimitOnly, type Line, toLimit, toMicro } from './budget-lines.ts';
 
 /** What a person adds to a budget by a decision, for the unit that stores the decision. */
 export function grantsOf(
@@ -37,6 +37,12 @@ export function storeBudget(wsId: string, limit: BudgetLimit): Statement {
   const row = { tokens: limit.tokens ?? null, micro_usd: limit.usd === undefined ? null : toMicro(limit.usd) };
   const insert = build.insertInto('workstream_budgets').values({ ws_id: wsId, ...row });
   return statementOf(insert.onConflict((conflict) => conflict.column('ws_id').doUpdateSet(row)));
+}
+
+/** The own budget of a workstream as it is stored; without limits, it has none. */
+export async function readOwnBudget({ db }: Pick<Store, 'db'>, wsId: string): Promise<BudgetLimit> {
+  const row = await db.selectFrom('workstream_budgets').selectAll().where('ws_id', '=', wsId).executeTakeFirst();
+  return row === undefined ? {} : toLimit(row.tokens, row.micro_usd);
 }
 
 /** Tokens, and millionths of a US dollar. */

@@ -6,6 +6,7 @@ import type { RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
+import { Elsewhere } from '../workers/elsewhere.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type CreatorDeps, mayStillWatch } from './watch-creator.ts';
 import { dropResults, readNextResult, type StoredWatch, takeResult } from './watch-rows.ts';
@@ -61,7 +62,7 @@ export class WatchDeliveries {
         await this.#deliverOne(next);
         chained += 1;
       } catch (err) {
-        if (signal.aborted) return;
+        if (signal.aborted || err instanceof Elsewhere) return; // the other machine delivers it
         this.#deps.log.warn({ err, wsId }, 'the result of a watch could not be delivered; trying again');
         chained = CHAINED;
       }

@@ -47,7 +47,14 @@ export function createWatchNoun(
     log,
     onResult: (wsId) => deliveries.wake(wsId),
   });
-  records.listen({ onChange: () => polls.wake(), stopPoll: (watchId) => polls.stop(watchId) });
+  records.listen({
+    onChange: () => polls.wake(),
+    stopPoll: (watchId) => polls.stop(watchId),
+    onArrived(wsIds) {
+      polls.wake();
+      for (const wsId of wsIds) deliveries.wake(wsId);
+    },
+  });
   return {
     methods: watchMethods({ store, records, workstreams, nodeId: server.nodeId }),
     recover: () => recoverWatches(deps),

@@ -33,6 +33,8 @@ interface WatchListener {
   onChange(): void;
   /** Ends the poll of a watch, if one runs, and waits for its end. */
   stopPoll(watchId: string): Promise<void>;
+  /** These workstreams have come to this machine. */
+  onArrived(wsIds: readonly string[]): void;
 }
 
 /** A change of a watch. */
@@ -52,6 +54,8 @@ export interface WatchRecords extends WatchBook {
   /** Commits a change of a watch with the event that tells of it. False: the watch was changed by another before. */
   change(row: WatchTable, unit: WatchUnit): Promise<boolean>;
   listen(listener: WatchListener): void;
+  /** These workstreams have come to this machine, perhaps with watches and results. */
+  arrived(wsIds: readonly string[]): void;
 }
 
 /** The watches of a daemon, and the tools of their polls. */
@@ -64,7 +68,11 @@ export interface Watches {
 }
 
 export function createWatchRecords({ store, nodeId, clock, ids }: RecordsDeps): WatchRecords {
-  let listener: WatchListener = { onChange: () => undefined, stopPoll: async () => undefined };
+  let listener: WatchListener = {
+    onChange: () => undefined,
+    stopPoll: async () => undefined,
+    onArrived: () => undefined,
+  };
   let creating: Promise<unknown> = Promise.resolve();
 
   async function insert(watch: NewWatch): Promise<Watch | undefined> {
@@ -117,6 +125,7 @@ export function createWatchRecords({ store, nodeId, clock, ids }: RecordsDeps): 
     listen(next) {
       listener = next;
     },
+    arrived: (wsIds) => listener.onArrived(wsIds),
   };
 }
 

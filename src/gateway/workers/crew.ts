@@ -10,6 +10,7 @@ interface JoinedWorker extends Joining {
   loaded: number;
   /** By its own words. */
   load: Served | undefined;
+  isLeaving: boolean;
 }
 
 /** The workers that have joined. */
@@ -24,7 +25,7 @@ export class Crew {
   join(link: Link, joining: Joining): void {
     const { nodeId } = joining;
     this.linkTo(nodeId)?.end('it has joined again');
-    const worker = { ...joining, link, loaded: 0, load: undefined };
+    const worker: JoinedWorker = { ...joining, link, loaded: 0, load: undefined, isLeaving: false };
     this.#workers.set(nodeId, worker);
     link.ended.addEventListener('abort', () => this.#leave(worker));
     this.#log.info({ worker: nodeId }, 'a worker has joined');
@@ -70,9 +71,28 @@ export class Crew {
     return [...this.#workers.values()];
   }
 
+  /** How many workstreams each has loaded, except those that stop. */
+  loadedCounts(): Map<string, number> {
+    return new Map(this.#staying().map(({ nodeId, loaded }) => [nodeId, loaded]));
+  }
+
+  /** The worker at the other end stops: it gets no more workstreams. */
+  noteLeaving(link: Link): void {
+    for (const worker of this.#workers.values()) if (worker.link === link) worker.isLeaving = true;
+  }
+
+  /** The id of the worker at the other end. */
+  nameOf(link: Link): string | undefined {
+    return [...this.#workers.values()].find((worker) => worker.link === link)?.nodeId;
+  }
+
+  #staying(): JoinedWorker[] {
+    return [...this.#workers.values()].filter(({ isLeaving }) => !isLeaving);
+  }
+
   /** The one with the fewest workstreams of those with all these labels, if it has fewer than this. */
   least(than: number, labels: readonly string[]): string | undefined {
-    const able = [...this.#workers.values()].filter((worker) => !lacks(worker, labels));
+    const able = this.#staying().filter((worker) => !lacks(worker, labels));
     const [first] = able.sort((a, b) => a.loaded - b.loaded);
     if (first === undefined || first.loaded >= than) return undefined;
     first.loaded += 1; // until it says how many it has

@@ -64,9 +64,32 @@ export const unreachable = (machine: string, cause?: unknown): GatewayError =>
     cause,
   });
 
-/** For what another daemon asked in vain: the workstream has left that machine meanwhile. */
-export const leftMeanwhile =
-  (machine: string) =>
-  (error: unknown): never => {
-    throw error instanceof Elsewhere ? unreachable(machine, error) : error;
-  };
+interface Following<T> {
+  /** Throws Elsewhere if another machine has the workstream. */
+  here(): T | Promise<T>;
+  /** Asks a worker, which throws Elsewhere if the workstream has left it. */
+  there(machine: string, elsewhere: Elsewhere): Promise<T>;
+}
+
+/** A workstream that moves on while it is looked for is followed so often. */
+const MOST_MOVES = 5;
+
+/** What the machine answers that has the workstream, after `error` was thrown here; also if it moves meanwhile. */
+export async function following<T>(error: unknown, { here, there }: Following<T>): Promise<T> {
+  let latest = error;
+  for (let moves = 0; latest instanceof Elsewhere && latest.machine !== null; moves += 1) {
+    const { machine } = latest;
+    if (moves === MOST_MOVES) throw unreachable(machine, latest);
+    try {
+      return await there(machine, latest);
+    } catch (failure) {
+      if (!(failure instanceof Elsewhere)) throw failure;
+    }
+    try {
+      return await here();
+    } catch (failure) {
+      latest = failure;
+    }
+  }
+  throw latest;
+}

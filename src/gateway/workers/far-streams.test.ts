@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { EventStreams, StreamRequest } from '../streams/event-streams.ts';
-import { writeViewer } from './carried-call.ts';
+import { writeViewer } from './calls/carried-call.ts';
 import { Elsewhere, unreachable } from './elsewhere.ts';
 import { farStreams, serveStream } from './far-streams.ts';
 import type { Link } from './links/link.ts';

@@ -1,7 +1,7 @@
 import type { Beginning, EventStreams, Opening, StreamRequest } from '../streams/event-streams.ts';
-import { readViewer, type WrittenViewer, writeViewer } from './carried-call.ts';
-import { Elsewhere, leftMeanwhile } from './elsewhere.ts';
-import type { Far } from './forwarding.ts';
+import { readViewer, type WrittenViewer, writeViewer } from './calls/carried-call.ts';
+import type { Far } from './calls/forwarding.ts';
+import { type Elsewhere, following } from './elsewhere.ts';
 import type { Asked } from './links/link.ts';
 
 /** A request for a stream, as it travels to the machine that has the workstream. */
@@ -16,20 +16,19 @@ interface WrittenStream extends Beginning {
 
 /** Event streams of the workstreams of all machines: each begins where the workstream is, and follows its log here. */
 export const farStreams = (streams: EventStreams, { linkTo, refusal, openLogs, endings }: Far): EventStreams => ({
-  async open(wsId, request) {
-    try {
-      return await streams.open(wsId, request);
-    } catch (error) {
-      if (!(error instanceof Elsewhere) || error.machine === null) throw error;
-      const link = linkTo(error.machine);
-      if (link === undefined) throw refusal(error);
+  open(wsId, request) {
+    const here = () => streams.open(wsId, request);
+    const there = async (machine: string, elsewhere: Elsewhere): Promise<Opening> => {
+      const link = linkTo(machine);
+      if (link === undefined) throw refusal(elsewhere);
       const since = endings();
       const opening: WrittenOpening = { wsId, request: { ...request, viewer: writeViewer(request.viewer) } };
-      const stream: WrittenStream = await link.ask('stream', opening).catch(leftMeanwhile(error.machine)); // by `serveStream`
+      const stream: WrittenStream = await link.ask('stream', opening); // by `serveStream`
       const { connected, frames, after } = stream;
-      await openLogs(error.machine, [wsId]);
-      return { connected, since, begin: async () => ({ frames, after }) } satisfies Opening;
-    }
+      await openLogs(machine, [wsId]);
+      return { connected, since, begin: async () => ({ frames, after }) };
+    };
+    return here().catch((error: unknown) => following(error, { here, there }));
   },
   follow: streams.follow.bind(streams),
   states: streams.states.bind(streams),

@@ -1,34 +1,62 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
-import type { Conversations } from '../conversations.ts';
 import type { Dispatch } from '../dispatch.ts';
+import type { EventLog } from '../events/event-log.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Health } from '../health.ts';
 import { toNodeDirectory } from '../nodes/node-directory.ts';
 import { adoptConversations } from '../recover-conversations.ts';
+import type { Runs } from '../runs/runs.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import type { GlobalEvents } from '../streams/global-events.ts';
+import type { Budgets } from '../usage/budgets.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createHeldTables, type Holder } from './held-tables.ts';
 import { createLead, type Lead } from './lead.ts';
+import { createMovingHere } from './moving/moving-here.ts';
 import type { TakeOverDeps } from './take-over.ts';
 import { WaitingWorkstreams } from './waiting-workstreams.ts';
 import { createWorker, type Worker } from './worker.ts';
 
+interface Loaded {
+  load(): Promise<unknown>;
+}
+
+/** As much of the conversations as other machines have to do with. */
+interface Talking {
+  records: { events: EventLog; budgets: Budgets; policies: Loaded; rules: Loaded };
+  talks: {
+    global: GlobalEvents;
+    streams: EventStreams;
+    workstreams: Workstreams;
+    outbox: { deliveries: { wake(): void } };
+  };
+  turns: {
+    runs: Runs;
+    cron: { scheduler: { takeIn(jobIds: readonly string[]): void }; main: { takeLeft(): Promise<unknown> } };
+  };
+}
+
 /** This daemon as one that gives work to others; undefined: it cannot. */
 export function createLeadOf(
-  { machines, store, shared, nodes, workdirs, auth, server, clock, log }: LeadDeps,
+  { machines, store, shared, nodes, workdirs, background, auth, server, clock, log }: LeadDeps,
   {
     records: { events, budgets, policies, rules },
     talks: { global, streams, workstreams, outbox },
     turns: { runs, cron },
-  }: Conversations,
+  }: Talking,
   broadcast: Broadcast,
 ): Lead | undefined {
   if (machines?.role !== 'lead' || shared === undefined) return undefined;
   const { nodeId, labels } = server;
   const owner = { labels, identify: workdirs.identify };
   const waiting = new WaitingWorkstreams({ store, nodeId });
-  const adopt: TakeOverDeps['adopt'] = (moved) =>
-    adoptConversations(moved, { store, server, clock, log }, { events, budgets, workstreams, runs });
+  const onArrived = (wsIds: readonly string[]) => background.watches.records.arrived(wsIds);
+  const adopt: TakeOverDeps['adopt'] = async (moved) => {
+    await adoptConversations(moved, { store, server, clock, log }, { events, budgets, workstreams, runs });
+    onArrived(moved.wsIds);
+  };
   const takeJobs = (jobIds: readonly string[]): void => {
     cron.scheduler.takeIn(jobIds);
     void cron.main.takeLeft().catch((err: unknown) => log.warn({ err }, UNTAKEN));
@@ -55,6 +83,8 @@ export function createLeadOf(
     takingOver: { store, shared, owner, waiting, adopt, takeJobs, log },
     waiting,
     here: { nodeId, labels },
+    moving: { here: createMovingHere({ store, workstreams, owner, onArrived, log }), workstreams },
+    isBalancing: machines.isBalancing,
     version: server.version,
     clock,
     log,
@@ -63,7 +93,7 @@ export function createLeadOf(
 
 type LeadDeps = Pick<
   GatewayDeps,
-  'machines' | 'store' | 'shared' | 'nodes' | 'workdirs' | 'auth' | 'server' | 'clock' | 'log'
+  'machines' | 'store' | 'shared' | 'nodes' | 'workdirs' | 'background' | 'auth' | 'server' | 'clock' | 'log'
 >;
 
 /** Workers add messages to it, and the active daemon delivers them. */
@@ -77,13 +107,13 @@ const MAIN_EVENTS = ['main_events'];
 const UNTAKEN = 'events that a worker has left for the main session could not be queued; trying again later';
 
 /** What both a worker and the active daemon may change. */
-const rulesHeld = ({ policies, rules }: Pick<Conversations['records'], 'policies' | 'rules'>): Holder[] => [
+const rulesHeld = ({ policies, rules }: Pick<Talking['records'], 'policies' | 'rules'>): Holder[] => [
   { tables: ['tool_policies'], reload: () => policies.load() },
   { tables: ['rules'], reload: () => rules.load() },
 ];
 
 interface Served {
-  conversations: Conversations;
+  conversations: Pick<Talking, 'records' | 'talks'>;
   broadcast: Broadcast;
   dispatch: Dispatch;
   cluster: Pick<Cluster, 'read'>;
@@ -92,12 +122,14 @@ interface Served {
 
 /** This daemon as one that gets work from the active one; undefined: it does not. */
 export function createWorkerOf(
-  { machines, store, auth, mcpAdmin, toolServers, server, clock, log }: WorkerDeps,
+  { machines, store, workdirs, background, auth, mcpAdmin, toolServers, server, clock, log }: WorkerDeps,
   { conversations: { records, talks }, broadcast, dispatch, cluster, health }: Served,
 ): Worker | undefined {
   if (machines?.role !== 'worker') return undefined;
   const { openHub, lead, leadLink, membership } = machines;
-  const { global, streams } = talks;
+  const { global, streams, workstreams } = talks;
+  const owner = { labels: server.labels, identify: workdirs.identify };
+  const onArrived = (wsIds: readonly string[]) => background.watches.records.arrived(wsIds);
   return createWorker({
     openHub,
     lead,
@@ -121,6 +153,7 @@ export function createWorkerOf(
       { store, log },
     ),
     cluster,
+    moving: createMovingHere({ store, workstreams, owner, onArrived, log }),
     clock,
     log,
   });
@@ -128,5 +161,5 @@ export function createWorkerOf(
 
 type WorkerDeps = Pick<
   GatewayDeps,
-  'machines' | 'store' | 'auth' | 'mcpAdmin' | 'toolServers' | 'server' | 'clock' | 'log'
+  'machines' | 'store' | 'workdirs' | 'background' | 'auth' | 'mcpAdmin' | 'toolServers' | 'server' | 'clock' | 'log'
 >;

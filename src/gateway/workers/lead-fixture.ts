@@ -47,6 +47,19 @@ export const loadOf = (total: number) => ({
   maxWorkstreams: 50,
 });
 
+const aborted = (signal: AbortSignal) =>
+  new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+
+const UNMOVED = {
+  here: { give: notServed, take: notServed, fits: notServed },
+  workstreams: { whileArriving: notServed },
+};
+
+const SILENT = {
+  broadcast: { onTold: notServed, retell: notServed },
+  global: { onTold: notServed, retell: notServed, tellStates: notServed },
+};
+
 /** `isBusThere`: false, the bus cannot be reached. */
 export function world({ isBusThere = true } = {}) {
   const [clock, log, over] = [fakeClock(1_000), recordingLog(), new AbortController()];
@@ -55,8 +68,6 @@ export function world({ isBusThere = true } = {}) {
   let greet: HubHandlers['onGreeted'];
   let change: (tables: readonly string[]) => void = notServed;
   const streams: EventStreams = { open: notServed, follow: notServed, states: () => [], onChange: notServed };
-  const away = () =>
-    new Promise<undefined>((resolve) => over.signal.addEventListener('abort', () => resolve(undefined)));
   const db = {
     selectFrom() {
       steps.push('look for machines');
@@ -68,30 +79,23 @@ export function world({ isBusThere = true } = {}) {
   const waiting = new WaitingWorkstreams({ store, nodeId: 'lead' });
   const lead = createLead({
     async openHub(handlers) {
-      if (!isBusThere) return away();
+      if (!isBusThere) return aborted(over.signal);
       greet = handlers.onGreeted;
       return { open: notServed, isConnected: true, close: async () => void steps.push('close') };
     },
-    tellers: {
-      events: { onTold: notServed, retell: (told) => void steps.push(told), approvers },
-      broadcast: { onTold: notServed, retell: notServed },
-      global: { onTold: notServed, retell: notServed, tellStates: notServed },
-    },
+    tellers: { ...SILENT, events: { onTold: notServed, retell: (told) => void steps.push(told), approvers } },
     events: { endings: 0, resync: notServed, end: notServed, leave: notServed },
     streams,
     store,
     shared: { machines: async () => [], liveWorkers: async () => new Set<string>() },
     loaded: () => 3,
     held: {
-      onChanged(listener) {
+      onChanged: (listener) => {
         change = listener;
       },
       reload: (tables) => void steps.push(['reload', tables]),
     },
-    nodes: {
-      list: async () => [BOX],
-      invoke: async ({ command }) => `${command} ran`,
-    },
+    nodes: { list: async () => [BOX], invoke: async ({ command }) => `${command} ran` },
     takingOver: {
       store: ofMachines,
       shared: { endWorker: notServed, liveWorkers: async () => new Set<string>() },
@@ -102,6 +106,8 @@ export function world({ isBusThere = true } = {}) {
       log,
     },
     waiting,
+    moving: UNMOVED,
+    isBalancing: false,
     here: { nodeId: 'lead', labels: ['eu'] },
     version: '1.2.3',
     clock,
@@ -115,15 +121,6 @@ export function world({ isBusThere = true } = {}) {
     await handlers.answer('join', { ...joiningOf(nodeId), labels }, asked);
     return { link, sent, handlers };
   };
-  return {
-    lead,
-    over,
-    steps,
-    approvers,
-    join,
-    greeted,
-    asked,
-    waiting,
-    change: (tables: readonly string[]) => change(tables),
-  };
+  const told = (tables: readonly string[]) => change(tables);
+  return { lead, over, steps, approvers, join, greeted, asked, waiting, change: told };
 }

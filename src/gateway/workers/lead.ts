@@ -1,6 +1,4 @@
 import type { NodeDirectory } from '../../agent/tools/node.ts';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
 import type { ClusterMember } from '../cluster/cluster.ts';
 import type { WatchedLogs } from '../events/approvers.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -9,19 +7,21 @@ import type { Viewer } from '../sharing/perception.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
 import type { Store } from '../store/store.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
-import { writeViewer } from './carried-call.ts';
+import { writeViewer } from './calls/carried-call.ts';
+import { createForwarding, type Far, type Forwarding } from './calls/forwarding.ts';
 import { Crew } from './crew.ts';
 import { serveInvocation } from './far-nodes.ts';
 import { farStreams } from './far-streams.ts';
-import { createForwarding, type Far, type Forwarding } from './forwarding.ts';
 import type { HeldTables } from './held-tables.ts';
 import type { OpenHub } from './links/hub.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
 import { LINK_PROTOCOL, requireSameProtocol, unknownQuestion } from './links/protocol-version.ts';
+import { createMovements, type MovementDeps } from './moving/movements.ts';
+import type { Moves } from './moving/moves.ts';
 import { resyncLogs } from './resync-logs.ts';
 import { createSurvey, type Survey } from './survey.ts';
-import { type TakeOverDeps, watchMachines } from './take-over.ts';
-import { type Candidate, lacks, noMachine, type Placement, type Placing, requireLabels } from './team.ts';
+import { watchMachines } from './take-over.ts';
+import { lacks, noMachine, type Placement, type Placing, requireLabels } from './team.ts';
 import { retell, type Tellers } from './told-news.ts';
 import type { WaitingWorkstreams } from './waiting-workstreams.ts';
 import type { Joined, Joining } from './worker.ts';
@@ -31,6 +31,7 @@ export interface Lead extends Placing {
   forwarding: Forwarding;
   /** The streams of all machines. */
   streams: EventStreams;
+  moves: Moves;
   /** Where the workers are that have joined, for clients, by their ids. */
   urls(): ReadonlyMap<string, string>;
   /** The workers that have joined and answer, with their workstreams, as far as the viewer perceives them. */
@@ -43,79 +44,51 @@ export interface Lead extends Placing {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface LeadDeps {
+interface LeadDeps extends MovementDeps {
   openHub: OpenHub;
   tellers: Tellers;
   events: Pick<EventLog, 'endings' | 'resync' | 'end' | 'leave'>;
   streams: EventStreams;
   store: Pick<Store, 'openLogs' | 'db'>;
   shared: Pick<SharedStore, 'machines' | 'liveWorkers'>;
-  /** How many workstreams are loaded here. */
-  loaded(): number;
   held: HeldTables;
   /** Those that runs of workers use. */
   nodes: NodeDirectory;
-  takingOver: TakeOverDeps;
   waiting: WaitingWorkstreams;
-  /** This daemon. */
-  here: Candidate;
   version: string;
-  clock: Clock;
-  log: Log;
 }
 
 export function createLead(deps: LeadDeps): Lead {
-  const {
-    openHub,
-    tellers,
-    streams,
-    store,
-    shared,
-    loaded,
-    held,
-    nodes,
-    takingOver,
-    waiting,
-    here,
-    version,
-    clock,
-    log,
-  } = deps;
+  const { openHub, tellers, streams, store, shared, loaded, held, nodes, waiting, here, clock, log } = deps;
   const crew = new Crew({ log });
   const survey = createSurvey({ store, shared, clock, log });
   const { far, resync } = createFar(crew, deps);
+  const movements = createMovements(crew, far, deps);
   held.onChanged((tables) => crew.tell('changed', tables));
-  const { approvers } = tellers.events;
-  approvers.onTold((logs) => crew.tell('approvers', logs));
+  tellers.events.approvers.onTold((logs) => crew.tell('approvers', logs));
   const noteChange = (from: Link, tables: readonly string[]): void => {
     held.reload(tables);
     for (const link of crew.links()) if (link !== from) link.tell('changed', tables);
   };
+  const join = joining(crew, resync, deps);
   // What a worker says is made by `createWorker`.
   const onGreeted = (link: () => Link): LinkHandlers => ({
     async answer(what, body, asked) {
+      if (what === 'join') return join(link(), body);
+      if (what === 'leave') return movements.leave(link());
       if (what === 'nodes') return nodes.list(asked.signal); // by `farNodes`
       if (what === 'invoke') return serveInvocation(body, asked, nodes); // by `farNodes`
-      if (what !== 'join') throw unknownQuestion(what);
-      const joining: Joining = body;
-      requireSameProtocol(joining.protocol, { who: 'The worker', version: joining.version });
-      crew.join(link(), joining);
-      waiting.note(joining.nodeId, new Map(), { isAll: true }); // before the next look for machines that have gone
-      // What it has changed while there was no link, and what it does not come to say at its end.
-      held.reload();
-      link().ended.addEventListener('abort', () => held.reload(), { once: true });
-      resync(joining.nodeId);
-      const watched = approvers.watched();
-      if (watched.length > 0) link().tell('approvers', { begun: watched, ended: [] } satisfies WatchedLogs);
-      return { protocol: LINK_PROTOCOL, version } satisfies Joined;
+      throw unknownQuestion(what);
     },
     hear(what, body) {
       if (what === 'news') retell(body, tellers);
       else if (what === 'changed') noteChange(link(), body);
       else if (what === 'load') crew.noteLoad(link(), body);
+      else if (what === 'leaving') crew.noteLeaving(link());
     },
   });
   return {
+    moves: movements.moves,
     forwarding: createForwarding({ far, machines: () => crew.machines() }),
     streams: farStreams(streams, far),
     placement: createPlacement(crew, { here, loaded }),
@@ -130,12 +103,30 @@ export function createLead(deps: LeadDeps): Lead {
     },
     async run(signal) {
       const opening = openHub({ onGreeted, handlersOf: onGreeted }, signal);
-      const watching = watchMachines({ takingOver, clock }, signal);
-      const [hub] = await Promise.all([opening, watching, survey.run(signal)]);
+      const watching = watchMachines(movements.watched, signal);
+      const [hub] = await Promise.all([opening, watching, movements.run(signal), survey.run(signal)]);
       await hub?.close();
     },
   };
 }
+
+type JoiningDeps = Pick<LeadDeps, 'tellers' | 'held' | 'waiting' | 'version'>;
+
+/** Takes a worker that has greeted. `resync`: reads what it did while there was no link to it. */
+const joining =
+  (crew: Crew, resync: (machine: string) => void, { tellers, held, waiting, version }: JoiningDeps) =>
+  (link: Link, worker: Joining): Joined => {
+    requireSameProtocol(worker.protocol, { who: 'The worker', version: worker.version });
+    crew.join(link, worker);
+    waiting.note(worker.nodeId, new Map(), { isAll: true }); // before the next look for machines that have gone
+    // What it has changed while there was no link, and what it does not come to say at its end.
+    held.reload();
+    link.ended.addEventListener('abort', () => held.reload(), { once: true });
+    resync(worker.nodeId);
+    const watched = tellers.events.approvers.watched();
+    if (watched.length > 0) link.tell('approvers', { begun: watched, ended: [] } satisfies WatchedLogs);
+    return { protocol: LINK_PROTOCOL, version };
+  };
 
 const createPlacement = (crew: Crew, { here, loaded }: Pick<LeadDeps, 'here' | 'loaded'>): Placement => ({
   choose(labels, { isHereFirst = false } = {}) {

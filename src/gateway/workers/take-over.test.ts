@@ -1,108 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-import { systemClock } from '../../clock.ts';
-import { someJob } from '../../cron/jobs/job-fixture.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { needs } from '../../testing/needs.ts';
-import { queryPostgres, sharedPostgres } from '../../testing/postgres-server.ts';
-import { someMachine } from '../../testing/some-machine.ts';
-import { recordingLog } from '../../testing/temp-store.ts';
-import { insertJob } from '../cron/job-rows.ts';
-import { insertClaim } from '../cron/occurrence-rows.ts';
+import { queryPostgres } from '../../testing/postgres-server.ts';
 import { DAEMON } from '../sharing/perception.ts';
-import { openPostgresStore } from '../store/postgres/postgres-store.ts';
 import { Elsewhere } from './elsewhere.ts';
-import { type TakeOverDeps, takeOver, watchMachines } from './take-over.ts';
-import { WaitingWorkstreams } from './waiting-workstreams.ts';
+import { createHurry, type TakeOverDeps, takeOver, watchMachines } from './take-over.ts';
+import { open, takeOverScene } from './take-over-fixture.ts';
 
 const installed = await needs('postgresql');
 
-const open = (url: string, nodeId: string, isWorker = false) =>
-  openPostgresStore({ url, machine: { ...someMachine(nodeId), isWorker }, clock: systemClock, log: recordingLog() });
-
-/** The folders of this machine, by their paths, with their inodes. */
-const FOLDERS = new Map([
-  ['/here', '7'],
-  ['/replaced', '8'],
-]);
-
-/** An active daemon with workstreams of the worker `w`. */
-async function scene() {
-  const url = await (await sharedPostgres()).createDatabase();
-  const active = await open(url, 'a');
-  const worker = await open(url, 'w', true);
-  const add = (
-    wsId: string,
-    machine: string | null,
-    { workdir = '/here', ino = '7', labels }: { workdir?: string; ino?: string | null; labels?: string } = {},
-  ) =>
-    queryPostgres(
-      url,
-      `insert into headgate.workstreams (ws_id, generated_name, workdir, workdir_ino, machine, machine_labels, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
-        values ('${wsId}', 'n', '${workdir}', ${ino === null ? 'null' : `'${ino}'`}, ${machine === null ? 'null' : `'${machine}'`}, ${labels === undefined ? 'null' : `'${labels}'`}, 1, 0, 0, 0, 1, 1)`,
-    );
-  /** A job, with its session in this workstream. */
-  const addJob = async (jobId: string, machine: string | null, wsId?: string) => {
-    await active.commit({ statements: [insertJob(someJob({ id: jobId }), machine)] });
-    if (wsId !== undefined)
-      await queryPostgres(url, `update headgate.workstreams set session_key = 'cron:${jobId}' where ws_id = '${wsId}'`);
-  };
-  const jobs = async () => {
-    const rows = await queryPostgres(url, 'select job_id, machine from headgate.cron_jobs order by job_id');
-    return Object.fromEntries(rows.map(({ job_id, machine }) => [String(job_id), machine]));
-  };
-  const machines = async () => {
-    const rows = await queryPostgres(url, 'select ws_id, machine from headgate.workstreams order by ws_id');
-    return Object.fromEntries(rows.map(({ ws_id, machine }) => [String(ws_id), machine]));
-  };
-  const adopted: unknown[] = [];
-  const taken: string[] = [];
-  const log = recordingLog();
-  const { shared } = active;
-  assert.ok(shared);
-  const waiting = new WaitingWorkstreams({ store: active, nodeId: 'a' });
-  const deps: TakeOverDeps = {
-    store: active,
-    shared,
-    owner: {
-      labels: ['eu', 'ssd'],
-      async identify(path) {
-        const ino = FOLDERS.get(path);
-        if (ino === undefined) throw new Error('no such folder');
-        return { path, ino };
-      },
-    },
-    waiting,
-    async adopt({ from, takeRows }) {
-      adopted.push([from.machine, await machines()]);
-      await takeRows();
-    },
-    takeJobs: (jobIds) => void taken.push(...jobIds),
-    log,
-  };
-  const dispose = async () => {
-    for (const store of [worker, active]) await store.close();
-  };
-  return {
-    url,
-    active,
-    worker,
-    add,
-    addJob,
-    jobs,
-    machines,
-    adopted,
-    taken,
-    deps,
-    waiting,
-    log,
-    [Symbol.asyncDispose]: dispose,
-  };
-}
-
 test('nothing is taken from a worker that renews its lease', installed, async () => {
-  await using world = await scene();
+  await using world = await takeOverScene();
   await world.add('one', 'w');
   assert.equal(await takeOver('w', world.deps), 0);
   assert.deepEqual([await world.machines(), world.adopted, world.log.lines], [{ one: 'w' }, [], []]);
@@ -113,7 +23,7 @@ test(
   'workstreams of a worker that has gone are adopted before they become those of the active daemon',
   installed,
   async () => {
-    await using world = await scene();
+    await using world = await takeOverScene();
     for (const [wsId, machine] of [
       ['one', 'w'],
       ['two', 'w'],
@@ -130,7 +40,7 @@ test(
 );
 
 test('a workstream waits for its machine if its folder is not here, or is another one', installed, async () => {
-  await using world = await scene();
+  await using world = await takeOverScene();
   await world.add('a', 'w');
   await world.add('b', 'w', { workdir: '/elsewhere' });
   await world.add('c', 'w', { workdir: '/replaced', ino: '7' });
@@ -147,7 +57,7 @@ test(
   'a workstream waits for its machine if this one lacks its labels, and the reason is known',
   installed,
   async () => {
-    await using world = await scene();
+    await using world = await takeOverScene();
     await world.add('a', 'w', { labels: 'eu' });
     await world.add('b', 'w', { labels: 'eu,gpu' });
     await world.add('c', 'w', { workdir: '/elsewhere' });
@@ -186,7 +96,7 @@ test(
 );
 
 test('what waits is listed for those who perceive it', installed, async () => {
-  await using world = await scene();
+  await using world = await takeOverScene();
   await world.add('a', 'w', { labels: 'gpu' });
   await queryPostgres(world.url, "update headgate.workstreams set owner_id = 'ann', visibility = 'private'");
   await world.worker.close();
@@ -200,7 +110,7 @@ test(
   'many workstreams that wait keep none from being taken over, and all are known in the end',
   installed,
   async () => {
-    await using world = await scene();
+    await using world = await takeOverScene();
     await queryPostgres(
       world.url,
       `insert into headgate.workstreams (ws_id, generated_name, workdir, machine, machine_labels, loaded, context_after_seq, message_count, run_epoch, created_ms, updated_ms)
@@ -215,7 +125,7 @@ test(
 );
 
 test('what a daemon that died began to take over, and this one cannot have, is given back', installed, async () => {
-  await using world = await scene();
+  await using world = await takeOverScene();
   await world.add('one', 'moving w', { labels: 'gpu' });
   assert.equal(await takeOver('moving w', world.deps), 0);
   assert.deepEqual(
@@ -231,7 +141,7 @@ test('what a daemon that died began to take over, and this one cannot have, is g
 });
 
 test('workstreams whose adoption failed are adopted later', installed, async () => {
-  await using world = await scene();
+  await using world = await takeOverScene();
   await world.add('one', 'w');
   await world.worker.close();
   const failing = { ...world.deps, adopt: () => Promise.reject(new Error('the daemon has died')) };
@@ -242,7 +152,7 @@ test('workstreams whose adoption failed are adopted later', installed, async () 
 });
 
 test('a worker that comes back does not have the workstreams that are being taken over', installed, async () => {
-  await using world = await scene();
+  await using world = await takeOverScene();
   await world.add('one', 'w');
   await world.worker.close();
   let back: { machine: string | null; count: number } | undefined;
@@ -256,82 +166,21 @@ test('a worker that comes back does not have the workstreams that are being take
   assert.deepEqual([back, await world.machines()], [{ machine: 'w', count: 0 }, { one: null }]);
 });
 
-test('a job moves with the workstream of its runs, and after it', installed, async () => {
-  await using world = await scene();
-  await world.add('here', 'w');
-  await world.add('there', 'w', { workdir: '/elsewhere' });
-  await world.addJob('goes', 'w', 'here');
-  await world.addJob('new', 'w');
-  await world.addJob('stays', 'w', 'there');
-  await world.addJob('own', null);
-  await world.worker.close();
-  const during: unknown[] = [];
-  const adopt: TakeOverDeps['adopt'] = async ({ takeRows }) => {
-    during.push(await world.jobs(), [...world.taken]);
-    await takeRows();
-  };
-  assert.equal(await takeOver('w', { ...world.deps, adopt }), 3);
-  assert.deepEqual(during, [{ goes: 'moving w', new: 'moving w', own: null, stays: 'w' }, []]);
-  assert.deepEqual(await world.jobs(), { goes: null, new: null, own: null, stays: 'w' });
-  assert.deepEqual(new Set(world.taken), new Set(['goes', 'new']));
-});
-
-test(
-  'jobs without workstreams move, and open occurrences of removed jobs; ended ones stay as they are',
-  installed,
-  async () => {
-    await using world = await scene();
-    await world.addJob('only', 'w');
-    const claim = { trigger: 'schedule', owner: 'o', leaseMs: 1, machine: 'w' } as const;
-    await world.active.commit({
-      statements: [
-        insertClaim({ ...claim, jobId: 'removed', scheduledMs: 1 }),
-        insertClaim({ ...claim, jobId: 'only', scheduledMs: 1 }),
-        { sql: "update cron_occurrences set ended_ms = 5, status = 'ok' where job_id = 'only'", parameters: [] },
-      ],
-    });
-    await world.worker.close();
-    assert.equal(await takeOver('w', world.deps), 2);
-    assert.deepEqual([world.adopted, new Set(world.taken)], [[], new Set(['only', 'removed'])]);
-    const rows = await queryPostgres(
-      world.url,
-      'select job_id, machine from headgate.cron_occurrences order by job_id',
-    );
-    assert.deepEqual(
-      rows.map(({ job_id, machine }) => [job_id, machine]),
-      [
-        ['only', 'w'],
-        ['removed', null],
-      ],
-    );
-    assert.equal(await takeOver('w', world.deps), 0);
-  },
-);
-
-test('a take-over that was interrupted after the workstreams goes on with the jobs', installed, async () => {
-  await using world = await scene();
-  await world.add('one', 'w');
-  await world.addJob('job', 'w', 'one');
-  await world.worker.close();
-  const adopt: TakeOverDeps['adopt'] = async ({ takeRows }) => {
-    await takeRows();
-    throw new Error('the daemon has died');
-  };
-  await assert.rejects(takeOver('w', { ...world.deps, adopt }), /has died/);
-  assert.deepEqual([await world.machines(), await world.jobs()], [{ one: null }, { job: 'moving w' }]);
-  const [clock, over] = [fakeClock(1_000), new AbortController()];
-  const watched = watchMachines({ takingOver: world.deps, clock }, over.signal);
-  while (world.taken.length === 0) await clock.advance(1_000);
-  over.abort();
-  await watched;
-  assert.deepEqual([await world.jobs(), world.taken], [{ job: null }, ['job']]);
+test('machines that are about to stop are looked for more often, for a while', async () => {
+  const clock = fakeClock(1_000);
+  const hurry = createHurry(clock);
+  const before = hurry.lookMs();
+  hurry.begin();
+  const soon = hurry.lookMs();
+  await clock.advance(20_000);
+  assert.deepEqual([before, soon, hurry.lookMs()], [1_000, 50, 1_000]);
 });
 
 test(
   'machines that have gone are found each second, those that are alive are left alone, and failures are tried again',
   installed,
   async () => {
-    await using world = await scene();
+    await using world = await takeOverScene();
     await world.add('one', 'w');
     await world.worker.close();
     const [clock, over, alive] = [fakeClock(1_000), new AbortController(), new Set(['w'])];
@@ -341,7 +190,10 @@ test(
       await world.deps.adopt(moved);
     };
     const shared = { ...world.deps.shared, liveWorkers: async () => alive };
-    const watched = watchMachines({ takingOver: { ...world.deps, shared, adopt }, clock }, over.signal);
+    const watched = watchMachines(
+      { takingOver: { ...world.deps, shared, adopt }, clock, lookMs: () => 1_000 },
+      over.signal,
+    );
     const until = async (is: () => boolean | Promise<boolean>) => {
       while (!(await is())) await clock.advance(1_000);
     };

@@ -56,6 +56,9 @@ export async function takeOver(machine: string, deps: TakeOverDeps): Promise<num
   return movable.length + jobs.length;
 }
 
+/** The machine that the workstreams come from. */
+export const formerOf = ({ from: { machine } }: Moved): string => formerMachine(machine ?? '');
+
 const setMachine = (wsIds: readonly string[], before: string, after: string | null): Statement[] =>
   pagesOf(wsIds).map((some) =>
     statementOf(
@@ -139,16 +142,32 @@ async function movableJobs(machine: string, wsIds: readonly string[], { db }: St
 }
 
 const AT_ONCE = 500;
-/** How often the active daemon looks for machines that have gone. */
+/** How often the active daemon looks for machines that have gone, usually and when one is about to stop. */
 const LOOK_MS = 1_000;
+const HURRY_LOOK_MS = 50;
+/** So long may the stop take. */
+const HURRY_MS = 20_000;
+
+/** Looks more often for a while. */
+export function createHurry(clock: Pick<Clock, 'monotonic'>) {
+  let untilMs = Number.NEGATIVE_INFINITY;
+  return {
+    begin(): void {
+      untilMs = clock.monotonic() + HURRY_MS;
+    },
+    lookMs: () => (clock.monotonic() < untilMs ? HURRY_LOOK_MS : LOOK_MS),
+  };
+}
 
 interface WatchDeps {
   takingOver: TakeOverDeps;
   clock: Pick<Clock, 'sleep'>;
+  /** How long until it looks again. */
+  lookMs(): number;
 }
 
 /** Takes over from all machines that have gone, until aborted. */
-export async function watchMachines({ takingOver, clock }: WatchDeps, signal: AbortSignal): Promise<void> {
+export async function watchMachines({ takingOver, clock, lookMs }: WatchDeps, signal: AbortSignal): Promise<void> {
   const { store, shared, waiting, log } = takingOver;
   while (!signal.aborted) {
     try {
@@ -158,7 +177,7 @@ export async function watchMachines({ takingOver, clock }: WatchDeps, signal: Ab
     } catch (err) {
       if (!signal.aborted) log.warn({ err }, 'the workstreams of other machines could not be taken over; trying again');
     }
-    await clock.sleep(LOOK_MS, signal).catch(() => undefined); // aborted: the loop ends
+    await clock.sleep(lookMs(), signal).catch(() => undefined); // aborted: the loop ends
   }
 }
 

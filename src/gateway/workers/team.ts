@@ -12,7 +12,11 @@ export type Machines = {
   isBusConnected?: () => boolean;
 } & (
   | /** The active daemon, which gives workstreams to workers. */
-  { role: 'lead' }
+  {
+      role: 'lead';
+      /** Whether workstreams move by themselves, so that the machines have about as many. */
+      isBalancing: boolean;
+    }
   | {
       role: 'worker';
       /** The active daemon, as the database names it now. */

@@ -82,6 +82,7 @@ function world(links: readonly (Link | undefined)[]) {
     membership,
     held: { onChanged: () => undefined, reload: () => void steps.push('reload') },
     cluster: { read: notServed },
+    moving: { give: notServed, take: notServed, fits: notServed },
     version: '1.2.3',
     labels: ['gpu'],
     clock,
@@ -90,19 +91,8 @@ function world(links: readonly (Link | undefined)[]) {
   const replace = (next: typeof active) => {
     active = next;
   };
-  return {
-    worker,
-    clock,
-    log,
-    over,
-    membership,
-    approvers,
-    handlers: () => handlers ?? notServed(),
-    steps,
-    tell: (told: ToldLog) => tell(told),
-    replace,
-    lead,
-  };
+  const heard = { handlers: () => handlers ?? notServed(), tell: (told: ToldLog) => tell(told) };
+  return { ...heard, worker, clock, log, over, membership, approvers, steps, replace, lead };
 }
 
 const END = { kind: 'ended', wsId: 'a' } as const;
@@ -206,6 +196,35 @@ test('a worker that is stopped while it joins leaves the active daemon, too', as
   joined.resolve(JOINED);
   for (let n = 0; n < 5 && steps.at(-1) !== 'close'; n += 1) await clock.advance(1_000);
   assert.deepEqual([steps.at(-1), link.ended.aborted], ['close', true]);
+});
+
+test('a worker that is about to stop gets nothing new, and asks the active daemon to take what it has', async () => {
+  const { link, sent, joined } = fakeLink();
+  const { worker, clock, over } = world([link]);
+  await worker.leave(5_000); // nobody is there to take it
+  joined.resolve(JOINED);
+  void worker.run(over.signal);
+  await settle();
+  await worker.leave(5_000);
+  await clock.advance(1_000);
+  const leaving = ['leaving', null];
+  assert.deepEqual(sent, [JOIN, ['load', LOAD], leaving, ['leave', null], leaving]);
+  over.abort();
+  link.end('over');
+});
+
+test('a worker waits only so long for the active daemon to take what it has', async () => {
+  const { link, joined } = fakeLink();
+  const { worker, clock, log, over } = world([link]);
+  void worker.run(over.signal);
+  await settle();
+  const leaving = worker.leave(5_000); // not answered, like the question before it
+  await clock.advance(5_000);
+  await leaving;
+  assert.deepEqual(log.lines.at(-1), ['warn', 'not all workstreams were given to the active daemon']);
+  over.abort();
+  joined.resolve(null);
+  link.end('over');
 });
 
 test('a worker waits while no daemon is active', async () => {

@@ -5,14 +5,15 @@ import type { Cluster, ClusterMember } from '../cluster/cluster.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { Served } from '../health.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
-import { readViewer, type WrittenViewer } from './carried-call.ts';
+import { readViewer, type WrittenViewer } from './calls/carried-call.ts';
+import { serveCall } from './calls/serve-calls.ts';
 import { serveStream } from './far-streams.ts';
 import type { HeldTables } from './held-tables.ts';
 import type { Hub, OpenHub } from './links/hub.ts';
 import type { LeadLink } from './links/lead-link.ts';
 import type { Link, LinkHandlers } from './links/link.ts';
 import { LINK_PROTOCOL, requireSameProtocol, unknownQuestion } from './links/protocol-version.ts';
-import { serveCall } from './serve-calls.ts';
+import { answerMove, isOfMoves, type MovingHere } from './moving/moving-here.ts';
 import type { Membership } from './team.ts';
 import { collectNews, type Tellers } from './told-news.ts';
 
@@ -51,6 +52,7 @@ interface WorkerDeps {
   load(): Served;
   held: HeldTables;
   cluster: Pick<Cluster, 'read'>;
+  moving: MovingHere;
   clock: Clock;
   log: Log;
 }
@@ -63,12 +65,18 @@ const LOAD_MS = 1_000;
 export interface Worker {
   /** Joins the active daemon, and another one after it, until aborted. */
   run(signal: AbortSignal): Promise<void>;
+  /**
+   * Gives the workstreams that are at rest to the active daemon, before this one stops. What is left after this time is taken over
+   * when this one has ended. Never throws.
+   */
+  leave(longestMs: number): Promise<void>;
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { openHub, tellers, lead, leadLink, membership, nodeId, serverUrl, version, labels } = deps;
-  const { dispatch, streams, load, held, cluster, clock, log } = deps;
+  const { dispatch, streams, load, held, cluster, moving, clock, log } = deps;
   let link: Link | undefined;
+  let isLeaving = false;
   collectNews(tellers, (news) => link?.tell('news', news));
   held.onChanged((tables) => link?.tell('changed', tables));
 
@@ -80,6 +88,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     async answer(what, body, asked) {
       if (what === 'stream') return serveStream(body, asked, streams); // by `farStreams`
       if (what === 'member') return member(body); // by `createLead`
+      if (isOfMoves(what)) return answerMove(what, body, moving); // by `createMoves`
       if (what === 'call') return serveCall(body, asked, dispatch); // by `createForwarding`
       throw unknownQuestion(what);
     },
@@ -104,7 +113,8 @@ export function createWorker(deps: WorkerDeps): Worker {
     tellers.global.tellStates();
     log.info({ active: found.process }, 'this worker has joined the active daemon');
     while (!next.ended.aborted && lead()?.process === found.process) {
-      next.tell('load', load());
+      if (isLeaving) next.tell('leaving', null);
+      else next.tell('load', load());
       await clock.sleep(LOAD_MS, next.ended).catch(() => undefined); // ended: it joins again
     }
     next.end('another daemon is active');
@@ -115,6 +125,11 @@ export function createWorker(deps: WorkerDeps): Worker {
     membership.trouble = reason;
   };
   return {
+    async leave(longestMs) {
+      if (link === undefined || link.ended.aborted) return;
+      isLeaving = true;
+      await giveAll(link, longestMs, { clock, log });
+    },
     async run(signal) {
       const hub = await openHub({ onGreeted: undefined, handlersOf }, signal);
       if (hub === undefined) return;
@@ -127,4 +142,17 @@ export function createWorker(deps: WorkerDeps): Worker {
       await hub.close();
     },
   };
+}
+
+async function giveAll(
+  link: Link,
+  longestMs: number,
+  { clock, log }: Pick<WorkerDeps, 'clock' | 'log'>,
+): Promise<void> {
+  link.tell('leaving', null);
+  const over = new AbortController();
+  const late = clock.sleep(longestMs, over.signal).then(() => Promise.reject(new Error('it took too long')));
+  await Promise.race([link.ask('leave', null), late]) // by `createLead`
+    .catch((err: unknown) => log.warn({ err }, 'not all workstreams were given to the active daemon'))
+    .finally(() => over.abort());
 }

@@ -40,8 +40,8 @@ export async function whileLoaded<W, T>(find: () => Promise<W>, work: (workstrea
 /** The stop reason for a run that the next start continues. */
 export const shuttingDown = () => new StopReason('shutdown', WORDS.shutdown);
 
-/** Why a workstream is no longer loaded: it makes room, or a person closed or deleted it. */
-export type Unloading = 'evicted' | 'closed';
+/** Why a workstream is no longer loaded: it makes room, another machine has it now, or a person closed or deleted it. */
+export type Unloading = 'evicted' | 'moved' | 'closed';
 
 /** The limit of loaded workstreams is reached, and none can be unloaded at the moment. The code and the words are specified. */
 export class NoRoom extends GatewayError {
@@ -56,6 +56,14 @@ interface Loaded {
   data: { wsId: string; sessionKey: string; updatedMs: number };
 }
 
+/** Whether something happens or waits in it. Held messages wait although nothing runs, and background commands end with their workstream. */
+export const isInUse = ({ busy, queue, data }: Loaded, background: RunningIn): boolean =>
+  busy || queue.length > 0 || background.runningIn(data.wsId).length > 0;
+
+interface RunningIn {
+  runningIn(wsId: string): readonly unknown[];
+}
+
 /**
  * The workstream that can be unloaded at the least cost: nothing happens or waits in it, and it was updated or loaded
  * again the longest time ago. Readers do not keep it, because every open page reads all workstreams.
@@ -68,7 +76,7 @@ export function idleLongest<W extends Loaded>(
     leaving,
   }: {
     reopenedMs: ReadonlyMap<string, number>;
-    background: { runningIn(wsId: string): readonly unknown[] };
+    background: RunningIn;
     /** Those of which a change is under way, such as who sees them. */
     leaving: { has(wsId: string): boolean };
   },
@@ -76,16 +84,8 @@ export function idleLongest<W extends Loaded>(
   const usedMs = ({ data }: W) => Math.max(data.updatedMs, reopenedMs.get(data.wsId) ?? 0);
   let oldest: W | undefined;
   for (const one of workstreams) {
-    // Held messages wait although nothing runs. Background commands end with their workstream.
     const { wsId, sessionKey } = one.data;
-    if (
-      leaving.has(wsId) ||
-      one.busy ||
-      background.runningIn(wsId).length > 0 ||
-      one.queue.length > 0 ||
-      sessionKey === MAIN
-    )
-      continue;
+    if (leaving.has(wsId) || isInUse(one, background) || sessionKey === MAIN) continue;
     if (!oldest || usedMs(one) < usedMs(oldest)) oldest = one;
   }
   return oldest;

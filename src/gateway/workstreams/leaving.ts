@@ -1,3 +1,10 @@
+import type { Statement } from '../store/store.ts';
+import { Elsewhere } from '../workers/elsewhere.ts';
+import { isInUse, type Unloading } from './closing.ts';
+import type { Workstream } from './workstream.ts';
+import type { WorkstreamData } from './workstream-data.ts';
+import type { RegistryDeps } from './workstream-deps.ts';
+
 /** The workstreams that are being unloaded, closed or deleted. Whoever asks for one waits for the end of the work. */
 export class Leaving {
   readonly #working = new Map<string, Promise<unknown>>();
@@ -33,4 +40,55 @@ export class Leaving {
       if (this.#working.get(wsId) === over) this.#working.delete(wsId);
     }
   }
+}
+
+/** How a workstream becomes another machine's. */
+export interface Giving {
+  /** The machine that gets it; null: the active daemon. */
+  to: string | null;
+  marks: readonly Statement[];
+}
+
+interface Leaver {
+  wsId: string;
+  giving: Giving;
+  unload(open: Workstream): Promise<void>;
+}
+
+/** Gives a workstream, loaded or not. False, and nothing happens, if it is not at rest. */
+export async function handOver(
+  open: Workstream | undefined,
+  { wsId, giving: { to, marks }, unload }: Leaver,
+  { store, workdirs, background }: Pick<RegistryDeps, 'store' | 'workdirs' | 'background'>,
+): Promise<boolean> {
+  if (open && isInUse(open, background.commands)) return false;
+  store.leaveLog?.(wsId, new Elsewhere(to));
+  if (open) await unload(open).finally(() => workdirs.release(wsId));
+  else await store.commit({ statements: marks, durable: true });
+  return true;
+}
+
+/** Stops a workstream that nobody finds any more, and stores by `marks` what becomes of it. */
+export async function putAway(
+  workstream: Workstream,
+  { marks, reason }: { marks: readonly Statement[]; reason: Unloading },
+  { store, coordinators }: Pick<RegistryDeps, 'store' | 'coordinators'>,
+): Promise<void> {
+  await workstream.cancel({ force: false });
+  const elsewhere = reason === 'closed' ? coordinators.news.ofClosed(workstream.data) : [];
+  await store.commit({ statements: marks, elsewhere, durable: reason === 'moved' });
+}
+
+/** Frees what was held for a workstream, and tells that it is no longer loaded. Readers stay unless it was closed. */
+export async function afterUnload(
+  data: WorkstreamData,
+  reason: Unloading,
+  { workdirs, background, events, onUnloaded }: Pick<RegistryDeps, 'workdirs' | 'background' | 'events' | 'onUnloaded'>,
+): Promise<void> {
+  const { wsId } = data;
+  await workdirs.release(wsId);
+  background.commands.forget(wsId);
+  if (reason === 'closed') events.end(wsId);
+  else events.release(wsId);
+  onUnloaded(data, reason);
 }

@@ -29,6 +29,16 @@ export function kindOfKey(key: string): KeyKind {
   return ALIAS.test(key) ? 'alias' : 'invalid';
 }
 
+/** The open workstream of a key that only one can have. An alias may name several, some of which are not open. */
+export function openByKey<W extends { data: { sessionKey: string } }>(
+  key: string,
+  open: ReadonlyMap<string, W>,
+): W | undefined {
+  const kind = kindOfKey(key);
+  if (kind === 'wsId') return open.get(key);
+  return kind === 'fixed' ? [...open.values()].find(({ data }) => data.sessionKey === key) : undefined;
+}
+
 /** The error for a key without a session. */
 export const unknownSession = (key: string): GatewayError =>
   new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);

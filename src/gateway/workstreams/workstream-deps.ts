@@ -83,7 +83,7 @@ export interface WorkstreamDeps {
   outputChecks: Pick<OutputChecks, 'check'>;
   live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams' | 'subAgents' | 'visibility'>;
   always: AlwaysRules;
-  budgets: Pick<Budgets, 'forRun' | 'questions'>;
+  budgets: Pick<Budgets, 'forRun' | 'questions' | 'apply'>;
   observer: WorkstreamObserver;
   events: Pick<EventLog, 'isWatched'>;
   /**
@@ -107,7 +107,7 @@ export interface WorkstreamDeps {
   hooks: Pick<Hooks, 'ofRun'>;
   background: {
     commands: Pick<BackgroundCommands, 'endIn' | 'runningIn' | 'forget'>;
-    records: Pick<StoredBackground, 'untold'>;
+    records: Pick<StoredBackground, 'untold' | 'lookAgain'>;
     watches: { records: Pick<WatchRecords, 'endIn'> };
   };
   /** What the agents of workstreams know of memories. */

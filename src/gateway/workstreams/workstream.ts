@@ -93,8 +93,7 @@ export class Workstream {
     const [first, ...rest] = runs;
     if (!first) return [];
     const waiting = first.progress.phase === 'queued' ? runs : rest;
-    const queued = waiting.map(({ run }) => this.queue.add(run, { isStored: true }));
-    const handles = queued.map(({ run, ended }): RunHandle => ({ run, ended: ended.promise }));
+    const handles = waiting.map(({ run }) => ({ run, ended: this.queue.add(run, { isStored: true }).ended.promise }));
     if (first.progress.phase === 'queued') {
       await this.hold.restore();
       this.#driving = this.#startNext();
@@ -131,6 +130,7 @@ export class Workstream {
    * progress. The signal aborts when a client cancels, or the daemon stops.
    */
   async whileIdle(holder: Holder, work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+    if (this.isUnloaded) throw closed('unload');
     if (this.busy) return false;
     const { free, signal } = this.place.take(holder);
     try {
@@ -145,7 +145,7 @@ export class Workstream {
 
   /** Accepts nothing and starts no queued runs from now on, until `reopen`. */
   retire(reason: Unloading): void {
-    this.#closing ??= reason === 'evicted' ? 'unload' : 'close';
+    this.#closing ??= reason === 'closed' ? 'close' : 'unload';
   }
 
   /** Whether it makes room for others, or has done so. Messages belong to the instance that `Workstreams.get` returns then. */

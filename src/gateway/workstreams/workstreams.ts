@@ -10,11 +10,12 @@ import { DAEMON, mayPerceive, newlyOwned, type Viewer } from '../sharing/percept
 import { hideDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
+import { readAgain } from '../workers/moving/read-again.ts';
 import { toAlwaysColumns } from './always.ts';
 import { idleLongest, NoRoom, thinOut, type Unloading } from './closing.ts';
-import { Leaving } from './leaving.ts';
+import { afterUnload, type Giving, handOver, Leaving, putAway } from './leaving.ts';
 import { type CreateOptions, nameNewSession, prepareNew, requireOpening } from './new-workstream.ts';
-import { kindOfKey, noSession, unknownWorkstream } from './session-keys.ts';
+import { kindOfKey, noSession, openByKey, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { RegistryDeps, RestoreRun } from './workstream-deps.ts';
@@ -57,7 +58,8 @@ export class Workstreams {
    */
   async load(recovered: Map<string, AdoptedRun[]>, restore: RestoreRun, from = this.#deps.store) {
     const rows = await readOpen(from, recovered.keys());
-    await this.#deps.store.openLogs(rows.map(({ ws_id }) => ws_id));
+    const logs = rows.map(({ ws_id }) => ws_id);
+    await (this.#deps.store.takeLogs?.(logs) ?? this.#deps.store.openLogs(logs));
     const loaded = rows.filter(({ ws_id }) => !this.#open.has(ws_id)).map((row) => this.#make(row));
     for (const { data } of loaded) for (const run of recovered.get(data.wsId) ?? []) await restore(data, run);
     return () => loaded.map((one) => this.#addMade(one));
@@ -96,7 +98,8 @@ export class Workstreams {
 
   async #isInUse(wsId: string, viewer: Viewer): Promise<boolean> {
     const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId, viewer) : undefined;
-    return row !== undefined && (row.loaded === 2 || this.#pending.get(wsId) !== undefined || this.#open.has(wsId));
+    // One that could not be given to another machine in the end is stored as loaded, but not open.
+    return row !== undefined && (row.loaded !== 0 || this.#pending.get(wsId) !== undefined || this.#open.has(wsId));
   }
 
   /** Whether a workstream is stored under this ws_id, open or not. */
@@ -106,7 +109,7 @@ export class Workstreams {
 
   /** The workstream of a session key, reopened if it is closed; undefined when there is none. `opener`: who opens a closed one. */
   async findByKey(key: string, viewer: Viewer, opener: Viewer = DAEMON): Promise<Workstream | undefined> {
-    const open = this.#openByKey(key);
+    const open = openByKey(key, this.#open);
     if (open) return mayPerceive(viewer, open.data) ? open : undefined;
     const row = await readByKey(this.#deps.store, key, viewer);
     if (row) requireOpening(row, opener);
@@ -118,7 +121,7 @@ export class Workstreams {
    * is stored if another machine has the workstream.
    */
   async lookUp(key: string, viewer: Viewer, { read = readByKey } = {}): Promise<WorkstreamData | undefined> {
-    const open = this.#openByKey(key);
+    const open = openByKey(key, this.#open);
     if (open) return mayPerceive(viewer, open.data) ? open.data : undefined;
     const row = await read(this.#deps.store, key, viewer);
     return row && (this.#open.get(row.ws_id)?.data ?? createWorkstreamData(row, this.#deps));
@@ -219,17 +222,16 @@ export class Workstreams {
     return working;
   }
 
+  /** Gives a workstream to another machine, if it is at rest. Whoever asks for it waits until it is known who has it. */
+  handOver(wsId: string, giving: Giving): Promise<boolean> {
+    const unload = (open: Workstream) => this.#unload(open, giving.marks, 'moved');
+    return this.whileStill(wsId, () => handOver(this.#open.get(wsId), { wsId, giving, unload }, this.#deps));
+  }
+
   async shutdown(): Promise<void> {
     await Promise.all(
       this.list(DAEMON).map((ws) => ws.shutdown().then(() => this.#deps.workdirs.release(ws.data.wsId))),
     );
-  }
-
-  /** By a key that only one can have. An alias may name several, some of which are not loaded. */
-  #openByKey(key: string): Workstream | undefined {
-    const kind = kindOfKey(key);
-    if (kind === 'wsId') return this.#open.get(key);
-    return kind === 'fixed' ? [...this.#open.values()].find(({ data }) => data.sessionKey === key) : undefined;
   }
 
   #make = (row: WorkstreamTable): Workstream => new Workstream(createWorkstreamData(row, this.#deps), this.#deps);
@@ -257,6 +259,9 @@ export class Workstreams {
     return this.#withRoom(wsId, async () => {
       const row = await openStored(wsId, this.#deps);
       if (!row) throw unknownWorkstream();
+      await readAgain(wsId, this.#deps);
+      const made = this.#open.get(wsId); // it was being created
+      if (made) return made;
       this.#reopenedMs.set(wsId, this.#deps.clock.now());
       return this.#add(row);
     });
@@ -290,20 +295,15 @@ export class Workstreams {
     this.#open.delete(wsId);
     workstream.retire(reason);
     await this.#leaving.hold(wsId, this.#putAway(workstream, marks, reason));
-    await this.#deps.workdirs.release(wsId);
     this.#reopenedMs.delete(wsId);
-    this.#deps.background.commands.forget(wsId);
-    if (reason === 'evicted') this.#deps.events.release(wsId);
-    else this.#deps.events.end(wsId);
-    this.#deps.onUnloaded(workstream.data, reason);
+    await afterUnload(workstream.data, reason, this.#deps);
   }
 
   async #putAway(workstream: Workstream, marks: readonly Statement[], reason: Unloading): Promise<void> {
     try {
-      await workstream.cancel({ force: false });
-      const elsewhere = reason === 'closed' ? this.#deps.coordinators.news.ofClosed(workstream.data) : [];
-      await this.#deps.store.commit({ statements: marks, elsewhere });
+      await putAway(workstream, { marks, reason }, this.#deps);
     } catch (error) {
+      if (reason === 'moved') throw error; // perhaps another machine has it: only a new look tells
       this.#open.set(workstream.data.wsId, workstream);
       workstream.reopen();
       throw error;

@@ -113,6 +113,11 @@ export const clusterRoutes = [
       live: workstream ? { ...toWorkstream(workstream), pending_approval: asked ? toPending(asked) : null } : null,
     }),
   }),
+  bind(clusterEndpoints.move, 'cluster.move', {
+    params: ({ ws_id, target_node }) => ({ wsId: ws_id, nodeId: target_node }),
+    fieldNames: { nodeId: 'target_node' },
+    reply: ({ nodeId, serverUrl, moved }) => ({ status: 'ok' as const, node_url: serverUrl, node_id: nodeId, moved }),
+  }),
   bind(clusterEndpoints.remove, 'workstream.delete', {
     params: ({ ws_id }) => ({ wsId: ws_id }),
     reply: (_, { ws_id }) => ({ status: 'ok' as const, deleted: ws_id }),

@@ -20,6 +20,14 @@ export function addClusterCommands(program: Command, { root, around, withTarget 
     .action(async (flags: ClusterFlags & TargetFlags) =>
       (await import('./show-cluster.ts')).showCluster({ flags, around, root }),
     );
+  withTarget(cluster.command('move'))
+    .description('move an idle workstream to another machine that has its folder, too')
+    .argument('<workstream>', 'its name, id, or the beginning of its id')
+    .argument('<node>', 'the id of the machine, as `headgate cluster status` shows it')
+    .option('--json', 'print one JSON object')
+    .action(async (workstream: string, node: string, flags: ClusterFlags & TargetFlags) =>
+      (await import('./move-workstream.ts')).moveWorkstream({ flags, around, root, workstream, node }),
+    );
   program
     .command('drain')
     .description('let a standby take over from the active daemon of this home')

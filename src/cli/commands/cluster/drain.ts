@@ -6,7 +6,7 @@ import { NoDaemonError, StartError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
-import { requireActive } from './standby-at.ts';
+import { isWorkerAt, requireActive } from './standby-at.ts';
 
 /** The flags of `headgate drain`. */
 export interface DrainFlags {
@@ -24,6 +24,7 @@ export async function drain({ flags, around, root }: DrainCommand): Promise<void
   const home = resolveHome(flags, around);
   const running = await readDaemonFile(home);
   if (running === undefined) throw new NoDaemonError(`No daemon is running in ${home}.`);
+  if (await isWorkerAt(running.url)) return drainWorker(running.pid);
   const { environment: _, ...rest } = around; // the daemon of this home, whatever HEADGATE_URL says
   const target = await resolveTarget({ home }, { ...rest, environment: {} });
   await requireActive(running.url);
@@ -47,6 +48,24 @@ export async function drain({ flags, around, root }: DrainCommand): Promise<void
   );
 }
 
+/** A worker gives its workstreams to the active daemon, and ends. */
+async function drainWorker(pid: number): Promise<void> {
+  process.kill(pid, DRAIN_SIGNAL);
+  for (let waitedMs = 0; isThere(pid); waitedMs += LOOK_MS) {
+    if (waitedMs >= LONGEST_WORKER_MS) throw new StartError('The worker has not ended. Its log says why.');
+    await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve));
+  }
+  process.stdout.write('The worker has ended. The active daemon has the workstreams whose folders it has, too.\n');
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // it has ended
+  }
+}
+
 /** The daemon is a standby, or has ended. */
 async function untilOver(url: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < LONGEST_MS; waitedMs += LOOK_MS) {
@@ -62,3 +81,4 @@ async function untilOver(url: string): Promise<void> {
 
 const LOOK_MS = 100;
 const LONGEST_MS = 15_000;
+const LONGEST_WORKER_MS = 90_000;

@@ -18,6 +18,7 @@ import { endLeaseOf } from './lease/database-lock.ts';
 import { LeaseLost, type Machine, READ_LIVE_WORKERS } from './lease/lease.ts';
 import { type MachineRow, READ_MACHINES, READ_PUBLIC_KEY, toMachine } from './lease/machines.ts';
 import { aliveKeyOf } from './lease/prepare-database.ts';
+import { createLeftLogs, type LeftLogs } from './left-logs.ts';
 import { placeOf } from './place-of.ts';
 import { withNumbers } from './placeholders.ts';
 import { type PostgresPool, readingPool } from './postgres-connection.ts';
@@ -76,6 +77,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await endConnections({ session, pool, clock });
   });
   const heads = createHeads(reading.read);
+  const left = createLeftLogs();
   const rows = createPostgresRows({ reading, heads, onDamage });
   const queue = createPostgresQueue({
     write: createPostgresWriter({ session, heads, clock, onLost: health.failed }),
@@ -96,16 +98,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     words: postgresWords,
     machine: machine.isWorker ? machine.nodeId : null,
     db: new Kysely<Database>({ dialect: postgresDialect(reading.read) }),
-    commit: queue.commit,
+    commit: left.guarding(queue.commit),
     onCommit: queue.onCommit,
     onCommitted: queue.onCommitted,
     onTables: queue.onTables,
     waiting: queue.waiting,
     onWritten: queue.onWritten,
-    openLogs: heads.know,
-    beginLog: heads.reset,
-    noteGrowth: heads.noteGrowth,
-    rereadLogs: heads.reread,
+    ...logsOf(heads, left),
     bounds: (wsId) => ({ ...heads.bounds(wsId) }),
     readEvents: rows.events,
     findNewestEvent: rows.newestEvent,
@@ -218,6 +217,21 @@ function filesOf({ queue, reading, onDamage, clock }: FileParts): DatabaseFiles 
   };
   return { attachments: createDatabaseAttachments(rows), outputs: createDatabaseOutputs(rows) };
 }
+
+const logsOf = (
+  heads: PostgresHeads,
+  left: LeftLogs,
+): Pick<DaemonStore, 'openLogs' | 'beginLog' | 'noteGrowth' | 'rereadLogs' | 'leaveLog' | 'takeLogs'> => ({
+  openLogs: heads.know,
+  beginLog: heads.reset,
+  noteGrowth: heads.noteGrowth,
+  rereadLogs: heads.reread,
+  leaveLog: left.leave,
+  async takeLogs(wsIds) {
+    await heads.reread(wsIds);
+    left.take(wsIds);
+  },
+});
 
 function changesOf(
   queue: PostgresQueue,

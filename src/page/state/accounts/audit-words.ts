@@ -94,6 +94,7 @@ export const AUDIT_ACTIONS = [
   'user.update',
   'voicewake.set',
   'workstream.allow',
+  'workstream.move',
   'workstream.share',
   'ws_template.create',
   'ws_template.delete',

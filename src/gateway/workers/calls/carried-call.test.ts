@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { STEP_UP_MS } from '../../../protocol/methods/accounts/step-up.ts';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { requireFreshProof } from '../auth/fresh-proof.ts';
-import type { Principal } from '../auth/principal.ts';
-import { Proof } from '../auth/proof.ts';
-import type { Caller } from '../call.ts';
+import { STEP_UP_MS } from '../../../../protocol/methods/accounts/step-up.ts';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { requireFreshProof } from '../../auth/fresh-proof.ts';
+import type { Principal } from '../../auth/principal.ts';
+import { Proof } from '../../auth/proof.ts';
+import type { Caller } from '../../call.ts';
 import { type Followed, readCaller, readPrincipal, writeCaller, writePrincipal } from './carried-call.ts';
 
 const over = new AbortController();

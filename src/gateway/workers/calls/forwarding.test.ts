@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatewayError } from '../../../protocol/errors.ts';
+import { GatewayError } from '../../../../protocol/errors.ts';
+import { Elsewhere, unreachable } from '../elsewhere.ts';
+import type { AskOptions, Link } from '../links/link.ts';
 import type { CarriedAnswer } from './carried-call.ts';
-import { Elsewhere, unreachable } from './elsewhere.ts';
 import { createForwarding, type Forwarding } from './forwarding.ts';
-import type { AskOptions, Link } from './links/link.ts';
 
 type Asking = Parameters<Forwarding['answer']>[1]['caller'];
 
@@ -136,6 +136,26 @@ test('a workstream that has left its machine meanwhile cannot be reached now', a
     const answer = async () => forwarding.answer(() => Promise.reject(new Elsewhere('m')), CALL);
     await assert.rejects(answer, { name: 'GatewayError', code: 'UNAVAILABLE', retryable: true });
   }
+});
+
+test('a workstream that moves while it is looked for is found at its new machine, or here', async () => {
+  const moved = () => Promise.reject(new Elsewhere('any other'));
+  for (const [next, answer] of [
+    [() => Promise.reject(new Elsewhere('n')), 'there'],
+    [async () => 'here', 'here'],
+  ] as const) {
+    const { forwarding, asked } = world({ m: moved, n: answering('there') });
+    const looks = [() => Promise.reject(new Elsewhere('m')), next];
+    assert.equal(await forwarding.answer(() => looks.shift()?.(), CALL), answer);
+    assert.deepEqual([looks, asked[0]?.machine], [[], 'm']);
+  }
+});
+
+test('an answer of this daemon is stored here, also if the workstream was looked for at another machine before', async () => {
+  const caller = callerWith({ momentary: () => assert.fail('it would not be stored') });
+  const { forwarding } = world({ m: () => Promise.reject(new Elsewhere(null)) });
+  const looks = [() => Promise.reject(new Elsewhere('m')), async () => 'here'];
+  assert.equal(await forwarding.answer(() => looks.shift()?.(), { ...CALL, caller }), 'here');
 });
 
 test('the other machine is told when the caller goes, and its first answer reaches the caller', async () => {

@@ -1,8 +1,8 @@
-import type { GatewayError } from '../../../protocol/errors.ts';
-import type { Call, Caller } from '../call.ts';
+import type { GatewayError } from '../../../../protocol/errors.ts';
+import type { Call, Caller } from '../../call.ts';
+import { Elsewhere, following, unreachable } from '../elsewhere.ts';
+import type { Link } from '../links/link.ts';
 import { type CarriedAnswer, writeCaller } from './carried-call.ts';
-import { Elsewhere, leftMeanwhile, unreachable } from './elsewhere.ts';
-import type { Link } from './links/link.ts';
 import { MERGED } from './merged-answers.ts';
 
 interface ForwardedCall {
@@ -43,11 +43,11 @@ export function createForwarding({
   async function ask(machine: string, { method, params, caller }: ForwardedCall): Promise<unknown> {
     const link = linkTo(machine);
     if (link === undefined) throw unreachable(machine);
-    caller.momentary(); // the worker stores its answer
     const since = endings();
     const call = { method, params, caller: writeCaller(caller) };
     const { signal, interim: onInterim } = caller;
-    const answer: CarriedAnswer = await link.ask('call', call, { signal, onInterim }).catch(leftMeanwhile(machine)); // by `serveCall`
+    const answer: CarriedAnswer = await link.ask('call', call, { signal, onInterim }); // by `serveCall`
+    caller.momentary(); // the worker has stored its answer
     const { result, followed, isRecorded } = answer;
     if (followed.length > 0)
       await openLogs(
@@ -59,11 +59,14 @@ export function createForwarding({
     return result;
   }
 
-  function elsewhere(error: unknown, call: ForwardedCall): Promise<unknown> {
-    if (!(error instanceof Elsewhere) || error.machine === null) throw error;
-    if (linkTo(error.machine) === undefined) throw refusal(error);
-    return ask(error.machine, call);
-  }
+  const elsewhere = (error: unknown, work: () => unknown, call: ForwardedCall): Promise<unknown> =>
+    following(error, {
+      here: work,
+      there(machine, at) {
+        if (linkTo(machine) === undefined) throw refusal(at);
+        return ask(machine, call);
+      },
+    });
 
   function whole(own: unknown, call: ForwardedCall): unknown {
     const merge = MERGED.get(call.method);
@@ -80,12 +83,13 @@ export function createForwarding({
       try {
         own = work();
       } catch (error) {
-        return elsewhere(error, call);
+        if (error instanceof Elsewhere) return elsewhere(error, work, call);
+        throw error;
       }
       if (!(own instanceof Promise)) return whole(own, call);
       return own.then(
         (result) => whole(result, call),
-        (error: unknown) => elsewhere(error, call),
+        (error: unknown) => elsewhere(error, work, call),
       );
     },
   };

@@ -1,7 +1,7 @@
-import type { Contract } from '../../../protocol/contract.ts';
-import { CONTRACTS, isMethodName } from '../../../protocol/index.ts';
-import type { CallAudit } from '../audit/call-audit.ts';
-import type { Caller } from '../call.ts';
+import type { Contract } from '../../../../protocol/contract.ts';
+import { CONTRACTS, isMethodName } from '../../../../protocol/index.ts';
+import type { CallAudit } from '../../audit/call-audit.ts';
+import type { Caller } from '../../call.ts';
 
 /** The callers of forwarded calls whose records have not begun, with what their contracts say of these. */
 const expected = new WeakMap<object, Contract['audit']>();

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatewayError } from '../../../protocol/errors.ts';
-import { CONTRACTS } from '../../../protocol/index.ts';
-import type { CallAudit } from '../audit/call-audit.ts';
-import type { Dispatch } from '../dispatch.ts';
+import { GatewayError } from '../../../../protocol/errors.ts';
+import { CONTRACTS } from '../../../../protocol/index.ts';
+import type { CallAudit } from '../../audit/call-audit.ts';
+import type { Dispatch } from '../../dispatch.ts';
+import { Elsewhere } from '../elsewhere.ts';
 import { auditOfWorker } from './audited-elsewhere.ts';
 import { serveCall } from './serve-calls.ts';
 
@@ -29,6 +30,15 @@ test('an answer that is there at once, and a refusal, pass', async () => {
   await assert.rejects(
     serveCall(CALL, asked, () => Promise.reject(refusal)),
     refusal,
+  );
+});
+
+test('the daemon that forwards a call learns that the workstream has left this one', async () => {
+  const left = new Elsewhere('v');
+  const refusal = new GatewayError('UNAVAILABLE', 'v cannot be reached now', { cause: left });
+  await assert.rejects(
+    serveCall(CALL, asked, () => Promise.reject(refusal)),
+    left,
   );
 });
 

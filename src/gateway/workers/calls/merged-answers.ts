@@ -1,5 +1,5 @@
-import type { MethodName, Result } from '../../../protocol/index.ts';
-import type { Json } from './links/link.ts';
+import type { MethodName, Result } from '../../../../protocol/index.ts';
+import type { Json } from '../links/link.ts';
 
 /** One answer from those of all machines, that of the active daemon first. */
 type Merge = (answers: readonly Json[]) => unknown;

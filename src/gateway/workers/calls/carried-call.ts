@@ -1,9 +1,9 @@
-import type { Scope } from '../../../protocol/contract.ts';
-import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-import type { Principal } from '../auth/principal.ts';
-import type { Caller } from '../call.ts';
-import { toWatched, type Viewer, type Watched } from '../sharing/perception.ts';
-import type { Asked } from './links/link.ts';
+import type { Scope } from '../../../../protocol/contract.ts';
+import type { Permission } from '../../../../protocol/methods/accounts/permissions.ts';
+import type { Principal } from '../../auth/principal.ts';
+import type { Caller } from '../../call.ts';
+import { toWatched, type Viewer, type Watched } from '../../sharing/perception.ts';
+import type { Asked } from '../links/link.ts';
 
 /** A call as it travels to the machine that has its workstream. That machine checks the rights of the caller again. */
 export interface WrittenCall {
