@@ -4,6 +4,7 @@ import { toDay } from '../../day.ts';
 import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { inHosted } from '../workers/elsewhere.ts';
 import type { BudgetKey, BudgetLimit } from './budget-key.ts';
 import { type LimitOnly, type Line, toLimit, toMicro } from './budget-lines.ts';
 
@@ -44,6 +45,9 @@ export async function readOwnBudget({ db }: Pick<Store, 'db'>, wsId: string): Pr
   const row = await db.selectFrom('workstream_budgets').selectAll().where('ws_id', '=', wsId).executeTakeFirst();
   return row === undefined ? {} : toLimit(row.tokens, row.micro_usd);
 }
+/** The own budgets of the workstreams that this machine has; another one may change those of others. */
+export const readOwn = (store: Pick<Store, 'db' | 'machine'>) =>
+  store.db.selectFrom('workstream_budgets').selectAll().where(inHosted(store)).execute();
 
 /** Tokens, and millionths of a US dollar. */
 interface Amounts {

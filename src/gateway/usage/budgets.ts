@@ -24,7 +24,7 @@ import {
   toState,
 } from './budget-lines.ts';
 import { BudgetQuestions, type FoundQuestion, type Waiter } from './budget-questions.ts';
-import { isNone, readLine, storeBudget } from './budget-rows.ts';
+import { isNone, readLine, readOwn, storeBudget } from './budget-rows.ts';
 import { chargeAllBrokenOff } from './reservation-rows.ts';
 
 interface BudgetDeps {
@@ -81,8 +81,7 @@ export class Budgets {
   async recover(from = this.#deps.store): Promise<void> {
     const { store } = this.#deps;
     await store.commit({ statements: chargeAllBrokenOff(from) });
-    const rows = await store.db.selectFrom('workstream_budgets').selectAll().execute();
-    for (const { ws_id, tokens, micro_usd } of rows) this.#own.set(ws_id, toLimit(tokens, micro_usd));
+    for (const { ws_id, tokens, micro_usd } of await readOwn(from)) this.#own.set(ws_id, toLimit(tokens, micro_usd));
   }
 
   /** Replaces the own budget of a workstream; without limits, removes it. `also`: statements to commit with it. */
