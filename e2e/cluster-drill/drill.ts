@@ -56,10 +56,6 @@ const CONFIG = {
  */
 const NOT_PROMISED: ReadonlySet<string> = new Set(['no process outlives its run']);
 
-/** The end of a background command whose worker was lost is stored when the active daemon starts the next time (docs/operating.md). */
-const isLeftRunning = ({ rule, what }: Violation): boolean =>
-  rule === 'a background command ends once' && what.endsWith('has no end');
-
 interface Stage {
   cluster: Cluster;
   model: ScriptedModel;
@@ -263,7 +259,7 @@ async function isShared(cluster: Cluster): Promise<boolean> {
 
 function judge({ cluster, facts }: Stage, evidence: Evidence): Violation[] {
   return [
-    ...check(evidence).filter((violation) => !NOT_PROMISED.has(violation.rule) && !isLeftRunning(violation)),
+    ...check(evidence).filter(({ rule }) => !NOT_PROMISED.has(rule)),
     ...checkCluster({ story: evidence, ...facts, ends: cluster.ends }),
   ];
 }

@@ -92,7 +92,7 @@ test('the command line moves a workstream, and says why not', installed, async (
   assert.equal((await move(wsId, here)).stdout, `${here} has it already.\n`);
   const refused = await move('main', there);
   assert.notEqual(refused.code, 0);
-  assert.match(refused.stderr, /The main session and the workstreams of jobs and chats stay/);
+  assert.match(refused.stderr, /The main session and the workstreams of jobs and chats do not move/);
   assert.match((await move(wsId, 'nobody')).stderr, /nobody is not a worker that has joined/);
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
@@ -69,6 +69,23 @@ test(
     assert.equal(await readFile(path.join(await folderNamed('shared'), 'killed'), 'utf8'), 'one\n');
   },
 );
+
+test('a background command of a killed worker has ended when its workstream is taken over', installed, async () => {
+  const { model } = await crewScene();
+  await using pair = await startPair();
+  const { lead, worker, wsId } = pair;
+  await using stream = await lead.sse(wsId);
+  const background = { name: 'bash', arguments: { command: 'echo begun; sleep 600', run_in_background: true } };
+  model.when('start it', callTools(background), say('It runs.'));
+  await lead.post('/v1/api/send', { ws_id: wsId, message: 'start it' });
+  await untilEnded(stream);
+  await worker.kill9();
+  const { data: ended } = await stream.until(
+    ({ data }) => data.type === 'background_command' && data.state === 'ended',
+    { timeoutMs: allowedMs(60_000) },
+  );
+  assert.equal(ended.end, 'lost');
+});
 
 test('a worker goes on while another daemon becomes active, and joins it', installed, async () => {
   await using pair = await startPair();
@@ -163,16 +180,13 @@ test('a workstream whose folder only its worker has waits for it, and goes on wi
   await using pair = await startPair({ isAlone: true });
   const { lead, worker, wsId } = pair;
   model.when('be there', say('It is here.'));
-  const workspace = path.join(worker.home, 'workspace');
-  await rename(workspace, `${workspace}-away`); // the active daemon is on the same machine
   await worker.stop();
   await until(
-    async () => (await lead.get(`/v1/api/workstreams/${wsId}/history`)).status === 503,
-    () => 'the machine is missed',
+    async () => (await lead.get(`/v1/api/workstreams/${wsId}/history`)).body.waiting?.reason === 'folder',
+    () => 'it waits for its machine',
   );
   await worker.restart();
   await untilJoined(lead, worker);
-  await rename(`${workspace}-away`, workspace);
   assert.equal((await lead.get(`/v1/api/route?ws_id=${wsId}`)).body.node_url, worker.url);
   await using stream = await lead.sse(wsId);
   await lead.post('/v1/api/send', { ws_id: wsId, message: 'be there' });

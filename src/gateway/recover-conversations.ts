@@ -1,5 +1,6 @@
 import { toLabels } from '../../protocol/cluster/machine-labels.ts';
 import { isUnavailable } from '../is-unavailable.ts';
+import { recoverBackground } from './background/recover-background.ts';
 import type { Coordinators } from './coordinators/coordinators.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -35,13 +36,15 @@ interface ToRecover {
   runs: Runs;
 }
 
+type AdoptionDeps = Pick<GatewayDeps, 'store' | 'server' | 'background' | 'readOutput' | 'clock' | 'log'>;
+
 /**
  * Continues the runs of another machine, whose rows `from` reads. `takeRows` makes them this daemon's. Its processes are not on
  * this machine.
  */
 export async function adoptConversations(
   { from, wsIds, takeRows }: Moved,
-  { store, server, clock, log }: Pick<GatewayDeps, 'store' | 'server' | 'clock' | 'log'>,
+  { store, server, background, readOutput, clock, log }: AdoptionDeps,
   { events, budgets, workstreams, runs }: Pick<ToRecover, 'events' | 'budgets' | 'workstreams' | 'runs'>,
 ): Promise<void> {
   const killLeftover = async () => undefined;
@@ -51,6 +54,8 @@ export async function adoptConversations(
   restoreQuestions(recovered, budgets);
   await resyncLogs(wsIds, { events, store: from });
   await recoverWatches({ store: from, killLeftover, server, log });
+  const { records } = background;
+  await recoverBackground({ store: from, records, killLeftover, readOutput, lastAliveMs: undefined, clock, log });
   const handles = await workstreams.whileArriving(wsIds, async () => {
     const open = await workstreams.load(recovered, restoring({ store, log }), from);
     await takeRows();

@@ -40,7 +40,7 @@ interface Talking {
 
 /** This daemon as one that gives work to others; undefined: it cannot. */
 export function createLeadOf(
-  { machines, store, shared, nodes, workdirs, background, auth, server, clock, log }: LeadDeps,
+  { machines, store, shared, nodes, workdirs, background, readOutput, auth, server, clock, log }: LeadDeps,
   {
     records: { events, budgets, policies, rules },
     talks: { global, streams, workstreams, outbox },
@@ -54,7 +54,8 @@ export function createLeadOf(
   const waiting = new WaitingWorkstreams({ store, nodeId });
   const onArrived = (wsIds: readonly string[]) => background.watches.records.arrived(wsIds);
   const adopt: TakeOverDeps['adopt'] = async (moved) => {
-    await adoptConversations(moved, { store, server, clock, log }, { events, budgets, workstreams, runs });
+    const deps = { store, server, background, readOutput, clock, log };
+    await adoptConversations(moved, deps, { events, budgets, workstreams, runs });
     onArrived(moved.wsIds);
   };
   const takeJobs = (jobIds: readonly string[]): void => {
@@ -93,7 +94,17 @@ export function createLeadOf(
 
 type LeadDeps = Pick<
   GatewayDeps,
-  'machines' | 'store' | 'shared' | 'nodes' | 'workdirs' | 'background' | 'auth' | 'server' | 'clock' | 'log'
+  | 'machines'
+  | 'store'
+  | 'shared'
+  | 'nodes'
+  | 'workdirs'
+  | 'background'
+  | 'readOutput'
+  | 'auth'
+  | 'server'
+  | 'clock'
+  | 'log'
 >;
 
 /** Workers add messages to it, and the active daemon delivers them. */
