@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'src/page': ['protocol', 'src/markdown'],
   'src/conformance': LEAVES,
   'src/node-host': [...LEAVES, 'src/agent'],
-  'src/daemon': [...LEAVES, 'src/agent', 'src/cron', 'src/gateway', 'src/http'],
+  'src/daemon': [...LEAVES, 'src/agent', 'src/bus', 'src/cron', 'src/gateway', 'src/http'],
   'src/cli': [...LEAVES, 'src/cron', 'src/node-host', 'src/conformance', 'src/daemon'],
 };
 

@@ -19,29 +19,44 @@ const WATCHED: Record<string, string | undefined> = {
 
 const OWN = 'select distinct ws_id from changed';
 
-/** Each table has a function of its own, because a name stands for one query in all calls of a function. */
-const installFor = ([table, rows = OWN]: [string, string | undefined]): string => `
-  create function witness.note_${table}() returns trigger language plpgsql as $$
+/** Whoever gives a workstream to another machine had it before; whoever takes one over marks it as moving. */
+const GIVEN = `select before.ws_id, before.machine from before join changed using (ws_id)
+  where before.machine is distinct from changed.machine
+    and coalesce(before.machine, '') not like 'moving %' and coalesce(changed.machine, '') not like 'moving %'`;
+const NONE_GIVEN = 'select ws_id, machine from headgate.workstreams where false';
+
+/** Each has a function of its own, because a name stands for one query in all calls of a function. */
+const installOne = (table: string, rows: string, verb: string): string => `
+  create function witness.note_${verb}_${table}() returns trigger language plpgsql as $$
   begin
     insert into witness.writes (port, pid, leases, written, ws_id, owner)
       select inet_client_port(), pg_backend_pid(), held.leases, '${table}', touched.ws_id,
-        case when workstreams.ws_id is not null then coalesce(workstreams.machine, '') end
+        case when given.ws_id is not null then coalesce(given.machine, '')
+          when workstreams.ws_id is not null then coalesce(workstreams.machine, '') end
       from (${rows}) as touched
       cross join (
         select json_agg(json_build_array(name, epoch, pid,
           case when owner <> '' and expires_at <> '-infinity' then node_id end) order by name)::text as leases
         from headgate.leases
       ) as held
+      left join (${table === 'workstreams' && verb === 'update' ? GIVEN : NONE_GIVEN}) as given on given.ws_id = touched.ws_id
       left join headgate.workstreams on workstreams.ws_id = touched.ws_id;
     return null;
   end $$;
-  ${['insert', 'update', 'delete']
-    .map(
-      (verb) => `create trigger witness_${verb} after ${verb} on headgate.${table}
-        referencing ${verb === 'delete' ? 'old' : 'new'} table as changed
-        for each statement execute function witness.note_${table}();`,
-    )
-    .join('\n')}`;
+  create trigger witness_${verb} after ${verb} on headgate.${table}
+    referencing ${REFERENCES[verb]}
+    for each statement execute function witness.note_${verb}_${table}();`;
+
+const REFERENCES: Record<string, string> = {
+  insert: 'new table as changed',
+  update: 'old table as before new table as changed',
+  delete: 'old table as changed',
+};
+
+const installFor = ([table, rows = OWN]: [string, string | undefined]): string =>
+  Object.keys(REFERENCES)
+    .map((verb) => installOne(table, rows, verb))
+    .join('\n');
 
 const INSTALL = `
   create schema witness;

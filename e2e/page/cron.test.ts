@@ -224,7 +224,7 @@ test('the schedule view can be opened and closed with the keyboard', async (t) =
   await page.keyboard.press('Alt+s');
   await page.getByRole('heading', { name: 'Schedule', level: 1 }).waitFor();
   await focusIsIn(page, '.cron-head');
-  assert.equal(await page.title(), 'Schedule · Headgate');
+  await page.waitForFunction("document.title === 'Schedule · Headgate'"); // the title follows
   await page.keyboard.press('Escape');
   await focusIsIn(page, '#message');
   await page.keyboard.press('Alt+s');

@@ -13,14 +13,18 @@ import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const root = await realpath(await mkdtemp('/var/tmp/headgate-workdirs-'));
-after(() => rm(root, { recursive: true, force: true }));
+const opened = new AsyncDisposableStack();
+after(async () => {
+  await opened.disposeAsync(); // first, because a daemon that runs writes there
+  await rm(root, { recursive: true, force: true });
+});
 const userHome = path.join(root, 'ada');
 const make = async (name: string) => {
   await mkdir(path.join(root, name), { recursive: true });
   return path.join(root, name);
 };
 const model = await startScriptedModel();
-after(() => model.close());
+opened.defer(() => model.close());
 
 async function open(name: string, config: object = {}): Promise<DaemonUnderTest> {
   const home = path.join(root, name);
@@ -31,8 +35,7 @@ async function open(name: string, config: object = {}): Promise<DaemonUnderTest>
     model: model.url,
     env: { HOME: await make('ada') },
   });
-  after(() => daemon[Symbol.asyncDispose]());
-  return daemon;
+  return opened.use(daemon);
 }
 
 interface Caller {
@@ -45,7 +48,7 @@ async function as(daemon: DaemonUnderTest, scope: 'write' | 'approve'): Promise<
   const { token } = await operator.call('token.create', { scope, name: `${scope} ${Math.random()}` });
   const client = createGatewayClient({ url: daemon.wsUrl, token, client: { name: 'e2e', version: '1', mode: 'test' } });
   await client.connect();
-  after(() => client.close());
+  opened.defer(() => client.close());
   return { token, client };
 }
 

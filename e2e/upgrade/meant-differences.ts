@@ -70,7 +70,7 @@ const NO_PROVIDER = {
 const SINCE_26: readonly Declared[] = [
   { at: '** > tokenPrefix', is: '', why: 'earlier tokens have no known beginning' },
   { at: 'config.get > config > auth', is: { setup: 'auto' }, why: 'a new setting' },
-  { at: 'config.get > config > store', is: { retrySecs: 30 }, why: 'a new setting' },
+  { at: 'config.get > config > store', is: { balance: true, retrySecs: 30 }, why: 'a new setting' },
   { at: 'config.get > config > otel', is: { sampleRatio: 1 }, why: 'a new setting' },
   { at: `${STATUS} > setup_required`, was: false, is: true, why: 'the first user can be created' },
   { at: `${STATUS} > setup_code_required`, is: false, why: 'the first user can be created' },

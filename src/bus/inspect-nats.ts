@@ -1,6 +1,8 @@
 import { wordsOf } from '../../protocol/words-of.ts';
 import { connectTo, placeOfNats, subjectOf } from './nats-connection.ts';
 
+export { NatsTrouble } from './nats-connection.ts';
+
 /** A server that this machine can log in to. */
 export interface InspectedNats {
   /** What it is, for people. */

@@ -6,7 +6,8 @@ const NAME = 'nats';
 
 /** Checks that the NATS server of `store.bus` carries what daemons send to each other. */
 export async function checkBus(url: string): Promise<Finding> {
-  const { inspectNats, NatsTrouble } = await import('../../gateway/loaded/loaded-services.ts');
+  // Not with what a daemon loads: the command line would get all of that, too.
+  const { inspectNats, NatsTrouble } = await import('../../bus/inspect-nats.ts');
   try {
     const { text, mostBytes, refusal } = await inspectNats({ url, own: randomIds.secret(8) });
     if (refusal !== undefined) return problem(NAME, `${text}: ${refusal}`, PERMIT);

@@ -4,8 +4,6 @@
  */
 
 export { createFilesInFolders } from '../../agent/workspace/files-in-folders.ts';
-export { inspectNats } from '../../bus/inspect-nats.ts';
-export { NatsTrouble } from '../../bus/nats-connection.ts';
 export { connectNats } from '../../bus/nats-transport.ts';
 export { trustIn } from '../channels/chats/trust-in.ts';
 export { personalChat } from '../channels/personal-chat.ts';
