@@ -7,11 +7,12 @@ import type { Way } from './way.ts';
 export async function byTerminal(daemon: DaemonUnderTest, workdir: string): Promise<Way & AsyncDisposable> {
   const chat = await openChat(daemon, { workdir, columns: 100, rows: 40 });
   const isAsked = (keys: string) => (rows: string[]) => has(keys)(rows.slice(-4));
-  const press = async (keys: string, what: (rows: string[]) => boolean) => {
-    await chat.until((rows) => isAsked(keys)(rows) && what(rows), keys);
+  /** `said`: what follows the decision. The next question may be asked before anybody looks, with the same keys. */
+  const press = async (keys: string, what: string, said?: string) => {
+    await chat.until((rows) => isAsked(keys)(rows) && has(what)(rows), keys);
     await pause(STARTLED_MS);
     chat.type('y');
-    await chat.until((rows) => !isAsked(keys)(rows), `${keys} was answered`);
+    await chat.until((rows) => !isAsked(keys)(rows) || (said !== undefined && has(said)(rows)), `${keys} was answered`);
   };
   const command = async (line: string, answer: string) => {
     chat.type(`${line}\r`);
@@ -21,8 +22,8 @@ export async function byTerminal(daemon: DaemonUnderTest, workdir: string): Prom
     async say(message) {
       chat.type(`${message}\r`);
     },
-    allow: (tool) => press('y approve · n deny', has(tool)),
-    acceptPlan: () => press('y approve · n reject', has('Take off a percentage')),
+    allow: (tool) => press('y approve · n deny', tool, `Approved: ${tool}`),
+    acceptPlan: () => press('y approve · n reject', 'Take off a percentage'),
     async answered(text) {
       await chat.until((rows) => has(text)(rows) && isQuiet(rows), text);
     },
