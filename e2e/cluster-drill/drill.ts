@@ -201,7 +201,7 @@ async function openPlaced(stage: Stage, name: string) {
   return cast;
 }
 
-/** Some rounds with separate workstreams; stops at a violation, and when no worker has any of them. */
+/** Some rounds with separate workstreams. Stops at a violation, and when all of them are with the active daemon. */
 async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOptions) {
   const { cluster, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;

@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { type NatsServer, startNats } from '../../src/testing/nats-server.ts';
 import { type PostgresServer, startPostgres } from '../../src/testing/postgres-server.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause, within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { copyKeys } from './copy-keys.ts';
-import { untilServing } from './two-daemons.ts';
+import { nodeIdOf, untilServing } from './two-daemons.ts';
 
 interface Scene {
   postgres: PostgresServer;
@@ -139,16 +140,21 @@ export async function untilJoined(lead: DaemonUnderTest, ...workers: DaemonUnder
   );
 }
 
-/** The id of a daemon, as the active one knows it. */
-export async function nodeIdOf(daemon: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
-  const { body: nodes } = await lead.get('/v1/api/cluster/nodes');
-  return nodes.nodes.find(({ server_url }: { server_url: string }) => server_url === daemon.url).node_id;
-}
-
 /** A new workstream that this daemon has. */
 export async function newAt(worker: DaemonUnderTest, lead: DaemonUnderTest): Promise<string> {
-  const node_id = await nodeIdOf(worker, lead);
+  const node_id = await nodeIdOf(worker);
   const { body: made } = await lead.post('/v1/api/route/workstreams/new', { target_node: node_id });
   if (made.node_url !== worker.url) throw new Error(`it is at ${JSON.stringify(made)}, not at ${worker.url}`);
   return made.ws_id;
+}
+
+/** Creates a user, and a token of that user. */
+export async function tokenOfUser(
+  operator: GatewayClient,
+  username: string,
+  { role, scopes }: { role: string; scopes: string[] },
+): Promise<string> {
+  const asked = { username, displayName: username, password: 'correct horse', roles: [role] };
+  const { userId } = await operator.call('user.create', asked);
+  return (await operator.call('user.token.create', { userId, name: 'e2e', scopes })).token;
 }

@@ -4,7 +4,8 @@ import { needs } from '../../src/testing/needs.ts';
 import { type DaemonUnderTest, runHeadgate } from '../support/daemon/daemon.ts';
 import { allowedMs, pause, within } from '../support/deadline.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
-import { closeCrew, crewScene, newAt, nodeIdOf, startPair, until, untilJoined } from './crew.ts';
+import { closeCrew, crewScene, newAt, startPair, until, untilJoined } from './crew.ts';
+import { nodeIdOf } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -85,7 +86,7 @@ test('a worker that is drained gives what it has, which is away for a moment onl
 test('the command line moves a workstream, and says why not', installed, async () => {
   await using pair = await startPair();
   const { lead, worker, wsId } = pair;
-  const [here, there] = [await nodeIdOf(lead, lead), await nodeIdOf(worker, lead)];
+  const [here, there] = [await nodeIdOf(lead), await nodeIdOf(worker)];
   const move = (of: string, node: string) => runHeadgate(['cluster', 'move', of, node, '--home', lead.home]);
   assert.equal((await move(wsId, here)).stdout, `Moved to ${here}.\n`);
   assert.equal(await placeOf(lead, wsId), lead.url);

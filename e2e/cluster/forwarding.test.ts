@@ -11,13 +11,11 @@ import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { startNode } from '../support/daemon/node-process.ts';
 import { within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { closeScene, scene, startOne, untilForwarding, untilServing } from './two-daemons.ts';
+import { closeScene, nodeIdOf, scene, startOne, untilForwarding, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql');
 
 after(closeScene);
-
-const nodeIdOf = async (daemon: DaemonUnderTest): Promise<string> => (await daemon.get('/health')).body.node_id;
 
 /** An answer as it comes, without what differs between two equal requests. */
 async function rawAnswer(daemon: DaemonUnderTest, { method = 'GET', path, headers = {} }: Asked) {

@@ -9,7 +9,7 @@ import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { allowedMs, pause, within } from '../support/deadline.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 import { closeCrew, crewScene, startLead, startPair, until, untilJoined } from './crew.ts';
-import { untilServing } from './two-daemons.ts';
+import { nodeIdOf, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -26,11 +26,6 @@ const jobOf = (message: string, more: Partial<Add> = {}): Add => ({
   payload: { kind: 'agentTurn', message },
   ...more,
 });
-
-async function nodeIdOf(daemon: DaemonUnderTest, asked: DaemonUnderTest): Promise<string> {
-  const { body } = await asked.get('/v1/api/cluster/nodes');
-  return body.nodes.find(({ server_url }: { server_url: string }) => server_url === daemon.url).node_id;
-}
 
 async function jobsOf(client: GatewayClient): Promise<CronExtendedJob[]> {
   const { jobs } = await client.call('cron.list', { includeDisabled: true, extended: true });
@@ -76,7 +71,7 @@ test('jobs are spread over the machines, and each of their times fires once', in
   const client = await lead.client();
   const events: CronEvent[] = [];
   client.on('cron', (event) => void events.push(event));
-  const workerId = await nodeIdOf(worker, lead);
+  const workerId = await nodeIdOf(worker);
   const ids: string[] = [];
   for (const name of ['spread 1', 'spread 2', 'spread 3', 'spread 4']) {
     model.when(name, say(`Done: ${name}.`));
@@ -136,7 +131,7 @@ test(
     await using pair = await startPair();
     const { lead, worker } = pair;
     const client = await lead.client();
-    const nodeId = await nodeIdOf(worker, lead);
+    const nodeId = await nodeIdOf(worker);
     const rest = stall();
     let asked = 0;
     model.onRequest(({ messages }) => {
@@ -171,7 +166,7 @@ test(
     await using pair = await startPair();
     const { lead, worker } = pair;
     model.when('fire on', say('Still here.'));
-    const nodeId = await nodeIdOf(worker, lead);
+    const nodeId = await nodeIdOf(worker);
     const before = await lead.client();
     const { id } = await before.call('cron.add', jobOf('fire on', { nodeId }));
     await untilRan(before, id, 1);
@@ -202,7 +197,7 @@ test(
     const { lead, worker } = pair;
     model.when('wait for me', say('Here.'));
     const client = await lead.client();
-    const nodeId = await nodeIdOf(worker, lead);
+    const nodeId = await nodeIdOf(worker);
     const schedule = { kind: 'every', everyMs: 3_600_000 } as const;
     const { id } = await client.call('cron.add', jobOf('wait for me', { nodeId, schedule }));
     await client.call('cron.run', { id, mode: 'force' });
@@ -236,7 +231,7 @@ test('an approver who follows the session of a worker’s job at the active daem
   await using pair = await startPair();
   const { lead, worker } = pair;
   const client = await lead.client();
-  const nodeId = await nodeIdOf(worker, lead);
+  const nodeId = await nodeIdOf(worker);
   const schedule = { kind: 'every', everyMs: 3_600_000 } as const;
   model.when('may I', callTools({ name: 'bash', arguments: { command: 'touch it' } }), say('Thanks.'));
   const { id } = await client.call('cron.add', jobOf('may I', { nodeId, schedule }));

@@ -5,18 +5,8 @@ import { queryPostgres } from '../../src/testing/postgres-server.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
 import { say } from '../support/model/scripted-steps.ts';
-import {
-  closeCrew,
-  crewScene,
-  newAt,
-  nodeIdOf,
-  startLead,
-  startPair,
-  startWorker,
-  until,
-  untilJoined,
-} from './crew.ts';
-import { untilServing } from './two-daemons.ts';
+import { closeCrew, crewScene, newAt, startLead, startPair, startWorker, until, untilJoined } from './crew.ts';
+import { nodeIdOf, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -64,7 +54,7 @@ for (const victim of ['giver', 'receiver'] as const)
     await using pair = await startPair();
     const { lead, worker, wsId } = pair;
     const client = await lead.client();
-    const [here, there] = [await nodeIdOf(lead, lead), await nodeIdOf(worker, lead)];
+    const [here, there] = [await nodeIdOf(lead), await nodeIdOf(worker)];
     const said: string[] = [];
     for (const moment of MOMENTS) {
       if (victim === 'receiver') await client.call('cluster.move', { wsId, nodeId: here });
@@ -92,7 +82,7 @@ test('a workstream whose active daemon is killed while it moves has one machine,
   await using worker = await startWorker();
   await untilJoined(first, worker);
   const wsId = await newAt(worker, first);
-  const there = await nodeIdOf(worker, first);
+  const there = await nodeIdOf(worker);
   const said: string[] = [];
   let [lead, other] = [first, second];
   for (const [index, moment] of MOMENTS.entries()) {
@@ -100,7 +90,7 @@ test('a workstream whose active daemon is killed while it moves has one machine,
     await answered(lead, wsId, message);
     said.push(message);
     const client = await lead.client();
-    const here = await nodeIdOf(lead, lead);
+    const here = await nodeIdOf(lead);
     if (index % 2 === 1) await client.call('cluster.move', { wsId, nodeId: here });
     const moving = client.call('cluster.move', { wsId, nodeId: index % 2 === 1 ? there : here }).catch(String);
     await pause(moment);

@@ -4,8 +4,8 @@ import { needs } from '../../src/testing/needs.ts';
 import { visit } from '../support/clients/browser.ts';
 import { type DaemonUnderTest, runHeadgate } from '../support/daemon/daemon.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { closeCrew, crewScene, startLead, startWorker, until, untilJoined } from './crew.ts';
-import { untilServing } from './two-daemons.ts';
+import { closeCrew, crewScene, startLead, startWorker, tokenOfUser, until, untilJoined } from './crew.ts';
+import { nodeIdOf, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -19,9 +19,6 @@ interface Node {
 }
 
 const nodesOf = async (lead: DaemonUnderTest): Promise<Node[]> => (await lead.get('/v1/api/cluster/nodes')).body.nodes;
-
-const idOf = async (lead: DaemonUnderTest, { url }: DaemonUnderTest): Promise<string> =>
-  (await nodesOf(lead)).find(({ server_url }) => server_url === url)?.node_id ?? assert.fail(`no machine is at ${url}`);
 
 interface Row {
   id: string;
@@ -65,8 +62,8 @@ test(
     await untilServing(lead);
     await using worker = await startWorker({ labels: 'gpu, eu' });
     await untilJoined(lead, worker);
-    const gpu = await idOf(lead, worker);
-    const here = await idOf(lead, lead);
+    const gpu = await nodeIdOf(worker);
+    const here = await nodeIdOf(lead);
 
     const alive = (await nodesOf(lead)).filter(({ state }) => state !== 'lost'); // the others are of other tests
     const labels = Object.fromEntries(alive.map((node) => [node.node_id, node.labels]));
@@ -172,13 +169,7 @@ test(
     const { data: asked } = await stream.until('approve_request');
     const decision = { ws_id: wsId, approval_id: asked.approval_id, approved: true };
     const operator = await lead.client();
-    const { userId } = await operator.call('user.create', {
-      username: 'bob',
-      displayName: 'Bob',
-      password: 'correct horse',
-      roles: ['builtin-operator'],
-    });
-    const { token } = await operator.call('user.token.create', { userId, name: 'e2e', scopes: ['read', 'write'] });
+    const token = await tokenOfUser(operator, 'bob', { role: 'builtin-operator', scopes: ['read', 'write'] });
     const ofBob = async (path: string) => {
       const answer = await lead.fetch(path, { headers: { authorization: `Bearer ${token}` } });
       return { status: answer.status, text: await answer.text() };

@@ -7,7 +7,8 @@ import type { SseReader } from '../support/clients/sse.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { allowedMs, within } from '../support/deadline.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
-import { closeCrew, crewScene, newAt, nodeIdOf, startPair, startWorker, until, untilJoined } from './crew.ts';
+import { closeCrew, crewScene, newAt, startPair, startWorker, until, untilJoined } from './crew.ts';
+import { nodeIdOf } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -52,7 +53,7 @@ test(
     await using pair = await startPair();
     const { lead, worker, wsId } = pair;
     const client = await lead.client();
-    const [here, there] = [await nodeIdOf(lead, lead), await nodeIdOf(worker, lead)];
+    const [here, there] = [await nodeIdOf(lead), await nodeIdOf(worker)];
     await using stream = await lead.sse(wsId);
     await stream.until('history');
     await converse(lead, { wsId, stream }, 'one');
@@ -87,7 +88,7 @@ test('a workstream moves from one worker to another', installed, async () => {
   await using stream = await lead.sse(wsId);
   await stream.until('history');
   await converse(lead, { wsId, stream }, 'one');
-  const nodeId = await nodeIdOf(other, lead);
+  const nodeId = await nodeIdOf(other);
   assert.equal((await client.call('cluster.move', { wsId, nodeId })).moved, true);
   await converse(lead, { wsId, stream }, 'two');
   assert.equal(await placeOf(lead, wsId), other.url);
@@ -98,7 +99,7 @@ test('messages that are sent while a workstream moves are answered, each once', 
   await using pair = await startPair();
   const { lead, worker, wsId } = pair;
   const client = await lead.client();
-  const nodes = [await nodeIdOf(lead, lead), await nodeIdOf(worker, lead)];
+  const nodes = [await nodeIdOf(lead), await nodeIdOf(worker)];
   await using stream = await lead.sse(wsId);
   await stream.until('history');
   let isOver = false;
@@ -134,7 +135,7 @@ test('what cannot move stays, with the reason', installed, async () => {
   await using pair = await startPair();
   const { lead, worker, wsId } = pair;
   const client = await lead.client();
-  const [here, there] = [await nodeIdOf(lead, lead), await nodeIdOf(worker, lead)];
+  const [here, there] = [await nodeIdOf(lead), await nodeIdOf(worker)];
   const refusal = (of: string, nodeId: string) =>
     client.call('cluster.move', { wsId: of, nodeId }).then(
       () => assert.fail('it has moved'),

@@ -32,6 +32,9 @@ async function open(): Promise<Scene> {
   };
 }
 
+/** How the machine of a daemon is named. */
+export const nodeIdOf = async (daemon: DaemonUnderTest): Promise<string> => (await daemon.get('/health')).body.node_id;
+
 /** To be called after the tests. */
 export async function closeScene(): Promise<void> {
   if (opened === undefined) return;

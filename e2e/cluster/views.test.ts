@@ -6,7 +6,7 @@ import { needs } from '../../src/testing/needs.ts';
 import type { SseFrame, SseReader } from '../support/clients/sse.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
-import { closeScene, startOne, untilForwarding, untilServing } from './two-daemons.ts';
+import { closeScene, nodeIdOf, startOne, untilForwarding, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql');
 
@@ -14,8 +14,6 @@ after(closeScene);
 
 const nodesOf = async (daemon: DaemonUnderTest) =>
   clusterEndpoints.nodes.reply().parse((await daemon.get('/v1/api/cluster/nodes')).body);
-
-const nodeIdOf = async (daemon: DaemonUnderTest): Promise<string> => (await daemon.get('/health')).body.node_id;
 
 /** The events about a machine, one after the other. */
 function eventsOf(stream: SseReader, nodeId: string) {

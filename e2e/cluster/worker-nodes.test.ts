@@ -11,7 +11,7 @@ import { allowedMs, within } from '../support/deadline.ts';
 import { fileAppears } from '../support/file-appears.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 import { closeCrew, crewScene, startLead, startPair, until, untilJoined } from './crew.ts';
-import { untilServing } from './two-daemons.ts';
+import { nodeIdOf, untilServing } from './two-daemons.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -84,6 +84,28 @@ test('a run of a worker lists the nodes, and runs a command on one after an appr
   assert.match(list, new RegExp(`^box \\(${node.nodeId()}, .*, connected\\): file\\.read, .*system\\.run$`, 'm'));
   assert.equal(JSON.parse(ran).stdout, RAN_ONCE);
   assert.equal(await runsOf(node), RAN_ONCE);
+});
+
+test('a job of a worker runs commands on a node without asking, if it is allowed to', installed, async () => {
+  const { model } = await crewScene();
+  await using pair = await startPair();
+  const { lead, worker } = pair;
+  await using node = await pairedAt(lead, lead);
+  const command = { nodeId: node.nodeId(), script: 'echo ran >> runs; cat runs' };
+  model.when('ask the box', [invoke(command)], say('It ran.'));
+  const client = await lead.client();
+  const { id } = await client.call('cron.add', {
+    name: 'box',
+    schedule: { kind: 'every', everyMs: 3_600_000 },
+    sessionTarget: 'isolated',
+    wakeMode: 'next-heartbeat',
+    payload: { kind: 'agentTurn', message: 'ask the box' },
+    approval: { mode: 'allow', tools: ['node'] },
+    nodeId: await nodeIdOf(worker),
+  });
+  await client.call('cron.run', { id, mode: 'force' });
+  assert.equal(await runsOf(node), RAN_ONCE);
+  await client.call('cron.remove', { id });
 });
 
 test('cancelling a run of a worker ends its program on a node', installed, async () => {

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { pause, within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { closeCrew, crewScene, startPair } from './crew.ts';
+import { closeCrew, crewScene, startPair, tokenOfUser } from './crew.ts';
 
 const installed = await needs('postgresql', 'nats-server');
 
@@ -48,13 +48,7 @@ test(
     await using pair = await startPair();
     const { lead, wsId } = pair;
     const operator = await lead.client();
-    const { userId } = await operator.call('user.create', {
-      username: 'bob',
-      displayName: 'Bob',
-      password: 'correct horse',
-      roles: ['builtin-operator'],
-    });
-    const { token } = await operator.call('user.token.create', { userId, name: 'e2e', scopes: ['read', 'write'] });
+    const token = await tokenOfUser(operator, 'bob', { role: 'builtin-operator', scopes: ['read', 'write'] });
     await using his = await lead.sse(wsId, { token });
     await using all = await lead.sse('/v1/api/events/global', { token });
     await using own = await lead.sse(wsId);
@@ -86,13 +80,7 @@ test(
     await using pair = await startPair();
     const { lead, wsId } = pair;
     const operator = await lead.client();
-    const { userId } = await operator.call('user.create', {
-      username: 'ada',
-      displayName: 'Ada',
-      password: 'correct horse',
-      roles: ['builtin-admin'],
-    });
-    const { token } = await operator.call('user.token.create', { userId, name: 'e2e', scopes: ['approve'] });
+    const token = await tokenOfUser(operator, 'ada', { role: 'builtin-admin', scopes: ['approve'] });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const share = async (how: string) => {
       const body = JSON.stringify({ ws_id: wsId, command: `/share ${how}` });

@@ -46,18 +46,15 @@ test('a new job goes to the machine with the fewest enabled jobs, and stays here
   );
 });
 
-test('a job for the main session or for paired machines stays here, and cannot go to another machine', async () => {
-  const node: Asked = { ...TURN, approval: { mode: 'allow', tools: ['bash', 'node'] } };
+test('a job for the main session stays here, and cannot go to another machine', async () => {
   const at = { own: 5, far: { w: 0 } };
   assert.deepEqual(
     await Promise.all([
       placeOf(LINE, at),
-      placeOf(node, at),
       placeOf({ ...LINE, nodeId: 'w' }, at),
-      placeOf({ ...node, nodeId: 'w' }, at),
       placeOf({ ...LINE, nodeId: 'here' }, at),
     ]),
-    ['here', 'here', 'INVALID_REQUEST', 'INVALID_REQUEST', 'here'],
+    ['here', 'INVALID_REQUEST', 'here'],
   );
 });
 

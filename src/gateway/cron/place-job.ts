@@ -13,11 +13,11 @@ export interface Placing {
   cron: { scheduler: Pick<Scheduler, 'jobs'>; elsewhere: Pick<JobsElsewhere, 'enabled'> };
 }
 
-type NewJob = Pick<Params<'cron.add'>, 'payload' | 'approval' | 'nodeId'>;
+type NewJob = Pick<Params<'cron.add'>, 'payload' | 'nodeId'>;
 
 /**
  * Throws Elsewhere if another machine is to have the new job: the worker that its caller names, or the one with the fewest
- * jobs, if it has fewer than this machine. The main session and paired machines are with the active daemon.
+ * jobs, if it has fewer than this machine. The main session is with the active daemon.
  */
 export async function placeJob(asked: NewJob, { placement, nodeId, cron }: Placing): Promise<void> {
   if (asked.nodeId === nodeId) return;
@@ -36,8 +36,6 @@ export async function placeJob(asked: NewJob, { placement, nodeId, cron }: Placi
   if (least !== undefined && least.jobs < own) throw new Elsewhere(least.id);
 }
 
-const BOUND =
-  'nodeId: jobs in the main session, and jobs that may use paired machines (the tool node), run on the active machine';
+const BOUND = 'nodeId: jobs in the main session run on the active machine';
 
-const isBound = ({ payload, approval }: NewJob): boolean =>
-  payload.kind === 'systemEvent' || (approval?.mode === 'allow' && approval.tools.includes('node'));
+const isBound = ({ payload }: NewJob): boolean => payload.kind === 'systemEvent';

@@ -25,7 +25,7 @@ async function linesOf(figures: MachineFigures): Promise<string[]> {
 
 test('the active daemon counts the machines, their versions, and what waits for a machine that is not there', async () => {
   const machines = [machine('active'), machine('worker', '1.0.1'), machine('worker'), machine('lost', '0.9.0')];
-  const survey = { machines, waiting: new Map(Object.entries({ a: 2, b: 3 })) };
+  const survey = { machines, waiting: 5 };
   assert.deepEqual(await linesOf({ shared: SHARED, isBusConnected: () => false, survey: () => survey }), [
     'service_lease_age_seconds 1.5',
     'service_bus_connected 0',

@@ -1,10 +1,11 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { figuresOf, type ServerFigures } from '../../agent/mcp/catalog/server-figures.ts';
 import type { ToolServers } from '../../agent/mcp/tool-servers.ts';
 import type { Health } from '../health.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { gaugesIn } from './gauges.ts';
 
 /** State that the gauges read from other parts. */
 export interface MirroredState {
@@ -47,36 +48,9 @@ export const stateOf = ({ live, health, workstreams, sockets, toolServers }: Mir
 
 const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
 
-interface Series {
-  labels: string[];
-  read(): [Record<string, string>, number][];
-}
-
 /** Adds the gauges that show the state of the daemon. Call it once. */
 export function createGauges(registry: Registry, state: MirroredState): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  /** Label names are listed and looked up one by one, because `state` may have more fields than its type. */
-  const labelled = (name: string, help: string, series: Series) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: series.labels,
-      registers: [registry],
-      collect() {
-        this.reset(); // drops the series of a model that is no longer used
-        for (const [values, value] of series.read()) {
-          this.set(Object.fromEntries(series.labels.map((label) => [label, values[label] ?? ''])), value);
-        }
-      },
-    });
+  const { gauge, labelled } = gaugesIn(registry);
   const byState = () => {
     const counts = state.workstreams();
     return WorkstreamState.options.map((name): [{ state: string }, number] => [{ state: name }, counts[name]]);

@@ -87,7 +87,7 @@ export function world({ isBusThere = true } = {}) {
     events: { endings: 0, resync: notServed, end: notServed, leave: notServed },
     streams,
     store,
-    shared: { machines: async () => [], liveWorkers: async () => new Set<string>() },
+    shared: { machines: async () => [] },
     loaded: () => 3,
     held: {
       onChanged: (listener) => {

@@ -50,7 +50,7 @@ interface LeadDeps extends MovementDeps {
   events: Pick<EventLog, 'endings' | 'resync' | 'end' | 'leave'>;
   streams: EventStreams;
   store: Pick<Store, 'openLogs' | 'db'>;
-  shared: Pick<SharedStore, 'machines' | 'liveWorkers'>;
+  shared: Pick<SharedStore, 'machines'>;
   held: HeldTables;
   /** Those that runs of workers use. */
   nodes: NodeDirectory;
@@ -59,9 +59,9 @@ interface LeadDeps extends MovementDeps {
 }
 
 export function createLead(deps: LeadDeps): Lead {
-  const { openHub, tellers, streams, store, shared, loaded, held, nodes, waiting, here, clock, log } = deps;
+  const { openHub, tellers, streams, shared, loaded, held, nodes, waiting, here, clock, log } = deps;
   const crew = new Crew({ log });
-  const survey = createSurvey({ store, shared, clock, log });
+  const survey = createSurvey({ shared, waiting, clock, log });
   const { far, resync } = createFar(crew, deps);
   const movements = createMovements(crew, far, deps);
   held.onChanged((tables) => crew.tell('changed', tables));

@@ -1,20 +1,20 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { SharedStore } from '../store/daemon-store.ts';
 import type { KnownMachine } from '../store/postgres/lease/machines.ts';
-import type { Store } from '../store/store.ts';
-import { isMoving } from './elsewhere.ts';
 
 /** What the database says about the machines. */
 export interface Survey {
   readonly machines: readonly KnownMachine[];
-  /** How many open workstreams wait for each machine whose lease has ended. */
-  readonly waiting: ReadonlyMap<string, number>;
+  /** How many open workstreams wait for a machine that has gone. */
+  readonly waiting: number;
 }
 
 interface SurveyDeps {
-  store: Pick<Store, 'db'>;
-  shared: Pick<SharedStore, 'machines' | 'liveWorkers'>;
+  shared: Pick<SharedStore, 'machines'>;
+  /** Those of machines that have gone, which the active one cannot have. */
+  waiting: { list(viewer: Viewer): Promise<readonly unknown[]> };
   clock: Pick<Clock, 'sleep'>;
   log: Pick<Log, 'debug'>;
 }
@@ -22,12 +22,11 @@ interface SurveyDeps {
 const LOOK_MS = 1_000;
 
 /** Looks again and again, so that nobody who asks waits for the database. */
-export function createSurvey({ store, shared, clock, log }: SurveyDeps) {
-  let latest: Survey = { machines: [], waiting: new Map() };
+export function createSurvey({ shared, waiting, clock, log }: SurveyDeps) {
+  let latest: Survey = { machines: [], waiting: 0 };
   const look = async (): Promise<Survey> => {
-    const [machines, alive, placed] = await Promise.all([shared.machines(), shared.liveWorkers(), countPlaced(store)]);
-    const waiting = placed.filter(([machine]) => !alive.has(machine) && !isMoving(machine));
-    return { machines, waiting: new Map(waiting) };
+    const [machines, rows] = await Promise.all([shared.machines(), waiting.list(DAEMON)]);
+    return { machines, waiting: rows.length };
   };
   return {
     /** As of the last look that the database answered. */
@@ -44,16 +43,4 @@ export function createSurvey({ store, shared, clock, log }: SurveyDeps) {
       }
     },
   };
-}
-
-/** The open workstreams that machines other than the active one have. */
-async function countPlaced({ db }: Pick<Store, 'db'>): Promise<[machine: string, count: number][]> {
-  const rows = await db
-    .selectFrom('workstreams')
-    .select((select) => ['machine', select.fn.countAll<number>().as('n')])
-    .where('machine', 'is not', null)
-    .where('loaded', 'in', [1, 2])
-    .groupBy('machine')
-    .execute();
-  return rows.flatMap(({ machine, n }) => (machine === null ? [] : [[machine, Number(n)]]));
 }
