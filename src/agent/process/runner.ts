@@ -215,7 +215,7 @@ async function spawnHeld(
   const channel = way ? (['ipc'] as const) : [];
   const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes, toStreams({ stdin, dialogue }));
   const child = spawn(bash.path, [...SHELL_OPTIONS, gate, 'headgate', ...wrapped.argv], {
-    cwd: folder.way,
+    cwd: wrapped.cwd,
     env,
     detached: true, // its own session and process group
     stdio: [...stdio, ...channel],
@@ -266,7 +266,7 @@ interface WrapOptions {
 }
 
 async function wrap(argv: string[], { sandbox, folder, access, localPorts }: WrapOptions): Promise<Wrapped> {
-  if (sandbox.kind === 'none') return { argv, fds: [], release: async () => undefined };
+  if (sandbox.kind === 'none') return { argv, fds: [], cwd: folder.way, release: async () => undefined };
   const { others, areOthersReadOnly, tier, writable } = access;
   return sandbox.wrap(argv, { workdir: folder, others, areOthersReadOnly, tier, writable, localPorts });
 }

@@ -9,8 +9,9 @@ import { randomIds } from '../../ids.ts';
 import { createBarriers } from '../sandbox/barriers.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
 import { BASH, BWRAP } from './program-fixture.ts';
+import type { Program } from './programs.ts';
 import { createProcessRunner } from './runner.ts';
-import { detectSandbox } from './sandbox.ts';
+import { type CommandAccess, detectSandbox } from './sandbox.ts';
 
 export const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/root' };
 
@@ -47,9 +48,16 @@ interface Started {
   timeoutMs?: number;
 }
 
-export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
+interface Entered {
+  bwrap?: Program;
+  bash?: Program;
+  /** Further roots of the workstream. */
+  roots?: readonly string[];
+}
+
+export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP, bash = BASH, roots = [] }: Entered) {
   const clock = systemClock;
-  const programs = { bash: BASH, bwrap };
+  const programs = { bash, bwrap };
   const sandbox = await detectSandbox({
     mode: 'auto',
     home: at.home,
@@ -61,14 +69,17 @@ export async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
   assert.ok(sandbox.kind === 'bubblewrap', sandbox.kind === 'none' ? sandbox.reason : '');
   const folder = await holdFolder(at.workdir);
   t.after(() => folder[Symbol.asyncDispose]());
+  const others = await Promise.all(roots.map((root) => holdFolder(root)));
+  t.after(() => Promise.all(others.map((other) => other[Symbol.asyncDispose]())));
+  const access: Pick<CommandAccess, 'others' | 'tier' | 'writable'> = { others, tier: 'workspace', writable: [] };
   const home = '/home/of-a-test';
-  const runner = createProcessRunner({ clock, environment, sandbox, bash: BASH, ids: randomIds, home });
+  const runner = createProcessRunner({ clock, environment, sandbox, bash, ids: randomIds, home });
   let printed = '';
   const stop = new AbortController();
   const start = async (command: string, { onPrinted = () => undefined, isOutside, timeoutMs = 20_000 }: Started) => {
     printed = '';
     const result = await runner.run(
-      { command, folder, timeoutMs, isOutside },
+      { command, folder, timeoutMs, isOutside, access },
       {
         signal: stop.signal,
         onProcess: async () => undefined,

@@ -242,3 +242,14 @@ for (const [what, script, weaker] of [
     if (weaker === undefined) assert.equal(sandbox.weaker, undefined);
     else assert.match(sandbox.weaker ?? '', weaker);
   });
+
+test('a command that gets more descriptors than this process has begins in its folder', sandboxed, async (t) => {
+  const at = await place(t, LAYOUTS['they lie apart']);
+  const roots = Array.from({ length: 5 }, (_, index) => join(at.root, `root-${index}`));
+  for (const root of roots) await mkdir(root);
+  const [shell, begun] = [join(at.root, 'shell'), join(at.root, 'begun')];
+  await writeFile(shell, `#!/bin/bash\npwd -P >> ${begun}\nexec bash "$@"\n`, { mode: 0o755 });
+  const { run } = await enterAt(t, at, { roots, bash: { kind: 'found', path: shell } });
+  assert.deepEqual((await run('true')).result, { kind: 'exited', exitCode: 0 });
+  assert.equal((await readFile(begun, 'utf8')).split('\n')[0], at.workdir);
+});

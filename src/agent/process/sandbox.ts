@@ -16,7 +16,7 @@ import type { PlantedPath } from '../sandbox/protected-paths.ts';
 import { PROTECTED_PATHS } from '../sandbox/protected-paths.ts';
 import { toSystemCallFilter } from '../sandbox/system-call-filter.ts';
 import { isInside } from '../tools/files/confinement.ts';
-import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
+import { type HeldFolder, holdFolder, wayOf } from '../tools/files/held-folder.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
 import { lookNow, type Program, whyNot } from './programs.ts';
@@ -68,6 +68,8 @@ export interface Wrapped {
   argv: string[];
   /** Descriptors to pass on, after `FILTER_FD`. With a network, the channel of the opener comes after them. */
   fds: number[];
+  /** A path to the workdir for the child, which enters it only when its descriptors have their own numbers. */
+  cwd: string;
   /** What it has made that programs outside the sandbox may run. Call it when the command has ended, before `release`. */
   findPlanted?(): Promise<PlantedPath[]>;
   /** Call this when the command has ended. */
@@ -171,6 +173,7 @@ function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding
     return {
       argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...(proxies ?? []), '--', ...check, ...argv],
       fds: opened.fds,
+      cwd: wayOf({ fd: FIRST_FD }),
       findPlanted: opened.findPlanted,
       release: opened.release,
     };
