@@ -21,7 +21,7 @@ const BOX: Sandbox = {
   kind: 'bubblewrap',
   filter: Buffer.alloc(0),
   required: false,
-  wrap: async (argv) => ({ argv: [...argv], fds: [], release: async () => undefined }),
+  wrap: async (argv, { workdir }) => ({ argv: [...argv], fds: [], cwd: workdir.way, release: async () => undefined }),
 };
 const ids = { wsId: () => 'ws', id: (prefix: string) => `${prefix}_1`, secret: () => '' };
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
