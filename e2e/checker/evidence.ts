@@ -32,6 +32,8 @@ export interface Evidence {
   outages?: readonly Outage[];
   /** When machines could not reach each other, or one took over from another; missing if there is one machine. */
   breaks?: readonly Outage[];
+  /** The daemons disagree about the time, so what one stored or told is not earlier because its time is. */
+  areClocksWrong?: boolean;
   memory: { budgetBytes: number; samples: MemorySample[] };
   /** Values that only their owner may see. */
   secrets: { name: string; value: string }[];

@@ -26,6 +26,8 @@ export interface Cluster extends AsyncDisposable {
   /** Of the database, past all links. */
   url: string;
   ends: readonly ProcessEnd[];
+  /** Those of the current chapter, which the drill sets. */
+  wsIds: readonly string[];
   /** Where a client goes next: any daemon, because it does not know which ones live. */
   at(): Address;
   /** Clients stop waiting for the answers of a daemon. */
@@ -41,9 +43,9 @@ export interface Cluster extends AsyncDisposable {
   signal(machine: Machine, signal: NodeJS.Signals): void;
   /**
    * Starts the daemons that have ended. Then asks each daemon, as a client does, until it serves, and until workers have joined;
-   * then for each of these workstreams, until any daemon answers for it.
+   * then for each workstream, until any daemon answers for it.
    */
-  recover(asked: Pick<Recovery, 'round' | 'faults'> & { wsIds: readonly string[] }): Promise<Recovery[]>;
+  recover(asked: Pick<Recovery, 'round' | 'faults'>): Promise<Recovery[]>;
   states(): Promise<MachineState[]>;
   /** The machine whose connection with the database had this local port; `likely`, a node id, if it is one of several. */
   userOf(port: number, likely?: string): Machine | undefined;
@@ -93,8 +95,8 @@ export async function startCluster({
     );
     if (isStarted) watch(machine);
   };
-  return {
-    ...{ machines, server, bus, url, ends, abandon },
+  const cluster: Cluster = {
+    ...{ machines, server, bus, url, ends, abandon, wsIds: [] },
     workers: machines.filter(({ isWorker }) => isWorker),
     at() {
       const machine = random.pick(machines);
@@ -113,14 +115,14 @@ export async function startCluster({
       machine.isFrozen = signal === 'SIGSTOP';
       machine.daemon.signal(signal);
     },
-    async recover({ round, faults, wsIds }) {
+    async recover({ round, faults }) {
       const serving = machines.map(async (machine) => ({
         ...{ round, faults, machine: machine.name },
         ...(await untilServed(machine, () => bringUp(machine))),
       }));
       const served = await Promise.all(serving);
       const isThere = async () => {
-        const found = wsIds.map((wsId) => hasWorkstream(random.pick(machines), wsId));
+        const found = cluster.wsIds.map((wsId) => hasWorkstream(random.pick(machines), wsId));
         return (await Promise.all(found)).every(Boolean);
       };
       return [...served, { round, faults, machine: 'all workstreams', ...(await askUntil(isThere)) }];
@@ -138,6 +140,7 @@ export async function startCluster({
       for (const { daemon } of machines) await daemon[Symbol.asyncDispose]();
     },
   };
+  return cluster;
 }
 
 /** Notes the ends of processes. */

@@ -14,6 +14,7 @@ import { type DiskReader, diskReader } from '../checker/stored.ts';
 import { openChapter } from '../drill/chapter.ts';
 import { createMoods } from '../drill/moods.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { setClocks } from './clocks.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { FAULTS, pickFaults } from './faults.ts';
 import { namespacedNetwork } from './namespaces.ts';
@@ -194,6 +195,7 @@ async function openPlaced(stage: Stage, name: string) {
     isCluster: true,
     machineFor,
   });
+  cluster.wsIds = cast.wsIds;
   for (const [index, wsId] of cast.wsIds.entries()) {
     const machine = cluster.workers.find(({ nodeId }) => nodeId === cast.nodeIds[index])?.name ?? ACTIVE;
     facts.placements.push({ wsId, machine });
@@ -205,6 +207,10 @@ async function openPlaced(stage: Stage, name: string) {
 async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOptions) {
   const { cluster, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;
+  const { areWrong } = setClocks(
+    cluster.machines.map(({ clock }) => clock),
+    stage.random.fork(`clocks of ${name}`),
+  );
   const cast = await openPlaced(stage, name);
   const tokens = { from: 1_000, to: 3_000 };
   model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile, tokens }));
@@ -220,6 +226,7 @@ async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOpt
       outages: stage.outages,
       breaks: stage.breaks,
       requests: model.requests.map(({ body }) => body.messages),
+      areClocksWrong: areWrong,
     };
     stage.facts.states = settled ? await cluster.states() : ONE_ACTIVE;
     return { evidence, violations: judge(stage, evidence) };
@@ -228,6 +235,7 @@ async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOpt
   for (let round = 0; round < most && (round === 0 || (await isShared(cluster))); round += 1) {
     const struck = await playRound(stage, cast, stage.random.fork(`round ${score.rounds}`));
     score.rounds += 1;
+    if (areWrong) score.withWrongClocks += 1;
     addFaults(score, struck);
     const seen = await look(false, earlier);
     if (seen.violations.length > 0) {
@@ -237,7 +245,7 @@ async function playChapter(stage: Stage, { name, most, folder, say }: ChapterOpt
     earlier = seen.evidence.disk;
   }
   const recover = async (faults: string) => {
-    const recovered = await cluster.recover({ round: score.rounds, faults, wsIds: cast.wsIds });
+    const recovered = await cluster.recover({ round: score.rounds, faults });
     stage.facts.recoveries.push(...recovered);
   };
   await recover('the end of a chapter');
@@ -279,7 +287,7 @@ async function playRound(stage: Stage, cast: Awaited<ReturnType<typeof openChapt
   const fromMs = systemClock.now();
   await Promise.all(struck.map((fault, index) => fault.strike(cluster, random.fork(`fault ${index}`))));
   const names = struck.map(({ name }) => name).join(' and ');
-  facts.recoveries.push(...(await cluster.recover({ round: score.rounds + 1, faults: names, wsIds: cast.wsIds })));
+  facts.recoveries.push(...(await cluster.recover({ round: score.rounds + 1, faults: names })));
   breaks.push({ fromMs, toMs: systemClock.now() });
   if (struck.some(({ isOutage }) => isOutage)) outages.push({ fromMs, toMs: systemClock.now() + RECONNECTING_MS });
   await wait(random.int(200, 800));

@@ -16,7 +16,7 @@ import {
   WAYS,
   wait,
 } from './strike.ts';
-import { WORKER_FAULTS } from './worker-faults.ts';
+import { MOVES, WORKER_FAULTS } from './worker-faults.ts';
 
 /** Until the link is closed for that long, or for so long that another daemon takes over. */
 async function lasting(cluster: Cluster, random: Random): Promise<void> {
@@ -165,10 +165,11 @@ const DAEMON_FAULTS: readonly Fault[] = [
 
 export const FAULTS: readonly Fault[] = [...DAEMON_FAULTS, ...WORKER_FAULTS];
 
-/** One, and sometimes another one at the same time. */
+/** One, sometimes another one at the same time, and sometimes workstreams move meanwhile. */
 export function pickFaults(faults: readonly Fault[], random: Random): Fault[] {
   const first = random.pick(faults);
   const second = random.chance(0.3) ? random.pick(faults) : undefined;
+  const moving = random.chance(0.25) ? faults.find((fault) => fault === MOVES) : undefined;
   const areTwo = second !== undefined && (second.endsServer === undefined || second.endsServer !== first.endsServer);
-  return areTwo ? [first, second] : [first];
+  return [...new Set([first, areTwo ? second : undefined, moving])].filter((fault) => fault !== undefined);
 }

@@ -5,6 +5,7 @@ import type { MachineState, Recovery } from '../checker/cluster/cluster-evidence
 import { MOST_ATTEMPTS } from '../checker/cluster/cluster-rules.ts';
 import { copyKeys } from '../cluster/copy-keys.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { type MachineClock, openClock } from './clocks.ts';
 import type { Network, Services, Site } from './network.ts';
 
 /** A daemon of the service, with the links to it. */
@@ -15,6 +16,7 @@ export interface Machine {
   daemon: DaemonUnderTest;
   nodeId: string;
   links: Site['links'];
+  clock: MachineClock;
   isUp: boolean;
   isFrozen: boolean;
 }
@@ -38,13 +40,14 @@ export async function startMachine(
 ): Promise<Machine> {
   const { links, start, storeUrl, busUrl, model } = await network.site(services);
   const home = path.join(folder, name);
+  const clock = openClock(`${home}.clock`);
   await mkdir(home, { mode: 0o700 });
   await writeFile(path.join(home, 'config.json'), JSON.stringify(config));
   if (keys !== undefined) await copyKeys(keys, home);
   const daemon = await startDaemon({
     ...{ home, model, through: start.through, args: [isWorker ? '--worker' : '--standby', ...start.args] },
     env: {
-      ...{ ...env, ...start.env },
+      ...{ ...env, ...start.env, ...clock.env },
       HEADGATE_WORKDIR: path.join(folder, 'workspace'), // shared, so that each can take over from another
       HEADGATE_STORE_URL: storeUrl,
       HEADGATE_STORE_BUS: busUrl,
@@ -52,7 +55,7 @@ export async function startMachine(
   });
   links.inbound.leadTo(daemon.port);
   const { node_id: nodeId } = (await daemon.get('/health')).body;
-  return { name, isWorker, daemon, nodeId, links, isUp: true, isFrozen: false };
+  return { name, isWorker, daemon, nodeId, links, clock, isUp: true, isFrozen: false };
 }
 
 type Asked = Pick<Recovery, 'attempts' | 'tookMs' | 'isServed'>;
@@ -82,6 +85,15 @@ export const untilServed = (machine: Machine, bringUp: () => Promise<void>): Pro
 /** Whether a daemon answers for a workstream, wherever that is. */
 export const hasWorkstream = async (machine: Machine, wsId: string): Promise<boolean> =>
   (await askFor(machine, `/v1/api/workstreams/${wsId}/history?limit=1`)) !== undefined;
+
+/** Asks a daemon to move a workstream to another one. Whether it did, nobody asks. */
+export async function askToMove(machine: Machine, wsId: string, to: Machine): Promise<void> {
+  await machine.daemon.fetch('/v1/api/route/workstreams/move', {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ ws_id: wsId, target_node: to.nodeId }),
+    signal: AbortSignal.timeout(CLIENT_MS),
+  });
+}
 
 async function askFor({ daemon }: Machine, route: string) {
   const answer = await daemon.fetch(route, { signal: AbortSignal.timeout(CLIENT_MS) });

@@ -10,7 +10,8 @@ Four daemons over one PostgreSQL database and one NATS server: one is active, on
 workers. Clients of four workstreams use any of them, and go to another one with their cursors and keys. In each round, one
 or two things fail: a daemon is killed, stopped, drained or paused; sessions of the database are ended or paused; the
 database or the bus is killed or restarted; connections between daemons, with the database, or with the bus are cut, silent
-or slow. Afterwards, clients have to get on at each daemon and in each workstream. After every round, a checker decides from
+or slow. Meanwhile workstreams move, and in half of the chapters, of ten rounds at most, the clock of each machine is wrong by
+up to two hours. Afterwards, clients have to get on at each daemon and in each workstream. After every round, a checker decides from
 all that was seen, from the database, and from what the database recorded about each write, whether a promise was broken.
 
   --rounds N    how often something fails (300)

@@ -1,5 +1,5 @@
 import { type ClusterEvidence, movingFrom, type Write } from '../checker/cluster/cluster-evidence.ts';
-import { DAEMON_LEASE } from '../checker/cluster/owner-rules.ts';
+import { DAEMON_LEASE, movesIn } from '../checker/cluster/owner-rules.ts';
 import type { Evidence } from '../checker/evidence.ts';
 import { NOTHING_SEEN, sharesOf, type Tally, tallyOf } from '../drill/score.ts';
 import type { Fault } from './strike.ts';
@@ -24,13 +24,17 @@ export interface ClusterScore extends Tally {
   /** Workstreams of workers, and those of them that the active daemon took over. */
   atWorkers: number;
   takenOver: number;
+  /** How often a workstream was given to another machine in order. */
+  moves: number;
+  /** Rounds in which the clocks of the machines were wrong. */
+  withWrongClocks: number;
   violations: number;
 }
 
 export const NOTHING_DONE: ClusterScore = {
   ...NOTHING_SEEN,
   ...{ rounds: 0, faults: {}, holders: 0, writes: 0, runs: 0, approvals: 0, decided: 0, effects: 0, mostAttempts: 0 },
-  ...{ recoveryMs: [], slowest: '', atWorkers: 0, takenOver: 0 },
+  ...{ recoveryMs: [], slowest: '', atWorkers: 0, takenOver: 0, moves: 0, withWrongClocks: 0 },
   violations: 0,
 };
 
@@ -55,6 +59,7 @@ export function scoreOf(before: ClusterScore, { evidence, facts: { writes, recov
     holders: Math.max(before.holders, ...writes.map(({ epochs }) => epochs[DAEMON_LEASE] ?? 0)),
     atWorkers: before.atWorkers + owned(({ owner, machine }) => owner === machine),
     takenOver: before.takenOver + owned(({ owner }) => owner?.startsWith(movingFrom('')) === true),
+    moves: before.moves + movesIn(writes),
     slowest: isSlower ? `${slowest.machine} after ${slowest.faults}` : before.slowest,
     recoveryMs: [...before.recoveryMs, ...recoveries.map(({ tookMs }) => tookMs)],
     writes: before.writes + writes.length,
@@ -79,6 +84,8 @@ export function toClusterScoreCard(score: ClusterScore): string {
     ['approvals', `${score.approvals} (${score.decided} decided)`],
     ['effects', `${score.effects} lines written by commands`],
     ['workstreams of workers', `${score.atWorkers} (${score.takenOver} taken over)`],
+    ['moves', score.moves],
+    ['rounds with wrong clocks', score.withWrongClocks],
     ['recovered after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst: ${score.slowest})`],
     ['most attempts', score.mostAttempts],
     ['violations', score.violations],

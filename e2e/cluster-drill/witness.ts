@@ -65,9 +65,16 @@ const INSTALL = `
   );
   ${Object.entries(WATCHED).map(installFor).join('\n')}`;
 
-const TAKE = `with gone as (delete from witness.writes returning *)
-  select min(number) as first, max(number) as last, port, pid, leases, written, ws_id, owner from gone
-  group by port, pid, leases, written, ws_id, owner order by 1`;
+/** Apart for each time that an owner had a workstream, because it may come back. */
+const TAKE = `with gone as (delete from witness.writes returning *),
+  marked as (
+    select *, owner is distinct from lag(owner) over (partition by ws_id order by number) as has_changed from gone
+  ),
+  counted as (
+    select *, count(*) filter (where has_changed) over (partition by ws_id order by number) as period from marked
+  )
+  select min(number) as first, max(number) as last, port, pid, leases, written, ws_id, owner from counted
+  group by port, pid, leases, written, ws_id, owner, period order by 1`;
 
 interface Witnessed {
   name: string;

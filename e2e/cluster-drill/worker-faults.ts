@@ -1,6 +1,6 @@
 import type { Random } from '../checker/random.ts';
 import type { Cluster } from './cluster.ts';
-import type { Machine } from './machine.ts';
+import { askToMove, type Machine } from './machine.ts';
 import { active, down, end, type Fault, freeze, sever, takenOver, wait, waitFor } from './strike.ts';
 
 /** One that has workstreams, if there is one. */
@@ -37,6 +37,18 @@ async function loseBus({ bus }: Cluster, ms: number): Promise<void> {
   await wait(ms);
   await bus.start();
 }
+
+/** Some cannot move: those that run or have children, and coordinators. */
+async function moveWorkstreams(cluster: Cluster, random: Random): Promise<void> {
+  const untilMs = performance.now() + random.int(1_000, 4_000);
+  while (performance.now() < untilMs) {
+    const { holder } = await cluster.lease();
+    const to = random.pick([holder, ...cluster.workers]);
+    await askToMove(random.pick(cluster.machines), random.pick(cluster.wsIds), to).catch(() => undefined); // it is down
+  }
+}
+
+export const MOVES: Fault = { name: 'move workstreams', strike: moveWorkstreams };
 
 /** In these, the active daemon takes over from a worker, or may, or cannot reach it. */
 export const WORKER_FAULTS: readonly Fault[] = [
@@ -92,6 +104,7 @@ export const WORKER_FAULTS: readonly Fault[] = [
     strike: async (cluster, random) =>
       freeze(cluster, await worker(cluster, random), () => wait(random.int(100, 3_500))),
   },
+  MOVES,
   {
     name: 'kill bus',
     endsServer: 'bus',

@@ -13,7 +13,7 @@ const WORKSTREAMS = ['w', 'w-four', 'w-five'];
 
 /**
  * Correct evidence: three daemons are active, one after the other, beside two workers. Each accepts a message, and each question is
- * decided twice. One worker is lost, and the last active daemon takes its workstream over.
+ * decided twice. One worker is lost, and the last active daemon takes its workstream over. That of the other one moves, and comes back.
  */
 export function clusterStory(): ClusterEvidence {
   return {
@@ -24,7 +24,12 @@ export function clusterStory(): ClusterEvidence {
       ...{ sockets: [], effects: [], boots: [], memory: { budgetBytes: 0, samples: [] }, secrets: [], artefacts: [] },
       settled: true,
     },
-    writes: [...LEADS.flatMap(writesOfLead), ...WORKERS.flatMap(writesOfWorker), ...TAKE_OVER.map(writeInTakeOver)],
+    writes: [
+      ...LEADS.flatMap(writesOfLead),
+      ...WORKERS.flatMap(writesOfWorker),
+      ...TAKE_OVER.map(writeInTakeOver),
+      ...MOVES,
+    ],
     placements: [{ wsId: 'w', machine: ACTIVE }, ...WORKERS.map((machine) => ({ wsId: `w-${machine}`, machine }))],
     recoveries: [...LEADS, ...WORKERS, 'all workstreams'].map((machine) => ({
       ...{ round: 1, faults: 'kill worker', machine, attempts: 40, tookMs: 9_000, isServed: true },
@@ -83,6 +88,16 @@ const TAKE_OVER = [
 
 const writeInTakeOver = (at: (typeof TAKE_OVER)[number]): Write =>
   writeOf('three', { ...at, wsId: 'w-four', session: 's2' });
+
+/** What `five` has moves to the active daemon, and back. */
+const MOVES = [
+  { first: 182, last: 182, machine: 'five', table: 'workstreams', owner: 'five' },
+  { first: 183, last: 186, machine: 'two', table: 'events', owner: ACTIVE },
+  { first: 187, last: 187, machine: 'two', table: 'workstreams', owner: ACTIVE },
+  { first: 188, last: 199, machine: 'five', table: 'events', owner: 'five' },
+].map(({ machine, ...at }) =>
+  writeOf(machine, { ...at, wsId: 'w-five', session: machine === 'five' ? 's-five' : 's1' }),
+);
 
 const nameIn = (wsId: string, name: string): string => `${wsId} ${name}`;
 

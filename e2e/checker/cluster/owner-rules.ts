@@ -17,34 +17,52 @@ export function* ownersWriteRows({ writes }: ClusterEvidence): Generator<Finding
   }
 }
 
-/** It stays with a worker until that is lost. Then the active daemon takes it over, and keeps it. */
+/** It moves when its owner gives it away, which is the last that this owner writes, or when the active daemon takes it over. */
 export function* oneOwner({ writes }: ClusterEvidence): Generator<Finding> {
   for (const [wsId, own] of byWorkstream(writes)) {
-    const periods = periodsOf(own, ({ owner = '' }) => owner).filter(({ of }) => of !== '');
-    const workers = periods.map(({ of }) => of).filter((of) => of !== ACTIVE && !of.startsWith(movingFrom('')));
-    if (workers.length > 1) yield { what: `was with ${workers.join(' and with ')}`, where: wsId };
-    const [worker = ''] = workers;
-    const order = [worker, movingFrom(worker), ACTIVE];
-    for (const [before, after] of pairs(periods)) {
-      if (order.indexOf(before.of) > order.indexOf(after.of) || before.last > after.first)
-        yield {
-          what: `was with ${before.of}, then with ${after.of}, and both wrote`,
-          where: `${wsId}, ${spanOf(after)}`,
-        };
+    for (const [before, after] of pairs(ownersOf(own))) {
+      const what = `was with ${before.of}, then with ${after.of}`;
+      const where = `${wsId}, ${spanOf(after)}`;
+      if (before.last > after.first) yield { what: `${what}, and both wrote`, where };
+      else if (!isHandedOver(before, after)) yield { what: `${what}, and nobody gave it away`, where };
     }
   }
 }
 
-/** The writers of a log take turns: one never goes on after the next one has begun. */
+const isTakenOver = ({ of }: Period): boolean => of.startsWith(movingFrom(''));
+
+/** Anybody's workstream can be marked as taken over, and then it is the active daemon's. */
+function isHandedOver(before: Ownership, after: Ownership): boolean {
+  if (isTakenOver(after)) return !isTakenOver(before);
+  return isTakenOver(before) ? after.of === ACTIVE : isGiven(before);
+}
+
+const isGiven = ({ writes, last }: Ownership): boolean =>
+  writes.some((write) => write.table === 'workstreams' && write.last === last);
+
+/** How often it was given to another machine in order. */
+export const movesIn = (writes: readonly Write[]): number =>
+  [...byWorkstream(writes).values()]
+    .flatMap((own) => pairs(ownersOf(own)))
+    .filter(([before, after]) => !isTakenOver(before) && !isTakenOver(after)).length;
+
+/** The writers of a log take turns: one never goes on after the next one has begun, unless the workstream came back to it. */
 export function* oneWriter({ writes }: ClusterEvidence): Generator<Finding> {
-  for (const [wsId, own] of byWorkstream(writes.filter(({ table }) => table === 'events'))) {
-    const periods = periodsOf(own, ({ machine, lease, epoch }) => `${machine} in epoch ${epoch} of "${lease}"`);
-    for (const [before, after] of pairs(periods)) {
+  for (const [wsId, own] of byWorkstream(writes)) {
+    const logged = ownersOf(own).flatMap((period) =>
+      spansOf(
+        period.writes.filter(({ table }) => table === 'events'),
+        writerOf,
+      ),
+    );
+    for (const [before, after] of pairs(logged.sort(byFirst))) {
       if (before.last > after.first)
         yield { what: `${before.of} and ${after.of} wrote at once`, where: `${wsId}, ${spanOf(after)}` };
     }
   }
 }
+
+const writerOf = ({ machine, lease, epoch }: Write): string => `${machine} in epoch ${epoch} of "${lease}"`;
 
 /** As soon as anybody has seen that the lease of a worker has ended, the worker writes nothing in that epoch. */
 export function* endedWorkersWriteNothing({ writes }: ClusterEvidence): Generator<Finding> {
@@ -59,7 +77,7 @@ export function* endedWorkersWriteNothing({ writes }: ClusterEvidence): Generato
 export function* placedWhereAsked({ placements, writes }: ClusterEvidence): Generator<Finding> {
   const own = byWorkstream(writes);
   for (const { wsId, machine } of placements) {
-    const [first] = periodsOf(own.get(wsId) ?? [], ({ owner = '' }) => owner);
+    const [first] = ownersOf(own.get(wsId) ?? []);
     if (first && first.of !== machine) yield { what: `was created at ${machine}, but is at ${first.of}`, where: wsId };
   }
 }
@@ -74,15 +92,31 @@ interface Period {
 
 const spanOf = ({ first, last }: Period): string => `writes ${first} to ${last}`;
 
+const byFirst = (one: { first: number }, other: { first: number }): number => one.first - other.first;
+
 /** From the first to the last write of each, in the order of the first ones. */
-function periodsOf(writes: readonly Write[], nameOf: (write: Write) => string): Period[] {
-  return [...Map.groupBy(writes, nameOf)]
-    .map(([of, own]) => ({
-      of,
-      first: Math.min(...own.map(({ first }) => first)),
-      last: Math.max(...own.map(({ last }) => last)),
-    }))
-    .sort((one, other) => one.first - other.first);
+const spansOf = (writes: readonly Write[], nameOf: (write: Write) => string): Period[] =>
+  [...Map.groupBy(writes, nameOf)].map(([of, own]) => ({ of, ...spanIn(own) })).sort(byFirst);
+
+const spanIn = (writes: readonly Write[]): Pick<Period, 'first' | 'last'> => ({
+  first: Math.min(...writes.map(({ first }) => first)),
+  last: Math.max(...writes.map(({ last }) => last)),
+});
+
+interface Ownership extends Period {
+  writes: Write[];
+}
+
+/** Who had a workstream, one after the other; the same owner may come again. Rows that are gone have none. */
+function ownersOf(writes: readonly Write[]): Ownership[] {
+  const periods: { of: string; writes: Write[] }[] = [];
+  for (const write of writes.toSorted(byFirst)) {
+    const { owner: of } = write;
+    if (of === undefined) continue;
+    if (periods.at(-1)?.of !== of) periods.push({ of, writes: [] });
+    periods.at(-1)?.writes.push(write);
+  }
+  return periods.map((period) => ({ ...period, ...spanIn(period.writes) }));
 }
 
 const pairs = <T>(list: readonly T[]): [T, T][] =>

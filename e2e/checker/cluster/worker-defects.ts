@@ -33,6 +33,10 @@ function movedStream({ story: { streams } }: ClusterEvidence) {
 const movedCall = ({ story: { calls } }: ClusterEvidence, random: Random, method: string) =>
   random.pick(calls.filter((call) => call.method === method && call.params.wsId === 'w-four'));
 
+/** Where a machine gives a workstream to another one. */
+const gift = (writes: readonly Write[], giver: string): number =>
+  writes.findIndex(({ machine, table }) => machine === giver && table === 'workstreams');
+
 const FIRST_EVENT = 2;
 
 /** Defects of workers, and of take-overs from them. */
@@ -110,6 +114,29 @@ export const WORKER_DEFECTS: ClusterDefect[] = [
     rule: 'a workstream has one owner at a time',
     apply(evidence, random) {
       lostWrite(evidence, random).last = 264;
+    },
+  },
+  {
+    name: 'a worker begins with what nobody has given it',
+    rule: 'a workstream has one owner at a time',
+    apply({ writes }) {
+      writes.splice(gift(writes, 'two'), 1);
+    },
+  },
+  {
+    name: 'a move is lost: the giver goes on with what it has given away',
+    rule: 'only the owner of a workstream writes its rows',
+    apply(evidence) {
+      const write = evidence.writes[gift(evidence.writes, 'five')];
+      if (write) evidence.writes.push({ ...write, first: 184, last: 184, owner: ACTIVE, table: 'runs' });
+    },
+  },
+  {
+    name: 'a giver still writes the log while the receiver begins with it',
+    rule: 'a log has one writer at a time',
+    apply({ writes }) {
+      for (const write of writes)
+        if (write.wsId === 'w-five' && write.table === 'events' && write.last === 186) write.last = 190;
     },
   },
   {

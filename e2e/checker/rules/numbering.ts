@@ -103,8 +103,12 @@ const heardRuns = ({ sockets }: Evidence): HeardRun[] =>
  */
 const heardParts = (evidence: Evidence): Pick<HeardRun, 'where' | 'events'>[] =>
   heardRuns(evidence).flatMap(({ where, events }) =>
-    partsOf(events, evidence.breaks ?? []).map((part) => ({ where, events: part })),
+    partsOf(events, breaksIn(evidence)).map((part) => ({ where, events: part })),
   );
+
+/** By a wrong clock, any moment may be in a break. */
+const breaksIn = ({ breaks = [], areClocksWrong = false }: Evidence): readonly Outage[] =>
+  areClocksWrong && breaks.length > 0 ? [{ fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY }] : breaks;
 
 function partsOf(events: readonly RunEvent[], breaks: readonly Outage[]): RunEvent[][] {
   const parts: RunEvent[][] = [[]];
