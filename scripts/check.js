@@ -156,6 +156,9 @@ const LONGEST = [
 /** How many files of a folder share a process and its browser, because loading modules and starting Chromium takes seconds. */
 const END_TO_END_TOGETHER = 9;
 
+/** Those of several machines mostly wait for leases to end, so more of them run beside each other. */
+const CLUSTER_TOGETHER = 4;
+
 /** The files that must be alone: they are long, or they need an environment of their own. */
 const isAlone = (file) => LONGEST.includes(file) || FROM_SOURCES.includes(file);
 
@@ -186,13 +189,15 @@ export async function runEndToEndTests() {
   );
   const batches = [
     ...files.filter(isAlone).map((file) => [file]),
-    ...folders.flatMap((folder) => inBatches(folder, END_TO_END_TOGETHER)),
+    ...folders.flatMap((folder) => inBatches(folder, togetherIn(folder))),
   ];
   return runTests({
     ...{ name: 'end-to-end', batches, atLeast: FLOORS['end-to-end'], watch },
     ...{ isCi, environmentOf: endToEndEnvironment, durations },
   });
 }
+
+const togetherIn = ([file = '']) => (file.startsWith('e2e/cluster/') ? CLUSTER_TOGETHER : END_TO_END_TOGETHER);
 
 function inBatches(files, size) {
   const count = Math.ceil(files.length / size);

@@ -22,7 +22,7 @@ const AT_FIRST = availableParallelism() * 2;
 /** Another one starts when so much of the processors' time was idle between two looks. */
 const IDLE_SHARE = 0.2;
 const LOOK_MS = 2_000;
-const AT_MOST = availableParallelism() * 3;
+const AT_MOST = availableParallelism() * 4;
 /** How long the output of an ended process is awaited. */
 const LAST_WORDS_MS = 10_000;
 const RUN_FILES = fileURLToPath(new URL('run-files.js', import.meta.url));
