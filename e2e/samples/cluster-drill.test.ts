@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
 import { runClusterDrill } from '../cluster-drill/drill.ts';
 
-/** Chosen so that a worker is cut from the database, a daemon takes over after a kill, and the active daemon from a worker. */
-const SEED = 2987;
+/** Chosen so that clocks are wrong, workstreams move while a worker is paused, and a worker and the active daemon are killed at once. */
+const SEED = 7746;
 const ROUNDS = 3;
 
 test(

@@ -46,17 +46,24 @@ function createEventMeter(): Meter {
   let last = LF;
   return (chunk) => {
     let most = 0;
-    for (const byte of chunk) {
-      bytes += 1;
-      const isLineEnd = byte === LF || byte === CR;
-      const endsWith = byte === LF && last === CR; // the second half of one line end
-      if (isLineEnd && !endsWith && (last === LF || last === CR)) bytes = 0;
-      if (bytes > most) most = bytes;
+    /** Where the event began, in this chunk or before it. */
+    let begin = -bytes;
+    // By its index: an iterator of bytes takes ten times as long.
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] ?? 0; // within its length
+      if (endsLine(byte) && endsLine(last) && !isOneEnd(last, byte)) {
+        most = Math.max(most, at - begin);
+        begin = at + 1;
+      }
       last = byte;
     }
-    return most;
+    bytes = chunk.length - begin;
+    return Math.max(most, bytes);
   };
 }
 
 const LF = 10;
 const CR = 13;
+
+const endsLine = (byte: number): boolean => byte === LF || byte === CR;
+const isOneEnd = (first: number, second: number): boolean => first === CR && second === LF;
