@@ -15,7 +15,7 @@ export interface InspectedNats {
 
 /** Logs in, and sends itself a message as daemons do. Throws a `NatsTrouble` if that is impossible. `own`: an id that no daemon has. */
 export async function inspectNats({ url, own }: { url: string; own: string }): Promise<InspectedNats> {
-  const connection = await connectTo(url, { own, isLasting: false });
+  const connection = await connectTo(url, { own });
   const { info } = connection;
   const refusals = new Set<string>();
   const following = (async () => {

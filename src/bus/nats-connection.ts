@@ -1,5 +1,6 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node';
 import { wordsOf } from '../../protocol/words-of.ts';
+import type { Clock } from '../clock.ts';
 
 /** How often the client asks whether the server is still there; twice without an answer ends the connection. */
 const PING_MS = 2_000;
@@ -20,12 +21,12 @@ export type { NatsConnection };
 interface Connecting {
   /** The process id of this daemon. */
   own: string;
-  /** Connects again whenever the connection is lost. */
-  isLasting: boolean;
+  /** Connects again whenever the connection is lost; without a clock, it does not. */
+  again?: Pick<Clock, 'monotonic'>;
 }
 
 /** Connects to `nats://user:password@host:4222` or `tls://…`. Throws a `NatsTrouble` if that fails. */
-export function connectTo(url: string, { own, isLasting }: Connecting): Promise<NatsConnection> {
+export function connectTo(url: string, { own, again }: Connecting): Promise<NatsConnection> {
   const { host, username, password, protocol } = new URL(url);
   return connect({
     servers: host,
@@ -34,14 +35,30 @@ export function connectTo(url: string, { own, isLasting }: Connecting): Promise<
     name: `headgate ${own}`,
     pingInterval: PING_MS,
     ignoreClusterUpdates: true,
-    reconnect: isLasting,
+    ...(again === undefined ? { reconnect: false } : reconnecting(again)),
     maxReconnectAttempts: -1,
-    reconnectTimeWait: RETRY_MS,
-    ignoreAuthErrorAbort: isLasting,
     timeout: LOGIN_MS,
   }).catch((error: unknown) => {
     throw new NatsTrouble(placeOfNats(url), error);
   });
+}
+
+/**
+ * The client waits until the time of day of its last attempt is long ago, which takes hours if the clock is set back. So it
+ * waits for no time of day, and is delayed by a clock that never goes back.
+ */
+function reconnecting(clock: Pick<Clock, 'monotonic'>): ConnectionOptions {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return {
+    reconnectDelayHandler: () => Number.NEGATIVE_INFINITY,
+    reconnectToServer([server]) {
+      const nowMs = clock.monotonic();
+      const delay = Math.max(0, Math.ceil(lastMs + RETRY_MS - nowMs));
+      lastMs = nowMs + delay;
+      return server === undefined ? null : { server, delay };
+    },
+    ignoreAuthErrorAbort: true,
+  };
 }
 
 /** Why a server cannot be reached, in words, and what to do about it. */

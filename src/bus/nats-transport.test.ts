@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { wordsOf } from '../../protocol/words-of.ts';
+import { systemClock } from '../clock.ts';
 import { NATS_PASSWORD, type NatsServer, startNats } from '../testing/nats-server.ts';
 import { needs } from '../testing/needs.ts';
 import { recordingLog } from '../testing/temp-store.ts';
@@ -27,6 +28,7 @@ async function join(own: string, url?: string) {
     url: url ?? (await server()).url,
     own,
     onMessage: (message) => void received.push(Buffer.from(message)),
+    clock: systemClock,
     log,
   });
   const states: boolean[] = [];
@@ -142,6 +144,21 @@ test(
     }
   },
 );
+
+test('a lost server is found again also if the clock of the machine is set back meanwhile', installed, async (t) => {
+  const nats = await startNats();
+  try {
+    await using a = await join('a', nats.url);
+    const { now } = Date;
+    t.mock.method(Date, 'now', () => now() - 3_600_000);
+    await nats.kill();
+    await untilTrue(() => a.states.length > 0);
+    await nats.start();
+    await untilTrue(() => a.transport.isConnected);
+  } finally {
+    await nats.close();
+  }
+});
 
 test('a daemon receives messages from the moment at which it is connected', installed, async () => {
   await using a = await join('a');

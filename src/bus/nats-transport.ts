@@ -1,4 +1,5 @@
 import { wordsOf } from '../../protocol/words-of.ts';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { connectTo, type NatsConnection, placeOfNats, subjectOf } from './nats-connection.ts';
 import type { Transport, TransportDeps } from './transport.ts';
@@ -6,6 +7,7 @@ import type { Transport, TransportDeps } from './transport.ts';
 export interface NatsOptions extends TransportDeps {
   /** `nats://user:password@host:4222` or `tls://…`. */
   url: string;
+  clock: Pick<Clock, 'monotonic'>;
   log: Log;
 }
 
@@ -13,9 +15,9 @@ export interface NatsOptions extends TransportDeps {
  * Connects to a NATS server, and again whenever the connection is lost. While there is none, messages are refused instead of
  * being kept for later. Throws in words if the first connection fails.
  */
-export async function connectNats({ url, own, onMessage, log }: NatsOptions): Promise<Transport> {
+export async function connectNats({ url, own, onMessage, clock, log }: NatsOptions): Promise<Transport> {
   const place = placeOfNats(url);
-  const connection = await connectTo(url, { own, isLasting: true });
+  const connection = await connectTo(url, { own, again: clock });
   connection.subscribe(subjectOf(own), {
     callback(error, { data }) {
       if (error) log.warn({ reason: wordsOf(error) }, 'a message of another daemon could not be received');

@@ -68,7 +68,7 @@ function hubOpener(
     async openHub(handlers, signal) {
       while (!signal.aborted) {
         try {
-          const connect: HubDeps['connect'] = ({ own, onMessage }) => connectNats({ url, own, onMessage, log });
+          const connect: HubDeps['connect'] = ({ own, onMessage }) => connectNats({ url, own, onMessage, clock, log });
           hub = await open({ own: proof, connect, findKey, clock, ids, log }, handlers);
           membership.trouble = undefined;
           return hub;
