@@ -1,3 +1,4 @@
+import { labelWords } from '../../../protocol/cluster/machine-labels.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 
@@ -26,6 +27,12 @@ export async function findObstacle(workstream: Placed, owner: Owner): Promise<Ob
   const isHere = found !== undefined && (workdir_ino === null || found.ino === workdir_ino);
   return isHere ? undefined : { reason: 'folder', workdir };
 }
+
+/** What a machine lacks, after "does not have". */
+export const lackedBy = (obstacle: Obstacle): string =>
+  obstacle.reason === 'folder'
+    ? `the same folder ${obstacle.workdir} (path and inode)`
+    : `the ${labelWords(obstacle.missingLabels)}`;
 
 /** The labels that a machine lacks. */
 export const missingLabels = (needed: readonly string[], has: readonly string[]): string[] =>

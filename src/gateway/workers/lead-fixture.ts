@@ -51,7 +51,7 @@ const aborted = (signal: AbortSignal) =>
   new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
 
 const UNMOVED = {
-  here: { give: notServed, take: notServed, fits: notServed },
+  here: { give: notServed, take: notServed, obstacles: notServed },
   workstreams: { whileArriving: notServed },
 };
 

@@ -74,7 +74,7 @@ test(
     const folder = {
       reason: 'folder',
       nodeId: 'w',
-      message: 'This workstream waits for w, because a does not have its folder /elsewhere.',
+      message: 'This workstream waits for w, because a does not have the same folder /elsewhere (path and inode).',
     };
     const waits = await world.waiting.list(DAEMON);
     assert.deepEqual(

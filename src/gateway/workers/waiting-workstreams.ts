@@ -1,9 +1,9 @@
-import { labelWords, type Waiting } from '../../../protocol/cluster/machine-labels.ts';
+import type { Waiting } from '../../../protocol/cluster/machine-labels.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
-import type { Obstacle } from './can-own.ts';
+import { lackedBy, type Obstacle } from './can-own.ts';
 import { type Elsewhere, formerMachine, unreachable } from './elsewhere.ts';
 
 /** A stored workstream that runs nowhere now. */
@@ -71,10 +71,7 @@ export class WaitingWorkstreams {
 const RETRY_MS = 5_000;
 
 function toWaiting(obstacle: Obstacle, { machine, here }: { machine: string; here: string }): Waiting {
-  const waits = `This workstream waits for ${machine}, because ${here} does not have`;
-  if (obstacle.reason === 'folder')
-    return { reason: 'folder', nodeId: machine, message: `${waits} its folder ${obstacle.workdir}.` };
-  const { missingLabels } = obstacle;
-  const message = `${waits} the ${labelWords(missingLabels)}.`;
-  return { reason: 'labels', nodeId: machine, missingLabels, message };
+  const message = `This workstream waits for ${machine}, because ${here} does not have ${lackedBy(obstacle)}.`;
+  if (obstacle.reason === 'folder') return { reason: 'folder', nodeId: machine, message };
+  return { reason: 'labels', nodeId: machine, missingLabels: obstacle.missingLabels, message };
 }

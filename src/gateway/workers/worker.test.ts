@@ -82,7 +82,7 @@ function world(links: readonly (Link | undefined)[]) {
     membership,
     held: { onChanged: () => undefined, reload: () => void steps.push('reload') },
     cluster: { read: notServed },
-    moving: { give: notServed, take: notServed, fits: notServed },
+    moving: { give: notServed, take: notServed, obstacles: notServed },
     version: '1.2.3',
     labels: ['gpu'],
     clock,

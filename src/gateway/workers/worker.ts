@@ -111,7 +111,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     leadLink.joined(next);
     held.reload();
     tellers.global.tellStates();
-    log.info({ active: found.process }, 'this worker has joined the active daemon');
+    log.info({ process: found.process }, 'this worker has joined the active daemon');
     while (!next.ended.aborted && lead()?.process === found.process) {
       if (isLeaving) next.tell('leaving', null);
       else next.tell('load', load());

@@ -54,11 +54,11 @@ async function world(count: number) {
   const over = new AbortController();
   const moved: unknown[] = [];
   let loads: Loads = new Map([[null, count]]);
-  let fits: Moves['fits'] = async (_, folders) => folders.map(() => true);
+  let obstacles: Moves['obstacles'] = async (_, folders) => folders.map(() => null);
   const balance = createBalance({
     store: it.store,
     moves: {
-      fits: (machine, folders) => fits(machine, folders),
+      obstacles: (machine, folders) => obstacles(machine, folders),
       async transfer(ids, { from, to }) {
         moved.push({ from, to, wsIds: ids.toSorted() });
         return { moved: ids.map((wsId) => ({ wsId, wasLoaded: true })), stay: [] };
@@ -89,7 +89,7 @@ async function world(count: number) {
       ]);
     },
     refuse: () => {
-      fits = async (_, folders) => folders.map(() => false);
+      obstacles = async (_, folders) => folders.map(({ workdir }) => ({ reason: 'folder', workdir }));
     },
     async [Symbol.asyncDispose]() {
       over.abort();

@@ -36,7 +36,7 @@ export function shiftFor(loads: Loads): Shift | undefined {
 
 interface BalanceDeps {
   store: Pick<Store, 'db'>;
-  moves: Pick<Moves, 'transfer' | 'fits'>;
+  moves: Pick<Moves, 'transfer' | 'obstacles'>;
   loads(): Loads;
   clock: Clock;
   log: Log;
@@ -87,8 +87,8 @@ export function createBalance({ store, moves, loads, clock, log }: BalanceDeps):
       .limit(LOOKED_AT);
   const moveSome = async ({ from, to, most }: Shift, rows: readonly Row[]): Promise<void> => {
     const mayMove = rows.filter((row) => whyFixed(row) === undefined);
-    const fits = mayMove.length === 0 ? [] : await moves.fits(to, mayMove);
-    const wsIds = mayMove.flatMap(({ ws_id }, index) => (fits[index] ? [ws_id] : [])).slice(0, most);
+    const obstacles = mayMove.length === 0 ? [] : await moves.obstacles(to, mayMove);
+    const wsIds = mayMove.flatMap(({ ws_id }, index) => (obstacles[index] === null ? [ws_id] : [])).slice(0, most);
     if (wsIds.length === 0) return;
     const { moved } = await moves.transfer(wsIds, { from, to });
     for (const { wsId } of moved) {

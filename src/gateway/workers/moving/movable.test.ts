@@ -177,7 +177,8 @@ test(
       here: {
         give: notAsked,
         take: async () => undefined,
-        fits: async (folders) => folders.map(({ workdir }) => workdir === '/here'),
+        obstacles: async (folders) =>
+          folders.map(({ workdir }) => (workdir === '/here' ? null : { reason: 'folder', workdir })),
       },
       workstreams: { whileArriving: (_, work) => work() },
       log: recordingLog(),

@@ -29,7 +29,7 @@ function world(row: Partial<Row> = {}, answers: Partial<MovingHere> = {}) {
       return given(wsIds);
     },
     take: async (moved) => void steps.push([name, 'take', ...moved.map(({ wsId }) => wsId)]),
-    fits: async (folders) => folders.map(() => name !== 'v'),
+    obstacles: async (folders) => folders.map(({ workdir }) => (name === 'v' ? { reason: 'folder', workdir } : null)),
     ...answers,
   });
   const linkOf = (name: string): Link => {
@@ -38,7 +38,7 @@ function world(row: Partial<Row> = {}, answers: Partial<MovingHere> = {}) {
       async ask(what, body) {
         const { wsIds, to } = Object(body);
         if (what === 'give') return machine.give(wsIds, to);
-        return what === 'take' ? machine.take(Object(body)) : machine.fits(Object(body));
+        return what === 'take' ? machine.take(Object(body)) : machine.obstacles(Object(body));
       },
       tell: notServed,
       take: notServed,
@@ -98,7 +98,7 @@ test('a machine that has a workstream already is asked nothing', async () => {
 
 test('a workstream does not move to a machine without its folder, to an unknown one, or from one that cannot be reached', async () => {
   const { moves, steps } = world();
-  await assert.rejects(moves.move('one', 'v', OPERATOR), { code: 'CONFLICT', message: /v does not have the folder/ });
+  await assert.rejects(moves.move('one', 'v', OPERATOR), { code: 'CONFLICT', message: /v does not have the same folder/ });
   await assert.rejects(moves.move('one', 'nobody', OPERATOR), { code: 'NOT_FOUND' });
   for (const machine of ['gone', 'moving gone'])
     await assert.rejects(world({ machine }).moves.move('one', 'a', OPERATOR), { code: 'UNAVAILABLE' });

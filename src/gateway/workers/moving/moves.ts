@@ -7,7 +7,7 @@ import { unknownWorkstream } from '../../workstreams/session-keys.ts';
 import { readAnywhere } from '../../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 import type { Far } from '../calls/forwarding.ts';
-import type { Placed } from '../can-own.ts';
+import { lackedBy, type Obstacle, type Placed } from '../can-own.ts';
 import { unreachable } from '../elsewhere.ts';
 import type { Link } from '../links/link.ts';
 import type { Given, MovingHere } from './moving-here.ts';
@@ -20,8 +20,8 @@ export interface Moves {
   transfer(wsIds: readonly string[], route: Route): Promise<Given>;
   /** Takes what a worker has and nothing runs in, because the worker stops. Returns what has come. */
   takeAll(worker: string): Promise<string[]>;
-  /** Which of these workstreams a machine can have. */
-  fits(machine: string | null, placed: readonly Placed[]): Promise<boolean[]>;
+  /** Why a machine cannot have these workstreams; null for one that it can. */
+  obstacles(machine: string | null, placed: readonly Placed[]): Promise<(Obstacle | null)[]>;
 }
 
 interface Route {
@@ -48,11 +48,8 @@ const notAllowed = () =>
 
 const notJoined = (machine: string) => new GatewayError('NOT_FOUND', `${machine} is not a worker that has joined`);
 
-const cannotHave = (machine: string) =>
-  new GatewayError(
-    'CONFLICT',
-    `${machine} does not have the folder of the workstream, at the same path with the same inode, or not its labels`,
-  );
+const cannotHave = (machine: string, obstacle: Obstacle) =>
+  new GatewayError('CONFLICT', `${machine} does not have ${lackedBy(obstacle)}`);
 
 export function createMoves({ nodeId, store, far, here, workstreams, log }: MovesDeps): Moves {
   const turns = createSerialKeys();
@@ -61,8 +58,8 @@ export function createMoves({ nodeId, store, far, here, workstreams, log }: Move
     if (link === undefined) throw unreachable(machine);
     return link;
   };
-  const fits: Moves['fits'] = (machine, placed) =>
-    machine === null ? here.fits(placed) : requireLink(machine).ask('fits', placed); // by `createWorker`
+  const obstacles: Moves['obstacles'] = (machine, placed) =>
+    machine === null ? here.obstacles(placed) : requireLink(machine).ask('obstacles', placed); // by `createWorker`
 
   const transfer: Moves['transfer'] = async (wsIds, { from, to }) => {
     if (to !== null) await far.openLogs(to, wsIds); // its readers here go on
@@ -86,8 +83,8 @@ export function createMoves({ nodeId, store, far, here, workstreams, log }: Move
     if (from === to) return false;
     const name = to ?? nodeId;
     if (to !== null && far.linkTo(to) === undefined) throw notJoined(to);
-    const [isThere] = await fits(to, [placed]);
-    if (!isThere) throw cannotHave(name);
+    const [obstacle] = await obstacles(to, [placed]);
+    if (obstacle) throw cannotHave(name, obstacle);
     const [kept] = (await transfer([wsId], { from, to })).stay;
     if (kept) throw new GatewayError(kept.code, kept.why);
     log.info({ wsId, from: from ?? nodeId, to: name }, 'a workstream has moved');
@@ -97,8 +94,8 @@ export function createMoves({ nodeId, store, far, here, workstreams, log }: Move
     async takeAll(worker) {
       const taken: string[] = [];
       for await (const page of pagesOf(worker, store)) {
-        const fit = await here.fits(page);
-        const wsIds = page.flatMap(({ ws_id }, index) => (fit[index] ? [ws_id] : []));
+        const obstacles = await here.obstacles(page);
+        const wsIds = page.flatMap(({ ws_id }, index) => (obstacles[index] === null ? [ws_id] : []));
         for (let from = 0; from < wsIds.length; from += AT_ONCE) {
           const { moved } = await transfer(wsIds.slice(from, from + AT_ONCE), { from: worker, to: null });
           taken.push(...moved.map(({ wsId }) => wsId));
@@ -108,7 +105,7 @@ export function createMoves({ nodeId, store, far, here, workstreams, log }: Move
     },
     move: (wsId, asked, viewer) => turns.run(wsId, () => moveOne(wsId, asked === nodeId ? null : asked, viewer)),
     transfer,
-    fits,
+    obstacles,
   };
 }
 

@@ -5,7 +5,7 @@ import { type Store, UnitRefused } from '../../store/store.ts';
 import { unknownWorkstream } from '../../workstreams/session-keys.ts';
 import { readById } from '../../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
-import { findObstacle, type Owner, type Placed } from '../can-own.ts';
+import { findObstacle, type Obstacle, type Owner, type Placed } from '../can-own.ts';
 import { Elsewhere } from '../elsewhere.ts';
 import type { Json } from '../links/link.ts';
 import { inChat, inUse, isInChat, isWatched, moveStatement, watching, whyFixed } from './movable.ts';
@@ -29,19 +29,19 @@ export interface MovingHere {
   give(wsIds: readonly string[], to: string | null): Promise<Given>;
   /** Goes on with workstreams that this machine has got. */
   take(moved: readonly MovedOne[]): Promise<void>;
-  /** Which of these workstreams this machine can have. */
-  fits(placed: readonly Placed[]): Promise<boolean[]>;
+  /** Why this machine cannot have these workstreams; null for one that it can. */
+  obstacles(placed: readonly Placed[]): Promise<(Obstacle | null)[]>;
 }
 
-const QUESTIONS = ['give', 'take', 'fits'] as const;
+const QUESTIONS = ['give', 'take', 'obstacles'] as const;
 type Question = (typeof QUESTIONS)[number];
 
 /** Whether the active daemon asks this of a worker, in `createMoves`. */
 export const isOfMoves = (what: string): what is Question => QUESTIONS.some((one) => one === what);
 
-export async function answerMove(what: Question, body: Json, { give, take, fits }: MovingHere): Promise<unknown> {
+export async function answerMove(what: Question, body: Json, { give, take, obstacles }: MovingHere): Promise<unknown> {
   if (what === 'give') return give(body.wsIds, body.to);
-  if (what === 'fits') return fits(body);
+  if (what === 'obstacles') return obstacles(body);
   await take(body);
   return null;
 }
@@ -115,6 +115,6 @@ export function createMovingHere({ store, workstreams, owner, onArrived, log }: 
           );
       onArrived(all);
     },
-    fits: (placed) => Promise.all(placed.map(async (one) => (await findObstacle(one, owner)) === undefined)),
+    obstacles: (placed) => Promise.all(placed.map(async (one) => (await findObstacle(one, owner)) ?? null)),
   };
 }
