@@ -51,6 +51,9 @@ async function converse(lead: DaemonUnderTest, wsId: string, message: string): P
   );
 }
 
+const move = (lead: DaemonUnderTest, wsId: string, to: string) =>
+  lead.post('/v1/api/route/workstreams/move', { ws_id: wsId, target_node: to });
+
 const isAt = async (lead: DaemonUnderTest, wsId: string): Promise<unknown> =>
   (await lead.get(`/v1/api/route?ws_id=${wsId}`)).body.node_url;
 
@@ -100,6 +103,10 @@ test(
     const fork = await (await lead.client()).call('workstream.fork', { wsId: one.ws_id });
     const copy = await (await lead.client()).call('workstream.get', { wsId: fork.wsId });
     assert.deepEqual(copy.snapshot.machineLabels, ['gpu']);
+
+    const kept = await move(lead, two.ws_id, here);
+    assert.deepEqual([kept.status, kept.body.error], [409, `${here} does not have the label "gpu"`]);
+    for (const to of [here, gpu]) assert.equal((await move(lead, both.ws_id, to)).body.moved, true);
 
     await worker.kill9();
     await until(
