@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { NATS_PASSWORD, startNats } from '../../src/testing/nats-server.ts';
 import { needs } from '../../src/testing/needs.ts';
+import { openClock } from '../cluster-drill/clocks.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { copyKeys } from './copy-keys.ts';
 import { closeCrew, crewScene, folderNamed, startLead } from './crew.ts';
@@ -122,7 +123,7 @@ test('doctor says what is wrong with the certificate of a server', await needs('
 });
 
 test(
-  'doctor says that a machine has another key or token than the others',
+  'doctor says that a machine has another key, token or time than the others',
   await needs('postgresql', 'nats-server'),
   async () => {
     const { url } = await crewScene();
@@ -139,5 +140,14 @@ test(
     assert.deepEqual(more, []);
     await copyKeys(lead.home, home);
     assert.deepEqual(await check(), ['ok: the key and the token are those of the database']);
+
+    const clock = openClock(path.join(home, 'clock'));
+    const checkClock = () => findings(home, ['clock'], { HEADGATE_STORE_URL: url, ...clock.env });
+    assert.ok((await checkClock()).includes('ok: agrees with the database'));
+    clock.setWrong(-90_000);
+    assert.match(
+      (await checkClock()).join(),
+      /warning: this machine is (89|90|91) s behind the database: Set the clocks/,
+    );
   },
 );

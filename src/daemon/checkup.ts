@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { Clock } from '../clock.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { checkBus } from './checkup/bus-check.ts';
 import { checkConfig } from './checkup/config-check.ts';
@@ -8,7 +9,7 @@ import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
 import { checkSandboxParts } from './checkup/sandbox-checks.ts';
 import { checkSecrets } from './checkup/secret-checks.ts';
-import { checkSameSecrets, checkSchema, checkStore } from './checkup/store-check.ts';
+import { checkClocks, checkSameSecrets, checkSchema, checkStore } from './checkup/store-check.ts';
 import { checkTools } from './checkup/tool-checks.ts';
 import { busUrlOf, resolveOptions, storeUrlOf } from './config/options.ts';
 
@@ -26,7 +27,7 @@ export interface Checkup {
   /** Whether `store.url` names a database, so that a file of the home is a former one. */
   hasServer: boolean;
   /** What the machines of the database need to work together. */
-  machines(): Promise<Finding[]>;
+  machines(clock: Pick<Clock, 'now' | 'monotonic'>): Promise<Finding[]>;
   /** What keeps a daemon of this version from using a file of a home; undefined: nothing. `all` reads the file. */
   schema: typeof checkSchema;
   /** `folder` must exist. */
@@ -50,10 +51,11 @@ export async function openCheckup(home: string, around: Surroundings): Promise<C
       return url === undefined ? undefined : checkStore(url);
     },
     hasServer,
-    async machines() {
+    async machines(clock) {
       const [storeUrl, busUrl] = [storeUrlOf(config, environment), busUrlOf(config, environment)];
       const secrets = storeUrl === undefined ? [] : await checkSameSecrets({ home, environment }, storeUrl);
-      return busUrl === undefined ? secrets : [...secrets, await checkBus(busUrl)];
+      const clocks = storeUrl === undefined ? [] : await checkClocks(storeUrl, clock);
+      return [...secrets, ...clocks, ...(busUrl === undefined ? [] : [await checkBus(busUrl)])];
     },
     schema: checkSchema,
     tools: (folder) => checkTools({ folder, workdir: workdir(), config, environment }),

@@ -54,7 +54,7 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
       const { environment } = around;
       return health ? [] : [await (checkup.store() ?? checkDatabase(home, { environment, schema: checkup.schema }))];
     },
-    machines: () => checkup.machines(),
+    machines: () => checkup.machines(systemClock),
     tools: () => checkup.tools(folder),
   };
   const found = await Promise.all(Object.entries(checks).map(([name, check]) => attempt(name, check)));

@@ -1,4 +1,5 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import type { StoreFacts } from '../../gateway/store/postgres/lease/candidate.ts';
 import { plannedMigration } from '../../gateway/store/schema/migrations.ts';
@@ -35,6 +36,16 @@ export async function checkStore(url: string): Promise<Finding> {
   } catch (error) {
     return problem('database', wordsOf(error), 'Start the server, or correct store.url (or HEADGATE_STORE_URL).');
   }
+}
+
+/** Compares the clock of this machine with that of the database of `store.url`. */
+export async function checkClocks(url: string, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<Finding[]> {
+  const { MOST_LEAD_MS, readLeadOver } = await import('../../gateway/store/postgres/inspect-postgres.ts');
+  const aheadMs = await readLeadOver(url, clock).catch(() => undefined); // `checkStore` says that it cannot be reached
+  if (aheadMs === undefined) return [];
+  if (Math.abs(aheadMs) <= MOST_LEAD_MS) return [ok('clock', 'agrees with the database')];
+  const text = `this machine is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database`;
+  return [warning('clock', text, 'Set the clocks of all machines by NTP (timedatectl set-ntp true).')];
 }
 
 interface CheckedHome {

@@ -1,11 +1,15 @@
 import pg from 'pg';
+import type { Clock } from '../../../clock.ts';
 import { COPY_KEY, requireWhole } from '../copying/copy-mark.ts';
 import type { MigrationPlan, SchemaVersion } from '../schema/schema-version.ts';
+import { MOST_LEAD_MS, readClockLead } from './clock-lead.ts';
 import { readFacts, type StoreFacts } from './lease/candidate.ts';
 import { placeOf } from './place-of.ts';
 import { messageOf } from './postgres-errors.ts';
 import { rowsOf } from './rows-of.ts';
 import { planFrom, readSchema, SCHEMA } from './schema/postgres-migrations.ts';
+
+export { MOST_LEAD_MS };
 
 export interface Inspected {
   /** What it is, for people. */
@@ -34,6 +38,10 @@ export async function plannedPostgresMigration(url: string): Promise<MigrationPl
 
 /** What the homes of all its daemons have in common. Throws an error in words, without the password. */
 export const readStoreFacts = (url: string): Promise<StoreFacts> => lookInto(url, readFacts);
+
+/** By how much the clock of this machine is ahead of that of the database, in milliseconds. Throws as above. */
+export const readLeadOver = (url: string, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<number> =>
+  lookInto(url, (client) => readClockLead(client, clock));
 
 const schemaIn = (client: pg.Client): Promise<SchemaVersion> =>
   readSchema((sql, parameters) => rowsOf(client, sql, parameters));

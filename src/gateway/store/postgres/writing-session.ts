@@ -1,6 +1,7 @@
 import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { warnOfClock } from './clock-lead.ts';
 import { Forgotten, findMark, GroupMarks } from './group-marks.ts';
 import { lockOf, takeLease, tryLock } from './lease/database-lock.ts';
 import {
@@ -70,6 +71,7 @@ export async function openWritingSession(deps: SessionDeps): Promise<WritingSess
   let keeper: LeaseKeeper | undefined;
   try {
     await requireUsable(first, place);
+    await warnOfClock(first, deps);
     await createLeaseTables(first);
     const taken = await takeLease(first, { place, clock, signal: closing.signal, machine });
     lease = taken;

@@ -98,7 +98,10 @@ test('a machine that has a workstream already is asked nothing', async () => {
 
 test('a workstream does not move to a machine without its folder, to an unknown one, or from one that cannot be reached', async () => {
   const { moves, steps } = world();
-  await assert.rejects(moves.move('one', 'v', OPERATOR), { code: 'CONFLICT', message: /v does not have the same folder/ });
+  await assert.rejects(moves.move('one', 'v', OPERATOR), {
+    code: 'CONFLICT',
+    message: /v does not have the same folder/,
+  });
   await assert.rejects(moves.move('one', 'nobody', OPERATOR), { code: 'NOT_FOUND' });
   for (const machine of ['gone', 'moving gone'])
     await assert.rejects(world({ machine }).moves.move('one', 'a', OPERATOR), { code: 'UNAVAILABLE' });

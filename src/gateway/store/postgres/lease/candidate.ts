@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../clock.ts';
 import type { Log } from '../../../../log.ts';
+import { warnOfClock } from '../clock-lead.ts';
 import { placeOf } from '../place-of.ts';
 import { type PostgresClient, writingClient } from '../postgres-connection.ts';
 import { messageOf } from '../postgres-errors.ts';
@@ -153,7 +154,12 @@ function mayTake(
   return found.nodeId === machine.nodeId || connectedForMs >= GRACE_MS;
 }
 
-async function connect({ url, machine, log }: CandidateDeps): Promise<{ client: PostgresClient; facts: StoreFacts }> {
+async function connect({
+  url,
+  machine,
+  clock,
+  log,
+}: CandidateDeps): Promise<{ client: PostgresClient; facts: StoreFacts }> {
   const place = placeOf(url);
   const client = writingClient(url, LEASE_MS);
   client.on('error', (err) => log.debug({ err }, 'the connection to the database ended')); // the next query fails
@@ -162,6 +168,7 @@ async function connect({ url, machine, log }: CandidateDeps): Promise<{ client: 
       throw new Error(`${place} cannot be reached: ${messageOf(error)}`, { cause: error });
     });
     await requireUsable(client, place);
+    await warnOfClock(client, { clock, log });
     await createLeaseTables(client);
     await plannedMigration((sql, parameters) => rowsOf(client, sql, parameters), { place });
     await forgetFormer(client, machine);
