@@ -1,8 +1,8 @@
 import { nanoid } from 'nanoid';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
-import { warnOfClock } from './clock-lead.ts';
 import { Forgotten, findMark, GroupMarks } from './group-marks.ts';
+import { warnOfClock } from './lease/clock-lead.ts';
 import { lockOf, takeLease, tryLock } from './lease/database-lock.ts';
 import {
   DAEMON_LEASE,

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../../clock.ts';
 import type { Log } from '../../../../log.ts';
-import { warnOfClock } from '../clock-lead.ts';
 import { placeOf } from '../place-of.ts';
 import { type PostgresClient, writingClient } from '../postgres-connection.ts';
 import { messageOf } from '../postgres-errors.ts';
 import { rowsOf } from '../rows-of.ts';
 import { plannedMigration, SCHEMA } from '../schema/postgres-migrations.ts';
 import { requireUsable } from '../writing-session.ts';
+import { warnOfClock } from './clock-lead.ts';
 import { isOfAnother } from './database-lock.ts';
 import { type LeaseState, type Machine, readLease } from './lease.ts';
 import { createLeaseTables, LEASE_MS, RENEW_MS } from './lease-tables.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Clock, systemClock } from '../../../clock.ts';
-import { needs } from '../../../testing/needs.ts';
-import { sharedPostgres } from '../../../testing/postgres-server.ts';
-import { someMachine } from '../../../testing/some-machine.ts';
-import { recordingLog } from '../../../testing/temp-store.ts';
-import { readLeadOver } from './inspect-postgres.ts';
-import { openCandidate } from './lease/candidate.ts';
-import { openPostgresStore } from './postgres-store.ts';
+import { type Clock, systemClock } from '../../../../clock.ts';
+import { needs } from '../../../../testing/needs.ts';
+import { sharedPostgres } from '../../../../testing/postgres-server.ts';
+import { someMachine } from '../../../../testing/some-machine.ts';
+import { recordingLog } from '../../../../testing/temp-store.ts';
+import { readLeadOver } from '../inspect-postgres.ts';
+import { openPostgresStore } from '../postgres-store.ts';
+import { openCandidate } from './candidate.ts';
 
 const installed = await needs('postgresql');
 

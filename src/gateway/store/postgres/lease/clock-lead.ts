@@ -1,5 +1,5 @@
-import type { Clock } from '../../../clock.ts';
-import type { Log } from '../../../log.ts';
+import type { Clock } from '../../../../clock.ts';
+import type { Log } from '../../../../log.ts';
 
 /** The part of a connection that reads the time. */
 interface Asked {
