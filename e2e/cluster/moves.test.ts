@@ -158,6 +158,6 @@ test('what cannot move stays, with the reason', installed, async () => {
   const workspace = path.join(alone.home, 'workspace');
   await rename(workspace, `${workspace}-before`);
   await mkdir(workspace); // another folder at the same path
-  assert.match(await refusal(elsewhere, here), /^CONFLICT .* does not have the folder/);
+  assert.match(await refusal(elsewhere, here), /^CONFLICT .* does not have the same folder/);
   assert.equal(await placeOf(lead, wsId), worker.url);
 });

@@ -60,7 +60,8 @@ test('The stream of a coordinator must tell what its children do, and what its c
   assert.deepEqual([ended?.type, Object(ended).complete, Object(ended).results], ['wait_ended', true, results]);
   for (const id of ids) assert.deepEqual(lead.newsOf(id), ['created', 'thinking', 'idle']);
   const { wait_avg_elapsed: seconds, ...metrics } = await lead.metrics();
-  assert.equal(seconds, Object(ended).elapsed);
+  const apart = Math.abs(Number(seconds) - Object(ended).elapsed); // both are rounded, each from its own clock
+  assert.ok(apart < 0.05, `${seconds} s in the metrics, ${apart} s apart`);
   assert.deepEqual(metrics, {
     ...{ ws_id: lead.wsId, spawns_total: 2, spawns_last_hour: 2, child_state_counts: { idle: 2 } },
     ...{ judge_fallback_rate: 0, intent_verdicts_sample: 1, wait_completions: 1, wait_timeouts: 0 },

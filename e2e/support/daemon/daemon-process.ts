@@ -74,6 +74,7 @@ export async function spawnHeadgate({
   });
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error('the daemon has no pipes');
+  stdin.on('error', () => undefined); // it ended without reading it
   stdin.end(input);
   const read = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();

@@ -22,7 +22,7 @@ test(
     const clock = fakeClock(1_000);
     const log = recordingLog();
     const url = await (await sharedPostgres()).createDatabase();
-    await using store = await openPostgresStore({ url, machine: someMachine(), clock, log });
+    await using store = await openPostgresStore({ url, machine: someMachine(), clock, log: recordingLog() });
     const stored = store.files?.outputs;
     const own = createOutputs({ folder: here, stored, log });
     const other = createOutputs({ folder: there, stored, log });
