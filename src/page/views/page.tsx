@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
 import type { Panel as PanelName } from '../state/workstreams.ts';
@@ -170,7 +170,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
   }
 }
 
-/** The title says how much waits for a decision, visible from other browser tabs. */
+/** The title says how much waits for a decision, visible from other browser tabs. It changes in one step with the view, so it is right once the view has the focus. */
 function useTitle(app: App): void {
   const phase = app.phase.value;
   const front = phase.kind === 'desk' ? phase.desk.workstreams.front.value : undefined;
@@ -178,7 +178,7 @@ function useTitle(app: App): void {
   const shown = phase.kind === 'desk' ? phase.desk.workstreams.shown.value : 'conversation';
   const name = shown === 'conversation' ? front && tabName(front) : PANELS[shown];
   const title = `${mark}${name === undefined ? '' : `${name} · `}Headgate`;
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = title;
   }, [title]);
 }
