@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { withLimits } from './limited-response.ts';
 
 const MIB = 1024 * 1024;
+const LIMITS = { message: 2 * MIB, stream: 8 * MIB };
 
-/** How many bytes of an answer are read: pieces of 1 MiB that are made of the given text. */
+/** How many bytes of an answer are read, of whose messages 2 MiB are: pieces of 1 MiB that are made of the given text. */
 async function read(type: string, { text, mib }: { text: string; mib: number }): Promise<number | string> {
   const piece = Buffer.from(text.repeat(MIB / text.length));
   let left = mib;
@@ -14,18 +15,18 @@ async function read(type: string, { text, mib }: { text: string; mib: number }):
       else controller.close();
     },
   });
-  const limited = withLimits(new Response(body, { headers: { 'content-type': type } }));
+  const limited = withLimits(new Response(body, { headers: { 'content-type': type } }), LIMITS);
   let bytes = 0;
   try {
     for await (const chunk of limited.body ?? []) bytes += chunk.length;
     return bytes;
   } catch (error) {
-    assert.ok(bytes <= 17 * MIB, `${bytes} bytes were passed on`);
+    assert.ok(bytes <= 3 * MIB, `${bytes} bytes were passed on`);
     return String(error);
   }
 }
 
-const TOO_LONG = 'Error: sends an answer of more than 16 MiB';
+const TOO_LONG = 'Error: sends an answer of more than 2 MiB';
 const EVENTS = 'Text/Event-Stream; charset=utf-8';
 
 for (const [what, type, text] of [
@@ -37,9 +38,9 @@ for (const [what, type, text] of [
   ['an event of many lines that end in CRLF', EVENTS, 'data:x\r\n'],
   ['an event of many lines that end in CR', EVENTS, 'data: x\r'],
 ] as const)
-  test(`${what}: 16 MiB are read, and more is refused`, async () => {
-    assert.equal(await read(type, { text, mib: 16 }), 16 * MIB);
-    assert.equal(await read(type, { text, mib: 17 }), TOO_LONG);
+  test(`${what}: 2 MiB are read, and more is refused`, async () => {
+    assert.equal(await read(type, { text, mib: 2 }), 2 * MIB);
+    assert.equal(await read(type, { text, mib: 3 }), TOO_LONG);
   });
 
 for (const [how, text] of [
@@ -49,21 +50,27 @@ for (const [how, text] of [
   ['both', 'data:x\n\r\n:xx\r\r\n\r\n'.padEnd(32, 'x')],
 ] as const)
   test(`a stream of events that end in ${how} is limited per event`, async () => {
-    assert.equal(await read(EVENTS, { text, mib: 20 }), 20 * MIB);
+    assert.equal(await read(EVENTS, { text, mib: 5 }), 5 * MIB);
   });
 
-test('a stream of events ends after 256 MiB', async () => {
-  const piece = Buffer.from(`data:${'x'.repeat(MIB - 7)}\n\n`);
-  let given = 0;
-  const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      given += 1;
-      controller.enqueue(piece);
-    },
+for (const [what, limits, { text, most }] of [
+  ['a message of 16 MiB', undefined, { text: 'x'.repeat(MIB), most: 16 }],
+  ['a stream of 8 MiB', LIMITS, { text: `data:${'x'.repeat(MIB - 7)}\n\n`, most: 8 }],
+] as const)
+  test(`what has no end is refused after ${what}`, async () => {
+    let given = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        given += 1;
+        controller.enqueue(Buffer.from(text));
+      },
+    });
+    const limited = withLimits(new Response(body, { headers: { 'content-type': EVENTS } }), limits);
+    await assert.rejects(
+      async () => {
+        for await (const chunk of limited.body ?? []) void chunk;
+      },
+      { message: `sends an answer of more than ${most} MiB` },
+    );
+    assert.ok(given <= most + 4, `${given} MiB`);
   });
-  const limited = withLimits(new Response(body, { headers: { 'content-type': EVENTS } }));
-  await assert.rejects(async () => {
-    for await (const chunk of limited.body ?? []) void chunk;
-  }, /more than 256 MiB/);
-  assert.ok(given <= 260, `${given} MiB`);
-});

@@ -1,11 +1,19 @@
-const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
-const MOST_STREAM_BYTES = 256 * 1024 * 1024;
+const MIB = 1024 * 1024;
+
+/** The most that is read of one message, and of a whole answer, in bytes. */
+interface Limits {
+  message: number;
+  stream: number;
+}
 
 /**
  * Ends an answer that would fill the memory. The SDK reads a whole event of an event stream, however many lines it has, and the
  * whole of any other body, before it looks at its message.
  */
-export function withLimits(response: Response): Response {
+export function withLimits(
+  response: Response,
+  { message, stream }: Limits = { message: 16 * MIB, stream: 256 * MIB },
+): Response {
   if (!response.body) return response;
   const { status, statusText, headers } = response;
   const ofMessage = isEventStream(headers) ? createEventMeter() : createBodyMeter();
@@ -14,8 +22,8 @@ export function withLimits(response: Response): Response {
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.length;
-        if (ofMessage(chunk) > MOST_MESSAGE_BYTES) controller.error(tooLong(MOST_MESSAGE_BYTES));
-        else if (bytes > MOST_STREAM_BYTES) controller.error(tooLong(MOST_STREAM_BYTES));
+        if (ofMessage(chunk) > message) controller.error(tooLong(message));
+        else if (bytes > stream) controller.error(tooLong(stream));
         else controller.enqueue(chunk);
       },
     }),
@@ -23,7 +31,7 @@ export function withLimits(response: Response): Response {
   return new Response(limited, { status, statusText, headers });
 }
 
-const tooLong = (most: number) => new Error(`sends an answer of more than ${most / 1024 / 1024} MiB`);
+const tooLong = (most: number) => new Error(`sends an answer of more than ${most / MIB} MiB`);
 
 /** By the same words as the SDK: parameters of the type do not count. */
 const isEventStream = (headers: Headers): boolean =>
