@@ -137,6 +137,7 @@ class ArrivingBody implements ArrivingBytes {
   }
 
   cancel(): void {
+    if (this.#over !== undefined) return; // as is usual, and an exception costs as much as reading the answer
     this.stop(new DOMException('The answer is no longer read.', 'AbortError'));
   }
 

@@ -115,11 +115,14 @@ function createRest(body: ArrivingBytes, clock: Clock) {
       return Promise.race([late, body.read()]);
     },
     leave(): void {
-      left.abort();
+      left.abort(NOT_READ);
       body.cancel(); // has no effect on a body that has ended
     },
   };
 }
+
+/** Nobody sees it. The default reason is an exception, which costs more than the wait. */
+const NOT_READ = 'no longer read';
 
 /** Longer error messages are cut off; nobody reads them. */
 const MAX_ERROR_BYTES = 1024 * 1024;
