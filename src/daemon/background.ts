@@ -8,7 +8,7 @@ import { createRetention } from '../gateway/store/retention.ts';
 import type { Log } from '../log.ts';
 import { dailyWhileSteady } from '../timing/steady-time.ts';
 import type { LiveConfig } from './config/live-config.ts';
-import { collectGarbage } from './garbage.ts';
+import { collectOnceIdle } from './garbage.ts';
 
 interface BackgroundDeps {
   clock: Clock;
@@ -27,8 +27,6 @@ interface BackgroundDeps {
 const ALIVE_MS = 30_000;
 /** The first of so many is synced to disk, with the start of the daemon: after a power loss, the time is right to a minute. */
 const ALIVE_SYNCED = 2;
-/** Clients connect as soon as the port is open. They do not wait for the collection of garbage. */
-const SETTLED_MS = 10_000;
 const DAY_MS = 86_400_000;
 
 /** Runs all background services until the signal aborts. If one fails, the others continue. */
@@ -42,10 +40,6 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
         .catch((error: unknown) => log.warn({ err: error }, 'could not store that the daemon is alive'));
       await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
-  };
-  const tidyMemory = async () => {
-    await clock.sleep(SETTLED_MS, signal);
-    collectGarbage();
   };
   const tidyOutputs = () =>
     outputs
@@ -65,7 +59,7 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
     alive: { run: stayAlive },
-    memory: { run: tidyMemory },
+    memory: { run: () => collectOnceIdle({ clock }, signal) },
   };
   return Promise.all(
     Object.entries(services).map(async ([name, service]) => {

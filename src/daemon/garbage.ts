@@ -1,5 +1,7 @@
+import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Clock } from '../clock.ts';
 
 /**
  * Lets V8 create all objects in the young generation. Otherwise it may decide, if a collection happens to find the objects of
@@ -17,6 +19,29 @@ export function withUsualOptions(work: () => void): void {
     work();
   } finally {
     keepObjectsYoung();
+  }
+}
+
+/** How often it is seen whether the daemon is idle. The first time is when clients have connected, which is as soon as the port is open. */
+const LOOK_MS = 10_000;
+/** Which share of that time an idle daemon may have worked. */
+const IDLE_SHARE = 0.05;
+
+interface IdleDeps {
+  clock: Pick<Clock, 'sleep'>;
+  collect?: () => void;
+  utilization?: typeof performance.eventLoopUtilization;
+}
+
+/** Collects the garbage of the start once the daemon has little to do: in a busy one, it would stop everything for 200 ms. */
+export async function collectOnceIdle(
+  { clock, collect = collectGarbage, utilization = performance.eventLoopUtilization }: IdleDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const before = utilization();
+    await clock.sleep(LOOK_MS, signal);
+    if (utilization(before).utilization <= IDLE_SHARE) return collect();
   }
 }
 
