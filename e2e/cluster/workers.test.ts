@@ -41,6 +41,21 @@ test('a worker runs a workstream for clients of the active daemon, and of any ot
   assert.ok(listed.some((row: { ws_id: string }) => row.ws_id === wsId));
 });
 
+test('a workstream of a worker is deleted by the active daemon', installed, async () => {
+  await using pair = await startPair();
+  const { lead, wsId } = pair;
+  const client = await lead.client();
+  assert.deepEqual(await client.call('workstream.delete', { wsId }), { deleted: true });
+  assert.equal((await lead.get(`/v1/api/workstreams/${wsId}/history`)).status, 404);
+  await assert.rejects(client.call('workstream.delete', { wsId }), { code: 'NOT_FOUND' });
+  const { sessions } = await client.call('sessions.list', {});
+  const main = sessions.find(({ key }) => key === 'main');
+  await assert.rejects(
+    client.call('workstream.delete', { wsId: main?.sessionId ?? '' }),
+    /Cannot delete the main session/,
+  );
+});
+
 test(
   'a workstream of a worker that becomes private ends for others, and the change is recorded',
   installed,

@@ -22,9 +22,9 @@ export function withUsualOptions(work: () => void): void {
   }
 }
 
-/** How often it is seen whether the daemon is idle. The first time is when clients have connected, which is as soon as the port is open. */
+/** How often the daemon checks whether it is idle. The first check is late enough that clients have connected after the start. */
 const LOOK_MS = 10_000;
-/** Which share of that time an idle daemon may have worked. */
+/** A daemon that worked for a larger share of that time is busy. */
 const IDLE_SHARE = 0.05;
 
 interface IdleDeps {

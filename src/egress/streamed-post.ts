@@ -137,7 +137,7 @@ class ArrivingBody implements ArrivingBytes {
   }
 
   cancel(): void {
-    if (this.#over !== undefined) return; // as is usual, and an exception costs as much as reading the answer
+    if (this.#over !== undefined) return; // the usual case, in which the exception below would be made for nothing
     this.stop(new DOMException('The answer is no longer read.', 'AbortError'));
   }
 

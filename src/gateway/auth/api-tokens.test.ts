@@ -15,7 +15,8 @@ async function setUp() {
   const store = await tempStore({ clock });
   let count = 0;
   const ids = { id: (prefix: string) => `${prefix}_${++count}`, secret: () => String(++count).padStart(64, '0') };
-  const open = () => openApiTokens({ store, users: NO_USERS, clock, ids, log: recordingLog() });
+  const open = (at: Parameters<typeof openApiTokens>[0]['store'] = store) =>
+    openApiTokens({ store: at, users: NO_USERS, clock, ids, log: recordingLog() });
   const tokens = await open();
   const create = (asked: Partial<NewApiToken> = {}) =>
     tokens.create({ name: 'backup', scope: 'write', createdBy: 'operator', minter: OPERATOR, ...asked });
@@ -51,6 +52,24 @@ test('tokens survive a restart, revoked ones do not', async () => {
     after.list().map(({ name }) => name),
     ['kept'],
   );
+});
+
+test('a token whose user is gone is revoked at the start of the active daemon; a worker only leaves it out', async () => {
+  await using world = await setUp();
+  const { store } = world;
+  const { token } = await world.create();
+  await store.commit({
+    statements: [store.db.updateTable('api_tokens').set({ parent_kind: 'user', parent_id: 'gone' }).compile()],
+    durable: true,
+  });
+  const revoked = async () => {
+    const row = await store.db.selectFrom('api_tokens').select('revoked_ms').executeTakeFirstOrThrow();
+    return row.revoked_ms !== null;
+  };
+  const atWorker = await world.open({ db: store.db, commit: (unit) => store.commit(unit), machine: 'w' });
+  assert.deepEqual([atWorker.find(token), await revoked()], [undefined, false]);
+  const atLead = await world.open();
+  assert.deepEqual([atLead.find(token), await revoked()], [undefined, true]);
 });
 
 test('an expired token ends its open connections, and stays in the list', async () => {

@@ -72,7 +72,7 @@ export interface NewApiToken {
 }
 
 interface ApiTokensDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'machine'>;
   users: UserBounds & { find(userId: string): object | undefined };
   clock: Clock;
   ids: Pick<Ids, 'id' | 'secret'>;
@@ -137,7 +137,9 @@ async function loadTree(deps: ApiTokensDeps): Promise<TokenTree> {
     .orderBy('created_ms')
     .execute();
   const orphans = findOrphans(rows, (userId) => users.find(userId) !== undefined);
-  if (orphans.length > 0) await store.commit({ statements: [revocationOf(orphans, deps)], durable: true });
+  // A worker may have read the users before the active daemon added one with a token: it revokes none.
+  if (orphans.length > 0 && store.machine === null)
+    await store.commit({ statements: [revocationOf(orphans, deps)], durable: true });
   const tree = new TokenTree({ clock, users });
   for (const row of rows) if (!orphans.includes(row.token_id)) tree.add(row);
   return tree;

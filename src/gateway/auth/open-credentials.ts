@@ -12,7 +12,7 @@ import { openLoginSessions } from './logins/login-sessions.ts';
 import { createHolders } from './logins/standing.ts';
 
 export interface CredentialDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'machine'>;
   /** Signs login sessions. */
   key: webcrypto.CryptoKey;
   operatorToken: string;

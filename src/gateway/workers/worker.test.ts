@@ -255,6 +255,7 @@ test('a worker does not work for a daemon that says something else over links, a
     assert.deepEqual(membership, { isJoined: false, trouble });
     assert.deepEqual([sent, steps], [[JOIN], ['open lead k']]);
     assert.deepEqual(log.lines, [['warn', 'this worker cannot join the active daemon']]);
+    assert.ok(link.ended.aborted, 'the next try has a link of its own');
     over.abort();
   }
 });

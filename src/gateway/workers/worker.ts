@@ -102,6 +102,9 @@ export function createWorker(deps: WorkerDeps): Worker {
     const found = lead();
     if (found === undefined) throw new Error('no daemon is active');
     const next = await hub.open(found.process, found.publicKey);
+    await work(next, found.process).finally(() => next.end('this worker could not join'));
+  };
+  const work = async (next: Link, process: string): Promise<void> => {
     next.ended.addEventListener('abort', () => tellers.events.approvers.forget());
     link = next; // before it joins: the active daemon reads the logs while it takes the worker
     const joining: Joining = { nodeId, serverUrl: serverUrl(), version, protocol: LINK_PROTOCOL, labels };
@@ -111,8 +114,8 @@ export function createWorker(deps: WorkerDeps): Worker {
     leadLink.joined(next);
     held.reload();
     tellers.global.tellStates();
-    log.info({ process: found.process }, 'this worker has joined the active daemon');
-    while (!next.ended.aborted && lead()?.process === found.process) {
+    log.info({ process }, 'this worker has joined the active daemon');
+    while (!next.ended.aborted && lead()?.process === process) {
       if (isLeaving) next.tell('leaving', null);
       else next.tell('load', load());
       await clock.sleep(LOAD_MS, next.ended).catch(() => undefined); // ended: it joins again

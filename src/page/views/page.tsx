@@ -170,7 +170,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
   }
 }
 
-/** The title says how much waits for a decision, visible from other browser tabs. It changes in one step with the view, so it is right once the view has the focus. */
+/** The title says how much waits for a decision, visible from other browser tabs. It changes together with the view, before anything in it gets the focus. */
 function useTitle(app: App): void {
   const phase = app.phase.value;
   const front = phase.kind === 'desk' ? phase.desk.workstreams.front.value : undefined;

@@ -5,7 +5,7 @@ import { withLimits } from './limited-response.ts';
 const MIB = 1024 * 1024;
 const LIMITS = { message: 2 * MIB, stream: 8 * MIB };
 
-/** How many bytes of an answer are read, of whose messages 2 MiB are: pieces of 1 MiB that are made of the given text. */
+/** How many bytes of an answer are read. It consists of pieces of 1 MiB, each the given text again and again. */
 async function read(type: string, { text, mib }: { text: string; mib: number }): Promise<number | string> {
   const piece = Buffer.from(text.repeat(MIB / text.length));
   let left = mib;
@@ -57,7 +57,7 @@ for (const [what, limits, { text, most }] of [
   ['a message of 16 MiB', undefined, { text: 'x'.repeat(MIB), most: 16 }],
   ['a stream of 8 MiB', LIMITS, { text: `data:${'x'.repeat(MIB - 7)}\n\n`, most: 8 }],
 ] as const)
-  test(`what has no end is refused after ${what}`, async () => {
+  test(`an endless answer is refused after ${what}`, async () => {
     let given = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {

@@ -121,7 +121,7 @@ function createRest(body: ArrivingBytes, clock: Clock) {
   };
 }
 
-/** Nobody sees it. The default reason is an exception, which costs more than the wait. */
+/** Nobody reads this reason. Without one, an exception would be made for each answer. */
 const NOT_READ = 'no longer read';
 
 /** Longer error messages are cut off; nobody reads them. */

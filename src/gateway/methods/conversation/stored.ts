@@ -6,6 +6,7 @@ import { type Viewer, viewerOf } from '../../sharing/perception.ts';
 import type { Sharing } from '../../sharing/sharing.ts';
 import { NoRoom } from '../../workstreams/closing.ts';
 import { MAIN, unknownWorkstream } from '../../workstreams/session-keys.ts';
+import { readByKeyAnywhere } from '../../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 
 interface StoredMethodDeps {
@@ -22,7 +23,8 @@ export const storedMethods = ({
   'workstream.open': ({ wsId }, call) => open(wsId, viewerOf(call), workstreams),
   'workstream.delete': async ({ wsId }, call) => {
     const viewer = viewerOf(call);
-    if ((await workstreams.lookUp(MAIN, viewer))?.wsId === wsId)
+    // The main session may be at another machine than the one to delete.
+    if ((await workstreams.lookUp(MAIN, viewer, { read: readByKeyAnywhere }))?.wsId === wsId)
       throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
     if (!(await workstreams.remove(wsId, viewer, call.audited()))) throw unknownWorkstream();
     return { deleted: true };
